@@ -1,0 +1,336 @@
+"""Everything that can go wrong, as one tree under one root.
+
+A class exists where a caller would act differently. Every message says what happened, where, and what to do
+next; none carries a secret or a resolved private address.
+
+    GroundwireError
+    ├── InvalidRequest                one argument of one call is wrong; names the field, the problem, the fix
+    ├── ConfigurationError            wrong or missing settings; raised when a `Web` is made
+    │   ├── UnknownProvider           lists the known names
+    │   ├── MissingKey                names the variable to set
+    │   └── NotConfigured             a provider that cannot be used yet, and what it needs
+    ├── BlockedByPolicy               never retried; says only that it is not allowed
+    │   ├── BlockedAddress            the guard refused the URL or where it leads
+    │   └── BlockedDomain             the allow and block lists of the settings
+    ├── BudgetExceeded                the session has used up what it may
+    ├── ProviderError                 provider, outcome, status, retry_after
+    │   ├── RateLimited
+    │   ├── QuotaExceeded
+    │   ├── AuthenticationFailed
+    │   ├── RequestRefused            the service calls our request wrong
+    │   ├── ProviderBlocked           a bot check or an access rule stands in the way
+    │   ├── ProviderTimeout
+    │   ├── ProviderUnreachable       refused, reset, TLS, DNS
+    │   ├── ProviderUnavailable       5xx, or a service whose own sources all failed
+    │   ├── UnprovenEmpty             no results, and no sign that searching worked
+    │   └── UnexpectedResponse        an answer that is not of the service's form
+    ├── PageError                     the page cannot be had
+    │   ├── PageNotFound              404, 410
+    │   ├── PageRefused               401, 403, 407, 429, 451
+    │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
+    │   ├── PageTooLarge
+    │   ├── PageEmpty                 no body, or nothing readable in it
+    │   ├── UnsupportedContent        a type this reader does not read
+    │   └── TooManyRedirects
+    ├── DeadlineExceeded              the call's time was up
+    ├── AllProvidersFailed            every provider failed; carries the attempts
+    └── Closed                        the `Web` was closed before the call
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from groundwire.models import Attempt, Outcome
+
+__all__ = [
+    "AllProvidersFailed",
+    "AuthenticationFailed",
+    "BlockedAddress",
+    "BlockedByPolicy",
+    "BlockedDomain",
+    "BudgetExceeded",
+    "Closed",
+    "ConfigurationError",
+    "DeadlineExceeded",
+    "GroundwireError",
+    "InvalidRequest",
+    "MissingKey",
+    "NotConfigured",
+    "PageEmpty",
+    "PageError",
+    "PageNotFound",
+    "PageRefused",
+    "PageTooLarge",
+    "PageUnavailable",
+    "ProviderBlocked",
+    "ProviderError",
+    "ProviderTimeout",
+    "ProviderUnavailable",
+    "ProviderUnreachable",
+    "QuotaExceeded",
+    "RateLimited",
+    "RequestRefused",
+    "TooManyRedirects",
+    "UnexpectedResponse",
+    "UnknownProvider",
+    "UnprovenEmpty",
+    "UnsupportedContent",
+]
+
+
+class GroundwireError(Exception):
+    """The root: one `except GroundwireError` catches everything this package raises on purpose."""
+
+
+class InvalidRequest(GroundwireError, ValueError):
+    """An argument of a call is wrong.
+
+    Args:
+        field: The argument's name, as the caller wrote it.
+        problem: What is wrong with the value.
+        fix: What to pass instead.
+    """
+
+    def __init__(self, field: str, problem: str, fix: str) -> None:
+        super().__init__(f"{field}: {problem}. {fix}")
+        self.field = field
+        self.problem = problem
+        self.fix = fix
+
+
+class ConfigurationError(GroundwireError, ValueError):
+    """The settings are wrong; nothing was sent. Several faults are named together, a line each."""
+
+
+class UnknownProvider(ConfigurationError):
+    """A provider's name is not known here.
+
+    Args:
+        name: The name that was asked for.
+        known: The names that are installed, for the message.
+    """
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        super().__init__(f"Unknown provider {name!r}. Known providers: {', '.join(self.known) or 'none'}.")
+
+
+class MissingKey(ConfigurationError):
+    """A provider needs a key that nobody gave.
+
+    Args:
+        provider: The provider's name.
+        variable: The environment variable that would hold the key.
+    """
+
+    def __init__(self, provider: str, variable: str) -> None:
+        self.provider = provider
+        self.variable = variable
+        super().__init__(f"{provider} needs a key: set {variable} in the environment or in a .env file.")
+
+
+class NotConfigured(ConfigurationError):
+    """A provider cannot be used until something is set.
+
+    Args:
+        provider: The provider's name.
+        needs: What to set, as a sentence's end ("set providers.searxng.base_url ...").
+    """
+
+    def __init__(self, provider: str, needs: str) -> None:
+        self.provider = provider
+        self.needs = needs
+        super().__init__(f"{provider} is not configured: {needs}.")
+
+
+class BlockedByPolicy(GroundwireError):
+    """Something is not allowed, whoever asks. Trying again does not help."""
+
+
+class BlockedAddress(BlockedByPolicy):
+    """The guard refused a URL: its form, its name, its port, or the addresses behind it.
+
+    The text never says what was found behind a name, so that it cannot be used to explore a network.
+    """
+
+
+class BlockedDomain(BlockedByPolicy):
+    """The domain lists of the settings forbid this host."""
+
+
+class BudgetExceeded(GroundwireError):
+    """The session has used up its budget. `limit` and `spent` are counts of searches."""
+
+    def __init__(self, message: str, *, limit: int, spent: int) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.spent = spent
+
+
+class ProviderError(GroundwireError):
+    """An outside service did not give a usable answer.
+
+    Args:
+        provider: The provider's name.
+        reason: What happened, in a few words, without secrets.
+        status: The HTTP status, when there was one.
+        retry_after: Seconds after which the service itself says it may be asked again.
+        fix: What the operator can do about it, when something can be done.
+    """
+
+    outcome: ClassVar[Outcome] = "unavailable"
+
+    def __init__(
+        self,
+        provider: str,
+        reason: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        fix: str = "",
+    ) -> None:
+        super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
+        self.provider = provider
+        self.reason = reason
+        self.status = status
+        self.retry_after = retry_after
+        self.fix = fix
+
+
+class RateLimited(ProviderError):
+    """Too many requests for now."""
+
+    outcome = "rate_limited"
+
+
+class QuotaExceeded(ProviderError):
+    """The plan's or the account's allowance is used up."""
+
+    outcome = "quota"
+
+
+class AuthenticationFailed(ProviderError):
+    """The key is missing, wrong, or not allowed to do this."""
+
+    outcome = "auth"
+
+
+class RequestRefused(ProviderError):
+    """The service says that our request is wrong."""
+
+    outcome = "bad_request"
+
+
+class ProviderBlocked(ProviderError):
+    """A bot check or an access rule of the service stands in the way."""
+
+    outcome = "blocked"
+
+
+class ProviderTimeout(ProviderError):
+    """No answer within the time this attempt had."""
+
+    outcome = "timeout"
+
+
+class ProviderUnreachable(ProviderError):
+    """No connection: refused, reset, TLS, or a name that does not resolve."""
+
+    outcome = "network"
+
+
+class ProviderUnavailable(ProviderError):
+    """The service answered that it cannot answer."""
+
+    outcome = "unavailable"
+
+
+class UnprovenEmpty(ProviderError):
+    """The service returned nothing, as it also does when it refuses: it proves nothing."""
+
+    outcome = "unavailable"
+
+
+class UnexpectedResponse(ProviderError):
+    """The answer is not of the service's form."""
+
+    outcome = "invalid_response"
+
+
+class PageError(GroundwireError):
+    """A page cannot be had.
+
+    Args:
+        url: The address that was asked for.
+        reason: What happened and what to do next, as sentences.
+        status: The page's HTTP status, when there was one.
+    """
+
+    def __init__(self, url: str, reason: str, *, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.url = url
+        self.reason = reason
+        self.status = status
+
+
+class PageNotFound(PageError):
+    """The server says that there is no such page."""
+
+
+class PageRefused(PageError):
+    """The server will not give the page to us."""
+
+
+class PageUnavailable(PageError):
+    """The server failed or could not be reached."""
+
+
+class PageTooLarge(PageError):
+    """The page is larger than what is read."""
+
+
+class PageEmpty(PageError):
+    """There is no body, or nothing readable in it."""
+
+
+class UnsupportedContent(PageError):
+    """The content is of a type that this reader does not read."""
+
+
+class TooManyRedirects(PageError):
+    """The redirects do not end."""
+
+
+class DeadlineExceeded(GroundwireError, TimeoutError):
+    """The whole call's time was up.
+
+    Args:
+        message: What was under way.
+        attempts: What had been tried until then.
+    """
+
+    def __init__(self, message: str, *, attempts: Sequence[Attempt] = ()) -> None:
+        super().__init__(message)
+        self.attempts = tuple(attempts)
+
+
+class AllProvidersFailed(GroundwireError):
+    """No provider could search.
+
+    Args:
+        attempts: One entry per try, in order; each says how it ended.
+    """
+
+    def __init__(self, attempts: Sequence[Attempt]) -> None:
+        self.attempts = tuple(attempts)
+        causes = "; ".join(attempt.describe() for attempt in self.attempts) or "no provider is configured"
+        super().__init__(f"Web search unavailable. Errors: {causes}")
+
+
+class Closed(GroundwireError):
+    """The `Web` was closed; make a new one."""

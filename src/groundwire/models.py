@@ -1,0 +1,400 @@
+"""The nouns: what is asked, what comes back, and what was tried.
+
+Pydantic models where data crosses a border (it is validated and has a JSON form), plain dataclasses inside.
+All are frozen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args, overload
+
+from pydantic import BaseModel, ConfigDict
+
+from groundwire.errors import InvalidRequest
+
+__all__ = [
+    "MAX_LIMIT",
+    "MAX_QUERY",
+    "MAX_SNIPPET",
+    "MAX_TITLE",
+    "MAX_URL",
+    "Attempt",
+    "AttemptFinished",
+    "AttemptStarted",
+    "Budget",
+    "Event",
+    "Filters",
+    "Observer",
+    "Outcome",
+    "Page",
+    "Query",
+    "ReadResult",
+    "Results",
+    "SafeSearch",
+    "SearchResponse",
+    "SearchResult",
+    "Source",
+    "TimeRange",
+]
+
+Outcome = Literal[
+    "ok",
+    "empty",
+    "partial",
+    "rate_limited",
+    "quota",
+    "auth",
+    "bad_request",
+    "blocked",
+    "unsupported",
+    "timeout",
+    "network",
+    "invalid_response",
+    "unavailable",
+]
+"""How one attempt ended (row B1 of the requirements)."""
+
+TimeRange = Literal["d", "w", "m", "y", "all"]
+"""How recent a result must be: a day, a week, a month, a year, or any age."""
+
+SafeSearch = Literal["off", "moderate", "strict"]
+"""How much a provider should leave out for decency."""
+
+MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are met in their files
+MAX_LIMIT = 50  # results; no provider of the reference gives more than 20 to 50 for one request
+MAX_URL = 2_048  # characters, row C4
+MAX_TITLE = 500  # characters, row C4
+MAX_SNIPPET = 1_000  # characters, row C4
+
+_DOMAIN = re.compile(r"(?!-)[^\s/:@?#\\%\[\]]{1,253}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a result must satisfy beyond matching the words."""
+
+    allowed_domains: tuple[str, ...] = ()
+    """Only these domains and their sub-domains; empty means every domain."""
+    blocked_domains: tuple[str, ...] = ()
+    """Never these domains nor their sub-domains."""
+    time_range: TimeRange = "all"
+    """How recent a result must be."""
+    language: str | None = None
+    """A BCP 47 language tag such as `en` or `pt-BR`."""
+    region: str | None = None
+    """An ISO 3166-1 country code of two letters such as `us`."""
+    safesearch: SafeSearch = "moderate"
+    """How much a provider should leave out for decency."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query(Filters):
+    """A validated question to the web; it is its own `Filters`.
+
+    Raises:
+        InvalidRequest: a value is out of bounds; the error names the field and what to do.
+    """
+
+    text: str
+    """The words to search for: 1 to 2,000 characters once white space is trimmed."""
+    limit: int = 5
+    """The most results to return: 1 to 50."""
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__  # how a frozen dataclass brings its own fields into one form
+        set_(self, "text", check_text(self.text))
+        check_int("limit", self.limit, 1, MAX_LIMIT)
+        check_choice("time_range", self.time_range, get_args(TimeRange))
+        check_choice("safesearch", self.safesearch, get_args(SafeSearch))
+        for name in ("allowed_domains", "blocked_domains"):
+            set_(self, name, check_domains(name, getattr(self, name)))
+        check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
+        check_pattern("region", self.region, r"[A-Za-z]{2}", "us or de")
+
+    def rephrased(self, text: str, *, limit: int | None = None) -> Query:
+        """Return this query with other words, and with another limit if one is given."""
+        return replace(self, text=text, limit=self.limit if limit is None else limit)
+
+
+def check_text(text: object) -> str:
+    """Return the trimmed words of a query, or raise InvalidRequest."""
+    if not isinstance(text, str):
+        raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass the words to look for.")
+    clean = " ".join(text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").split())
+    if not clean:
+        raise InvalidRequest("query", "is empty", "Pass the words to look for.")
+    if len(clean) > MAX_QUERY:
+        raise InvalidRequest(
+            "query", f"has {len(clean):,} characters", f"Shorten it to at most {MAX_QUERY:,} characters."
+        )
+    return clean
+
+
+def check_int(field: str, value: object, low: int, high: int) -> int:
+    """Return `value` if it is a whole number from `low` to `high`, or raise InvalidRequest."""
+    fix = f"Pass a whole number from {low:,} to {high:,}."
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidRequest(field, f"must be a whole number, not {type(value).__name__}", fix)
+    if not low <= value <= high:
+        raise InvalidRequest(field, f"is {_shown(value)}", fix)
+    return value
+
+
+def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
+    """Raise InvalidRequest unless `value` is one of `choices`."""
+    if value not in choices:
+        raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
+
+
+def check_domains(field: str, value: object) -> tuple[str, ...]:
+    """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
+    domains = []
+    for item in value:
+        name = item.strip().strip(".").lower() if isinstance(item, str) else ""
+        name = name.removeprefix("*.")
+        if not _DOMAIN.fullmatch(name):
+            raise InvalidRequest(
+                field, f"has {_shown(item)}, which is not a domain name", "Pass bare names such as wikipedia.org."
+            )
+        domains.append(name)
+    return tuple(dict.fromkeys(domains))
+
+
+def check_pattern(field: str, value: object, pattern: str, examples: str) -> None:
+    """Raise InvalidRequest unless `value` is None or matches `pattern` as a whole."""
+    if value is not None and not (isinstance(value, str) and re.fullmatch(pattern, value)):
+        raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass a code such as {examples}.")
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a huge number"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class _Noun(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class SearchResult(_Noun):
+    """One page that a provider found."""
+
+    citation_id: int = 0
+    """The number to cite it by, from 1 in the order of the results; 0 until a `Web` has numbered it."""
+    title: str
+    """The page's title as plain text, at most 500 characters."""
+    url: str
+    """The page's address, as the provider gave it, at most 2,048 characters."""
+    snippet: str = ""
+    """A passage of the page as plain text, at most 1,000 characters."""
+    source: str = ""
+    """The provider that found it and, where it says so, the indexes behind it: `searxng (bing, mojeek)`."""
+    published: str | None = None
+    """When the page was published, ISO 8601 as far as the provider knows it; None means unknown."""
+    score: float | None = None
+    """The provider's own measure; comparable within one response only."""
+
+
+class Source(_Noun):
+    """What a citation `[1]` points to."""
+
+    citation_id: int
+    """The number in the brackets."""
+    title: str
+    """The page's title."""
+    url: str
+    """The page's address."""
+
+
+class Attempt(_Noun):
+    """One try of one provider, and what became of it."""
+
+    provider: str
+    """The provider's name."""
+    outcome: Outcome
+    """How it ended."""
+    reason: str = ""
+    """Why, in a few words, unless it went well."""
+    status: int | None = None
+    """The HTTP status, when there was one."""
+    latency_ms: int = 0
+    """How long it took, in milliseconds."""
+    cost_usd: float = 0.0
+    """What it cost, in US dollars."""
+    retry_after: float | None = None
+    """Seconds after which the service itself says it may be asked again."""
+
+    def describe(self) -> str:
+        """Return the attempt as one line for a person."""
+        status = f", HTTP {self.status}" if self.status else ""
+        reason = f": {self.reason}" if self.reason else ""
+        return f"{self.provider} {self.outcome}{status} after {self.latency_ms} ms{reason}"
+
+
+class Budget(_Noun):
+    """What a session may use and has used, in searches."""
+
+    limit: int
+    """The most searches of the session."""
+    spent: int
+    """The searches made so far."""
+
+    @property
+    def remaining(self) -> int:
+        """The searches that are left."""
+        return max(0, self.limit - self.spent)
+
+
+class SearchResponse(_Noun):
+    """The answer to a search. No results means: searched, and found nothing."""
+
+    query: str
+    """The words that were searched for."""
+    results: tuple[SearchResult, ...]
+    """What was found, best first."""
+    sources: tuple[Source, ...] = ()
+    """What each citation number points to."""
+    provider: str
+    """The provider that answered."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every try that led here, in order."""
+    budget: Budget | None = None
+    """What the session may still use; None when it has no limit."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know: words cut, filters not honoured, searches running out."""
+    cached: bool = False
+    """Whether the answer came from the cache."""
+    stale: bool = False
+    """Whether the answer is older than it should be."""
+
+
+class ReadResult(_Noun):
+    """What a read provider returns for one URL."""
+
+    url: str
+    """The address that was asked for."""
+    title: str = ""
+    """The page's title."""
+    content: str = ""
+    """The page as Markdown."""
+    content_length: int = 0
+    """The length of `content`, in characters."""
+    original_length: int | None = None
+    """The length before anything was cut, in characters, when the provider knows it."""
+    truncated: bool = False
+    """Whether `content` is not the whole page."""
+    success: bool
+    """Whether the page could be read."""
+    error: str = ""
+    """Why not, and what to do, when `success` is false."""
+    final_url: str = ""
+    """Where the redirects led; empty when unknown."""
+    published: str | None = None
+    """When the page was published, ISO 8601; None means unknown."""
+    language: str | None = None
+    """The page's language as a BCP 47 tag; None means unknown."""
+    content_type: str = ""
+    """The media type the server gave, such as `text/html`."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know about the content."""
+
+
+class Page(_Noun):
+    """A page that was read, or why it was not."""
+
+    url: str
+    """The address that was asked for."""
+    final_url: str = ""
+    """Where the redirects led."""
+    title: str = ""
+    """The page's title; empty when it has none."""
+    content: str = ""
+    """The page as Markdown."""
+    content_length: int = 0
+    """The length of `content`, in characters."""
+    original_length: int | None = None
+    """The length of the whole page's Markdown, in characters."""
+    truncated: bool = False
+    """Whether `content` is not the whole page."""
+    next_cursor: str | None = None
+    """Where the next piece begins; None when there is none to ask for."""
+    published: str | None = None
+    """When the page was published, ISO 8601; None means unknown."""
+    language: str | None = None
+    """The page's language as a BCP 47 tag; None means unknown."""
+    content_type: str = ""
+    """The media type the server gave, such as `text/html`."""
+    reader: str = ""
+    """The reader that read it."""
+    status: Literal["success", "error"] = "success"
+    """Whether the page could be read."""
+    error: str = ""
+    """Why not, and what to do."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know about the content."""
+    cached: bool = False
+    """Whether it came from the cache."""
+    stale: bool = False
+    """Whether it is older than it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Sequence[SearchResult]):
+    """What a search provider returns when it has more to say than a plain list.
+
+    A provider may return any sequence of `SearchResult`; this one carries notes with it.
+    """
+
+    items: tuple[SearchResult, ...] = ()
+    """The results, best first."""
+    partial: bool = False
+    """Whether some of the service's own sources failed."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know about them."""
+    status: int | None = None
+    """The HTTP status of the answer."""
+
+    @classmethod
+    def of(cls, rows: Sequence[SearchResult]) -> Self:
+        """Return `rows` as `Results`, itself if it is one already."""
+        return rows if isinstance(rows, cls) else cls(tuple(rows))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[SearchResult]:
+        return iter(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> SearchResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SearchResult]: ...
+    def __getitem__(self, index: int | slice) -> SearchResult | Sequence[SearchResult]:
+        return self.items[index]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """A provider is being asked now."""
+
+    provider: str
+    """The provider's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFinished:
+    """A provider has answered, or failed."""
+
+    attempt: Attempt
+    """What became of it."""
+
+
+Event = AttemptStarted | AttemptFinished
+"""What an observer is told while a call runs."""
+
+Observer = Callable[[Event], None]
+"""A function that is told what happens; it must return at once and must not raise."""
