@@ -21,6 +21,7 @@ next; none carries a secret or a resolved private address.
     │   ├── ProviderBlocked           a bot check or an access rule stands in the way
     │   ├── ProviderTimeout
     │   ├── ProviderUnreachable       refused, reset, TLS, DNS
+    │   ├── ProviderUnsupported       the service is not set up to do what was asked
     │   ├── ProviderUnavailable       5xx, or a service whose own sources all failed
     │   ├── UnprovenEmpty             no results, and no sign that searching worked
     │   └── UnexpectedResponse        an answer that is not of the service's form
@@ -71,6 +72,7 @@ __all__ = [
     "ProviderTimeout",
     "ProviderUnavailable",
     "ProviderUnreachable",
+    "ProviderUnsupported",
     "QuotaExceeded",
     "RateLimited",
     "RequestRefused",
@@ -248,6 +250,12 @@ class ProviderUnavailable(ProviderError):
     """The service answered that it cannot answer."""
 
     outcome = "unavailable"
+
+
+class ProviderUnsupported(ProviderError):
+    """The service is not set up to do what was asked."""
+
+    outcome = "unsupported"
 
 
 class UnprovenEmpty(ProviderError):

@@ -1,0 +1,174 @@
+"""The settings and their defaults; a docstring under each says what it does and its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
+
+from groundwire._version import USER_AGENT
+from groundwire.models import MAX_LIMIT, SafeSearch
+
+__all__ = [
+    "KEY_VARIABLES",
+    "NetworkSettings",
+    "PolicySettings",
+    "ReadSettings",
+    "Row",
+    "SearchSettings",
+    "SessionSettings",
+    "Settings",
+    "Words",
+]
+
+KEY_VARIABLES = (
+    "BRAVE_API_KEY",
+    "BRAVE_SEARCH_API_KEY",
+    "JINA_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "SEARXNG_API_KEY",
+    "TAVILY_API_KEY",
+)
+"""The variables in which the services' own documentation and the five design documents keep keys."""
+
+_MASK = "********"
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(word for part in value.split(",") if (word := part.strip()))
+    return value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""A list of words; in an environment variable they are separated by commas."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SearchSettings(_Section):
+    """How to search."""
+
+    providers: Words = ("searxng", "duckduckgo")
+    """The search providers, in the order in which they are asked; one that is not configured is skipped."""
+    limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
+    """The results of a search that does not say how many."""
+    timeout: float = Field(default=10.0, gt=0, le=600)
+    """Seconds for a whole search, all attempts together."""
+    attempt_timeout: float = Field(default=6.0, gt=0, le=600)
+    """Seconds for one attempt of one provider."""
+    safesearch: SafeSearch = "moderate"
+    """How much to leave out for decency: off, moderate or strict."""
+
+
+class ReadSettings(_Section):
+    """How to read pages."""
+
+    providers: Words = ("local",)
+    """The read providers, in the order in which they are asked."""
+    max_length: int = Field(default=15_000, ge=1, le=10_000_000)
+    """The most characters of Markdown of a page; longer pages are cut at a block and say so."""
+    timeout: float = Field(default=20.0, gt=0, le=600)
+    """Seconds for reading a page, all attempts together."""
+    max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
+    """The most bytes of a page's body, on the wire and again after decompression."""
+
+
+class SessionSettings(_Section):
+    """What one session (one `Web` object) may use."""
+
+    limit: int = Field(default=20, ge=0)
+    """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
+    warning_threshold: int = Field(default=15, ge=0)
+    """From how many searches on the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
+
+
+class PolicySettings(_Section):
+    """What may be found and opened."""
+
+    allowed_domains: Words = ()
+    """Only these domains and their sub-domains, in results and in pages; empty means every domain."""
+    blocked_domains: Words = ()
+    """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
+    allow_origins: Words = ()
+    """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
+
+
+class NetworkSettings(_Section):
+    """How to reach the network."""
+
+    proxy: str = ""
+    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names; the environment's are ignored."""
+    user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
+    """How we introduce ourselves to servers."""
+
+
+class Row(BaseModel):
+    """One setting in force."""
+
+    key: str
+    """Its dotted name."""
+    value: str
+    """Its value as text, secrets masked."""
+    origin: str
+    """Where the value came from."""
+
+
+class Settings(BaseModel):
+    """Everything that can be set. `groundwire.settings.load` fills it from files and the environment."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    search: SearchSettings = SearchSettings()
+    """How to search."""
+    read: ReadSettings = ReadSettings()
+    """How to read pages."""
+    session: SessionSettings = SessionSettings()
+    """What one session may use."""
+    policy: PolicySettings = PolicySettings()
+    """What may be found and opened."""
+    network: NetworkSettings = NetworkSettings()
+    """How to reach the network."""
+    providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    """Each provider's own options by the provider's name; the provider's file says which there are."""
+    keys: Mapping[str, SecretStr] = Field(default_factory=dict, repr=False)
+    """Keys by the name of their environment variable; shown masked wherever they are shown."""
+
+    _origins: Mapping[str, str] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
+    _warnings: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was wrong with the settings and could be put right."""
+        return self._warnings
+
+    def origin(self, key: str) -> str:
+        """Return where the value of a dotted key came from: `default`, a file, a variable, `argument`."""
+        return self._origins.get(key, "default")
+
+    def rows(self) -> list[Row]:
+        """Return every setting in force, secrets masked, in the order of the documentation."""
+        rows = []
+        for name, section in self:
+            if isinstance(section, _Section):
+                rows += [self._row(f"{name}.{key}", value) for key, value in section]
+        for provider, options in self.providers.items():
+            rows += [self._row(f"providers.{provider}.{key}", value) for key, value in options.items()]
+        rows += [Row(key=f"keys.{name}", value=_MASK, origin=self.origin(f"keys.{name}")) for name in self.keys]
+        return rows
+
+    def _row(self, key: str, value: object) -> Row:
+        text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        return Row(key=key, value=_without_password(text), origin=self.origin(key))
+
+
+def _without_password(text: str) -> str:
+    """Return `text` with the user part of a URL masked."""
+    scheme, mark, rest = text.partition("://")
+    if not mark or "@" not in rest.split("/", 1)[0]:
+        return text
+    return f"{scheme}://{_MASK}@{rest.split('@', 1)[1]}"
