@@ -1,0 +1,96 @@
+"""Groundwire: the web for AI agents.
+
+    from groundwire import Web
+
+    async with Web() as web:
+        found = await web.search("reciprocal rank fusion", limit=5)
+        page = await web.open_page(found.results[0].url, max_length=4000)
+
+`groundwire.search(...)` and `groundwire.open_page(...)` are the same without `async`. Importing this package is cheap:
+its parts are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from groundwire._version import __version__
+
+if TYPE_CHECKING:
+    from groundwire.errors import (
+        AllProvidersFailed,
+        BlockedByPolicy,
+        BudgetExceeded,
+        ConfigurationError,
+        DeadlineExceeded,
+        GroundwireError,
+        InvalidRequest,
+        PageError,
+        ProviderError,
+    )
+    from groundwire.models import (
+        Attempt,
+        Budget,
+        Filters,
+        Page,
+        Query,
+        ReadResult,
+        Results,
+        SearchResponse,
+        SearchResult,
+        Source,
+    )
+    from groundwire.providers import Capabilities, ReadProvider, SearchProvider
+    from groundwire.settings import Settings
+    from groundwire.sync import SyncWeb, open_page, search
+    from groundwire.web import Web
+
+__all__ = [
+    "AllProvidersFailed",
+    "Attempt",
+    "BlockedByPolicy",
+    "Budget",
+    "BudgetExceeded",
+    "Capabilities",
+    "ConfigurationError",
+    "DeadlineExceeded",
+    "Filters",
+    "GroundwireError",
+    "InvalidRequest",
+    "Page",
+    "PageError",
+    "ProviderError",
+    "Query",
+    "ReadProvider",
+    "ReadResult",
+    "Results",
+    "SearchProvider",
+    "SearchResponse",
+    "SearchResult",
+    "Settings",
+    "Source",
+    "SyncWeb",
+    "Web",
+    "__version__",
+    "open_page",
+    "search",
+]
+
+_ROOMS = ("errors", "models", "providers", "settings", "sync", "web")
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on its first use (PEP 562)."""
+    if name in __all__:
+        for room in _ROOMS:
+            module = import_module(f"groundwire.{room}")
+            if name in module.__all__:
+                value = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module 'groundwire' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -21,6 +21,7 @@ __all__ = [
     "MAX_SNIPPET",
     "MAX_TITLE",
     "MAX_URL",
+    "NO_FILTERS",
     "Attempt",
     "AttemptFinished",
     "AttemptStarted",
@@ -88,6 +89,10 @@ class Filters:
     """An ISO 3166-1 country code of two letters such as `us`."""
     safesearch: SafeSearch = "moderate"
     """How much a provider should leave out for decency."""
+
+
+NO_FILTERS = Filters()
+"""Every result will do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,104 @@
+"""`groundwire demo`: the whole path on a miniature web, without network or key."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import textwrap
+
+import click
+
+from groundwire.cli.codes import ExitCode
+from groundwire.models import Attempt, AttemptFinished, Event
+from groundwire.settings import Settings
+from groundwire.testing.world import Fault, World
+from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
+from groundwire.web import Web
+
+__all__ = ["demo"]
+
+_QUESTION = "reciprocal rank fusion"
+_FIRST, _SECOND = "searxng:first", "searxng:second"
+_EXCERPT = 900  # characters of the page that are shown
+
+
+@click.command()
+def demo() -> None:
+    """Search, open and cite on a miniature web inside this machine: no network, no key.
+
+    Only the outside world is small. Everything else is the code that a real search runs through.
+    """
+    with World(named=True) as world:
+        ok = asyncio.run(_show(world))
+    sys.exit(ExitCode.OK if ok else ExitCode.FAILED)
+
+
+async def _show(world: World) -> bool:
+    second = world.add_searxng("second")
+    world.searxng.fail(Fault.status(429, headers={"Retry-After": "7"}))
+    settings = Settings.model_validate(
+        {
+            "search": {"providers": (_FIRST, _SECOND)},
+            "policy": {"allow_origins": world.origins},
+            "providers": {_FIRST: {"base_url": world.searxng.url}, _SECOND: {"base_url": second.url}},
+        }
+    )
+    click.echo("Groundwire's whole path on a miniature web inside this machine: no network, no key.")
+    _step("World", f"{len(world.sites)} sites and 2 SearXNG services on loopback; the first one will answer 429")
+    async with Web(settings, observer=_told, resolver=world.resolver) as web:
+        web_search, open_page = web_tools(web)
+        _step("Search", f"web_search(query={_QUESTION!r}, limit=3)")
+        found = await web_search.call(query=_QUESTION, limit=3)
+        if not isinstance(found, WebSearchToolResult) or not found.results:
+            return _failed(found.error)
+        for row in found.results:
+            click.echo(f"    [{row.citation_id}] " + click.style(row.title, bold=True))
+            click.echo(f"        {row.url}")
+            click.echo(textwrap.fill(row.snippet, 100, initial_indent=" " * 8, subsequent_indent=" " * 8))
+        best = found.results[0]
+        _step("Open", f"open_page(url={best.url!r}, max_length={_EXCERPT})")
+        page = await open_page.call(url=best.url, max_length=_EXCERPT)
+        if not isinstance(page, OpenPageToolResult) or page.status == "error":
+            return _failed(page.error)
+        click.echo(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
+        click.echo(textwrap.indent(page.content, "    | "))
+    _step("Cite", "an answer as a model would give it, and the sources it used")
+    click.echo(f"    {_sentence(page.content)} [{best.citation_id}]\n")
+    click.echo("    Sources")
+    for source in found.sources:
+        used = "opened" if source.citation_id == best.citation_id else "found"
+        click.echo(f"    [{source.citation_id}] {source.title} - {source.url} ({used})")
+    click.echo(
+        "\nNow the real web, if this machine has a network:\n    " + f'groundwire search "{_QUESTION}" --limit 5'
+    )
+    return True
+
+
+def _step(name: str, text: str) -> None:
+    click.echo("\n" + click.style(f"{name:<7}", fg="green", bold=True) + text)
+
+
+def _told(event: Event) -> None:
+    """Say each attempt as it ends."""
+    if isinstance(event, AttemptFinished):
+        click.echo("    " + _line(event.attempt))
+
+
+def _line(attempt: Attempt) -> str:
+    status = f" (HTTP {attempt.status})" if attempt.status else ""
+    again = f", may be asked again in {attempt.retry_after:g} s" if attempt.retry_after else ""
+    good = attempt.outcome in {"ok", "partial"}
+    mark = click.style("ok  ", fg="green") if good else click.style("next", fg="yellow")
+    return f"{mark} {attempt.provider}: {attempt.outcome}{status}{again}, {attempt.latency_ms} ms"
+
+
+def _sentence(content: str) -> str:
+    """Return the first sentence of a page's text, as a stand-in for a model's answer."""
+    paragraphs = [block for block in content.split("\n\n") if block[:1].isalpha()]
+    text = " ".join(paragraphs[0].split()) if paragraphs else content.strip()
+    return text.split(". ")[0].rstrip(".") + "."
+
+
+def _failed(reason: str) -> bool:
+    click.echo(click.style("The demo failed: ", fg="red") + reason, err=True)
+    return False

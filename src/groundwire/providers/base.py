@@ -1,0 +1,194 @@
+"""The two contracts that a provider may satisfy, and what it is given when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+
+from groundwire.deadline import Deadline
+from groundwire.errors import ConfigurationError, MissingKey
+from groundwire.models import Filters, ReadResult, SearchResult, TimeRange
+from groundwire.settings import Settings
+from groundwire.settings.suggest import did_you_mean, faults
+from groundwire.transport import Transport
+
+__all__ = [
+    "Capabilities",
+    "Options",
+    "ProviderClass",
+    "ProviderContext",
+    "ReadProvider",
+    "SearchProvider",
+    "Transports",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What a provider can do by itself; what it cannot is done for it, or said to be missing."""
+
+    search: bool = False
+    """Whether it finds pages."""
+    read: bool = False
+    """Whether it reads pages."""
+    max_results: int = 20
+    """The most results that one request can give."""
+    time_ranges: frozenset[TimeRange] = frozenset()
+    """The time ranges it knows."""
+    domains: Literal["native", "operator", "none"] = "none"
+    """How it can be held to domains: by a parameter, by `site:` in the query, or not at all."""
+    language: bool = False
+    """Whether it can prefer a language."""
+    region: bool = False
+    """Whether it can prefer a country."""
+    safesearch: bool = False
+    """Whether it can leave things out for decency."""
+    guarded: bool = False
+    """Whether it connects through our guarded transport, so that every hop is judged at the moment of connecting."""
+
+
+@runtime_checkable
+class SearchProvider(Protocol):
+    """Accepts words, returns ranked results. It does not retry, cache, filter again or fall back: others do."""
+
+    name: str
+    """The name by which settings, attempts and results call it."""
+    capabilities: Capabilities
+    """What it can do by itself."""
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = ..., deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        """Search.
+
+        Args:
+            query: The words.
+            limit: The most results wanted; more may be returned and are cut.
+            filters: What the results should satisfy, as far as the service can; it is checked again afterwards.
+            deadline: When the answer must be here.
+
+        Returns:
+            The results, best first; a `Results` when there is more to say about them. An empty one means that the
+            service searched and found nothing.
+
+        Raises:
+            ProviderError: one of its classes, for every failure.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadProvider(Protocol):
+    """Accepts a URL, returns the page as Markdown."""
+
+    name: str
+    """The name by which settings and pages call it."""
+    capabilities: Capabilities
+    """What it can do by itself."""
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read a page.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+
+        Returns:
+            The page, or a result with `success` false and the reason.
+
+        Raises:
+            PageError: the page cannot be had. ProviderError: the service failed. DeadlineExceeded.
+        """
+        ...
+
+
+class Options(BaseModel):
+    """A provider's own settings, `[providers.NAME]` in a file. Subclass it in the provider's file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+_O = TypeVar("_O", bound=Options)
+
+
+class Transports(Protocol):
+    """Where a provider gets its HTTP clients; whoever made them closes them."""
+
+    @property
+    def api(self) -> Transport:
+        """The client for public services."""
+        ...
+
+    @property
+    def pages(self) -> Transport:
+        """The client for pages."""
+        ...
+
+    def operator(self, base_url: str) -> Transport:
+        """Return a client that may reach the one origin of a URL that the operator configured, private or not."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderContext:
+    """What a provider is given when it is made."""
+
+    name: str
+    """The name it goes by: that of its entry point, or `NAME:LABEL` where there are several of one kind."""
+    settings: Settings
+    """Everything the operator has set."""
+    transports: Transports
+    """HTTP clients."""
+    raw_options: Mapping[str, Any] = field(default_factory=dict)
+    """The provider's own settings, not validated yet."""
+
+    def options(self, model: type[_O]) -> _O:
+        """Return the provider's own settings, validated.
+
+        Raises:
+            ConfigurationError: an option is unknown or has a wrong value.
+        """
+        try:
+            return model.model_validate(dict(self.raw_options))
+        except ValidationError as error:
+            lines = []
+            for key, text in faults(error):
+                if key in self.raw_options and key not in model.model_fields:
+                    text = f"is not an option of {self.name}{did_you_mean(key, model.model_fields)}"
+                origin = self.settings.origin(f"providers.{self.name}.{key}")
+                lines.append(f"providers.{self.name}.{key} ({origin}): {text}")
+            raise ConfigurationError("\n".join(lines)) from error
+
+    def key(self, variable: str) -> SecretStr | None:
+        """Return the key kept under an environment variable's name, or None."""
+        return self.settings.keys.get(variable)
+
+    def required_key(self, variable: str) -> SecretStr:
+        """Return the key kept under an environment variable's name.
+
+        Raises:
+            MissingKey: there is none.
+        """
+        key = self.key(variable)
+        if key is None:
+            raise MissingKey(self.name, variable)
+        return key
+
+
+class ProviderClass(Protocol):
+    """What an entry point of the group `groundwire.providers` names."""
+
+    capabilities: ClassVar[Capabilities]
+    """What it can do by itself."""
+
+    @classmethod
+    def create(cls, context: ProviderContext) -> Self:
+        """Make the provider.
+
+        Raises:
+            NotConfigured, MissingKey: it cannot be used yet. ConfigurationError: an option is wrong.
+        """
+        ...

@@ -1,0 +1,59 @@
+"""Which providers there are, and making them by name.
+
+Every provider, ours or somebody else's, is an entry point of the group `groundwire.providers`.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast
+
+from groundwire.errors import ConfigurationError, UnknownProvider
+from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvider, SearchProvider, Transports
+from groundwire.settings import Settings
+
+__all__ = ["GROUP", "create", "provider_class", "provider_names"]
+
+GROUP = "groundwire.providers"
+
+
+def provider_names() -> tuple[str, ...]:
+    """Return the names of all installed providers, sorted."""
+    return tuple(sorted(_entries()))
+
+
+def provider_class(name: str) -> ProviderClass:
+    """Return the class of a provider; the label of `NAME:LABEL` is left aside.
+
+    Raises:
+        UnknownProvider: no such provider is installed. ConfigurationError: it cannot be imported.
+    """
+    entries = _entries()
+    entry = entries.get(name.partition(":")[0])
+    if entry is None:
+        raise UnknownProvider(name, entries)
+    try:
+        return cast("ProviderClass", entry.load())
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"The provider {name!r} ({entry.value}) cannot be imported: {error}.") from error
+
+
+def create(name: str, settings: Settings, transports: Transports) -> SearchProvider | ReadProvider:
+    """Make a provider.
+
+    Args:
+        name: An entry point's name, or `NAME:LABEL` for one of several of a kind, each with its own options.
+        settings: Where its options and keys are.
+        transports: Where it gets HTTP clients.
+
+    Raises:
+        UnknownProvider: no such provider is installed.
+        NotConfigured, MissingKey: it cannot be used yet.
+        ConfigurationError: an option is wrong.
+    """
+    context = ProviderContext(name, settings, transports, settings.providers.get(name, {}))
+    return cast("SearchProvider | ReadProvider", provider_class(name).create(context))
+
+
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}

@@ -1,0 +1,250 @@
+"""SearXNG, the metasearch engine that people run themselves (https://docs.searxng.org/dev/search_api.html)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+from pydantic import SecretStr
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    AuthenticationFailed,
+    ConfigurationError,
+    GroundwireError,
+    NotConfigured,
+    ProviderBlocked,
+    ProviderError,
+    ProviderUnavailable,
+    ProviderUnsupported,
+    RateLimited,
+    RequestRefused,
+    UnexpectedResponse,
+)
+from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
+from groundwire.providers.base import Capabilities, Options, ProviderContext
+from groundwire.providers.operators import with_site_operators
+from groundwire.providers.wire import retry_after, text_or_empty
+from groundwire.settings.schema import Words
+from groundwire.transport import Reply, Transport
+
+__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralised", "parse"]
+
+KEY = "SEARXNG_API_KEY"
+_TIMEOUT = 10.0  # seconds, row S2
+_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_SAFESEARCH = {"off": "0", "moderate": "1", "strict": "2"}
+_COMMAND = re.compile(r"(?<!\S)[!?:<]+(?=\S)|(?<!\S)!!(?!\S)")  # what SearXNG reads as a bang, a language, a time limit
+_HEADERS = {
+    "Accept": "application/json"
+}  # Accept-Language and Accept-Encoding, which its limiter wants, are always sent
+
+
+class SearXngOptions(Options):
+    """`[providers.searxng]`."""
+
+    base_url: str = ""
+    """The address of the instance, such as `http://127.0.0.1:8888`; it may be private."""
+    engines: Words = ()
+    """The engines to ask; empty means those that the instance has switched on."""
+    categories: Words = ("general",)
+    """The categories to search."""
+
+
+class SearXngSearchProvider:
+    """Web search by a SearXNG instance. Its `search.formats` setting must contain `json`."""
+
+    capabilities = Capabilities(
+        search=True,
+        time_ranges=frozenset({"d", "w", "m", "y"}),
+        domains="operator",
+        language=True,
+        region=True,
+        safesearch=True,
+    )
+
+    def __init__(
+        self, transport: Transport, options: SearXngOptions, *, key: SecretStr | None = None, name: str = "searxng"
+    ) -> None:
+        self.name = name
+        self._transport = transport
+        self._options = options
+        self._base = options.base_url.rstrip("/")
+        self._headers = _HEADERS | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
+
+    @classmethod
+    def create(cls, context: ProviderContext) -> Self:
+        """Make the provider from its options.
+
+        Raises:
+            NotConfigured: there is no `base_url`. ConfigurationError: it is not a web address.
+        """
+        options = context.options(SearXngOptions)
+        where = f"providers.{context.name}.base_url"
+        if not options.base_url:
+            raise NotConfigured(context.name, f"set {where} to the address of a SearXNG instance")
+        try:
+            transport = context.transports.operator(options.base_url)
+        except GroundwireError as error:
+            raise ConfigurationError(f"{where} = {options.base_url!r}: {error}") from error
+        return cls(transport, options, key=context.key(KEY), name=context.name)
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Results:
+        """Search; see `SearchProvider.search`. The service has no limit of its own: all its rows are returned."""
+        del limit
+        deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        params, warnings = to_params(query, filters, self._options)
+        reply = await self._transport.call(
+            self.name, "GET", f"{self._base}/search", params=params, headers=self._headers, deadline=deadline
+        )
+        if reply.status == 403:
+            raise await self._why_forbidden(deadline)
+        return parse(reply, self.name, warnings)
+
+    async def _why_forbidden(self, deadline: Deadline) -> ProviderError:
+        """Tell an instance without JSON from one that will not talk to us: `/config` is open whatever the formats."""
+        try:
+            reply = await self._transport.call(
+                self.name, "GET", f"{self._base}/config", headers=self._headers, deadline=deadline
+            )
+        except ProviderError:
+            reply = None
+        if reply is not None and reply.status == 200 and reply.media_type == "application/json":
+            return ProviderUnsupported(
+                self.name,
+                "the instance does not answer in JSON",
+                status=403,
+                fix="Add json to search.formats in its settings.yml",
+            )
+        return ProviderBlocked(
+            self.name,
+            "access denied",
+            status=403,
+            fix="Add json to search.formats in its settings.yml, or let this machine pass its limiter or proxy",
+        )
+
+
+def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the parameters of a search and what the reader should know about them."""
+    words = neutralised(query)
+    warnings = []
+    if words != query:
+        warnings.append("searxng: signs that it reads as commands (! ? : <) were left out of the query")
+    text, warning = with_site_operators(words, filters)
+    if warning:
+        warnings.append(f"searxng: {warning}")
+    params = {
+        "q": text,
+        "format": "json",
+        "categories": ",".join(options.categories),
+        "pageno": "1",
+        "safesearch": _SAFESEARCH[filters.safesearch],
+    }
+    if options.engines:
+        params["engines"] = ",".join(options.engines)
+    if filters.time_range != "all":
+        params["time_range"] = _TIME_RANGES[filters.time_range]
+    if filters.language:
+        region = f"-{filters.region.upper()}" if filters.region and "-" not in filters.language else ""
+        params["language"] = filters.language + region
+    elif filters.region:
+        params["language"] = f"all-{filters.region.upper()}"
+    return params, tuple(warnings)
+
+
+def neutralised(query: str) -> str:
+    """Return the words without the signs that SearXNG reads as commands at the start of a word.
+
+    `!!w x` would redirect to an outside host, `!general`, `:fr` and `<3` would change what is searched and how.
+    """
+    return " ".join(_COMMAND.sub("", query).split()) or f'"{query}"'
+
+
+def parse(reply: Reply, name: str = "searxng", warnings: tuple[str, ...] = ()) -> Results:
+    """Read an answer.
+
+    Args:
+        reply: The answer, of any status but 403.
+        name: The provider's name.
+        warnings: What is known about the request already.
+
+    Raises:
+        ProviderError: the answer is a failure, or every engine behind the instance failed.
+    """
+    _raise_for_status(reply, name)
+    try:
+        data = reply.json()
+    except ValueError as error:
+        raise UnexpectedResponse(name, "answered with broken JSON", status=reply.status) from error
+    if not isinstance(data, dict) or not isinstance(data.get("results"), list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    rows = [row for item in data["results"] if (row := _row(item, name)) is not None]
+    failed = _failed_engines(data.get("unresponsive_engines"))
+    if failed and not rows:
+        raise ProviderUnavailable(name, f"all its engines failed: {', '.join(failed)}", status=reply.status)
+    if failed:
+        warnings += (f"{name}: some engines failed: {', '.join(failed)}",)
+    return Results(tuple(rows), partial=bool(failed), warnings=warnings, status=reply.status)
+
+
+def _raise_for_status(reply: Reply, name: str) -> None:
+    status = reply.status
+    if status == 429:
+        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(reply.headers))
+    if status in {401, 407}:
+        raise AuthenticationFailed(name, "the key is not accepted", status=status, fix=f"Set {KEY}")
+    if status == 400:
+        raise RequestRefused(name, f"the request was refused: {_error_text(reply)}", status=status)
+    if 300 <= status < 400:
+        raise UnexpectedResponse(name, "redirects elsewhere", status=status, fix="Check base_url")
+    if status >= 500:
+        raise ProviderUnavailable(
+            name, f"failed: {_error_text(reply)}", status=status, retry_after=retry_after(reply.headers)
+        )
+    if status != 200:
+        raise UnexpectedResponse(name, "answered with an unknown status", status=status, fix="Check base_url")
+    if reply.media_type != "application/json":
+        raise UnexpectedResponse(
+            name,
+            f"answered with {reply.media_type or 'no content type'} instead of JSON",
+            status=status,
+            fix="Check that base_url is a SearXNG instance",
+        )
+
+
+def _error_text(reply: Reply) -> str:
+    try:
+        data = reply.json()
+    except ValueError:
+        return "no reason given"
+    return (text_or_empty(data.get("error"))[:200] if isinstance(data, dict) else "") or "no reason given"
+
+
+def _row(item: Any, name: str) -> SearchResult | None:
+    """Return one row, or None for rows without an address, such as maps and packages have."""
+    if not isinstance(item, dict) or not (url := text_or_empty(item.get("url"))):
+        return None
+    engines = item.get("engines")
+    found_by = engines if isinstance(engines, list) else [item.get("engine")]
+    names = ", ".join(engine for engine in found_by if isinstance(engine, str))
+    score = item.get("score")
+    return SearchResult(
+        title=text_or_empty(item.get("title")),
+        url=url,
+        snippet=text_or_empty(item.get("content")),
+        source=f"{name} ({names})" if names else name,
+        published=text_or_empty(item.get("publishedDate")) or text_or_empty(item.get("pubdate")) or None,
+        score=float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+    )
+
+
+def _failed_engines(value: object) -> list[str]:
+    """Return "engine (reason)" for each entry of `unresponsive_engines`."""
+    failed = []
+    for entry in value if isinstance(value, list) else []:
+        parts = [text_or_empty(part) for part in entry] if isinstance(entry, list) else [text_or_empty(entry)]
+        if parts and parts[0]:
+            failed.append(f"{parts[0]} ({parts[1]})" if len(parts) > 1 and parts[1] else parts[0])
+    return failed

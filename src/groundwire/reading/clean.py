@@ -1,0 +1,33 @@
+"""Text as it may be handed on: one kind of newline, and nothing in it that a terminal would obey."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["clean", "strip_controls"]
+
+_ESCAPES: Final = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\n\x07\x1b\x90\x98\x9c-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS ...
+    r"|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # CSI
+    r"|\x1b[ -/]{0,16}[0-~]"
+)
+"""The escape sequences of ECMA-48, to be taken out whole: taking the controls alone leaves their payload behind."""
+
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+_NEWLINES: Final = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_LINE_ENDS: Final = re.compile(r"(?<![ \t])[ \t]++(?=\n)")
+_GAPS: Final = re.compile(r"\n{4,}")
+
+
+def strip_controls(text: str) -> str:
+    """Return `text` without escape sequences and without control characters other than newline and tab."""
+    text = _NEWLINES.sub("\n", text)
+    if _CONTROLS.search(text) is None:
+        return text
+    return _CONTROLS.sub("", _ESCAPES.sub("", text))
+
+
+def clean(text: str) -> str:
+    """Return `text` with plain newlines, no controls, no space at line ends, and at most two blank lines together."""
+    return _GAPS.sub("\n\n\n", _LINE_ENDS.sub("", strip_controls(text))).strip("\n").rstrip()

@@ -1,0 +1,56 @@
+"""Any readable kind of content to Markdown, behind one function."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from groundwire.reading.clean import clean, strip_controls
+from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.media import KindName
+
+__all__ = ["json_to_markdown", "to_markdown"]
+
+_PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
+_MAX_PLAIN: Final = 10_000_000  # characters of a text
+_TICKS = re.compile(r"`{3,}")
+_FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
+
+
+def to_markdown(kind: KindName, text: str, url: str) -> Extracted:
+    """Return a document as Markdown, whatever kind it is of.
+
+    Args:
+        kind: What the document is; see `media_type`. A binary has no text and gives an empty result.
+        text: Its decoded text.
+        url: Its address, for relative links.
+    """
+    if kind == "html":
+        return extract(text, url)
+    if kind == "binary":
+        return Extracted()
+    cut, text = len(text) > _MAX_PLAIN, text[:_MAX_PLAIN]
+    if kind == "json":
+        return Extracted(content=json_to_markdown(text), cut=cut)
+    if kind == "markdown":
+        content = clean(text)
+        heading = _FIRST_HEADING.search(content, 0, 20_000)
+        return Extracted(title=heading[1] if heading else "", content=content, cut=cut)
+    return Extracted(content=strip_controls(text).rstrip(), cut=cut)
+
+
+def json_to_markdown(text: str) -> str:
+    """Return JSON in a code block, laid out when it is valid and not huge."""
+    text = strip_controls(text).strip()
+    if not text:
+        return ""
+    if len(text) <= _PRETTY:
+        try:
+            laid_out = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        except (ValueError, RecursionError):
+            laid_out = text
+        if len(laid_out) <= 4 * _PRETTY:
+            text = strip_controls(laid_out)
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
+    return f"{fence}json\n{text}\n{fence}"

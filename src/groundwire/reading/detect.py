@@ -1,0 +1,121 @@
+"""Which encoding bytes are in when nobody says so."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from groundwire.reading.encodings import CODECS
+
+__all__ = ["detect", "utf8_letters"]
+
+_SAMPLE: Final = 200_000  # bytes that are looked at
+_STUDIED: Final = 12_000  # bytes of them that are studied for their letters, which costs about 0.2 s
+_UNDETECTED: Final = frozenset({"utf-8", "utf-16be", "utf-16le", "iso-2022-jp", "iso-8859-8-i", "gbk"})
+
+_LATIN: Final = frozenset(
+    name for name, codec in CODECS.items() if codec in {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "mac-roman"}
+) | {f"iso-8859-{part}" for part in (2, 3, 4, 10, 13, 14, 15, 16)}
+_OF_LANGUAGE: Final = {
+    **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), ("windows-1250", "iso-8859-2")),
+    **dict.fromkeys(("et", "lt", "lv"), ("windows-1257", "iso-8859-13")),
+    **dict.fromkeys(("az", "ku", "tr"), ("windows-1254",)),
+    **dict.fromkeys(
+        ("ca", "da", "de", "en", "es", "eu", "fi", "fr", "ga", "gl", "is", "it", "nb", "nl", "nn", "no", "pt", "sv"),
+        ("windows-1252",),
+    ),
+}
+"""What pages in Latin letters are usually in, after the table of locales in the HTML Standard."""
+
+_LANGUAGE = re.compile(rb"""<html\b[^>]{0,500}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
+_WESTERN_LETTERS: Final = frozenset(
+    "éèêëàâáäãåæçíìîïñóòôöõøœúùûüßÉÈÀÁÄÅÆÇÍÑÓÖØÚÜ".encode("cp1252")
+    + bytes(
+        [0x80, 0x84, 0x85, *range(0x91, 0x95), 0x96, 0x97, 0xA0, 0xA1, 0xA7, 0xA9, 0xAB, 0xAE, 0xB0, 0xB7, 0xBB, 0xBF]
+    )
+)
+"""The bytes beyond ASCII that common texts in windows-1252 are made of: letters, quotation marks, dashes, the euro."""
+
+_MARKUP = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>|&#?\w{1,20};", re.DOTALL | re.IGNORECASE
+)
+_STRANGE_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
+
+
+def utf8_letters(body: bytes) -> tuple[int, int]:
+    """Return how many letters outside ASCII are valid UTF-8 in `body`, and how many faults there are."""
+    try:
+        text = body.decode("utf-8")
+        faults = 0
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data" and error.end == len(body) and len(body) - error.start < 4:
+            text, faults = body[: error.start].decode("utf-8"), 0  # a sample that ends inside a letter
+        else:
+            text = body.decode("utf-8", "replace")
+            faults = text.count("\ufffd")
+    return len(text) - len(text.encode("ascii", "ignore")) - faults, faults
+
+
+def detect(body: bytes) -> str | None:
+    """Return the name of the encoding the bytes seem to be in, or None when there is no good guess.
+
+    Valid UTF-8 is UTF-8; the escapes of ISO-2022-JP and the zeros of UTF-16 give them away; the rest is judged
+    by its letters, which takes a few sentences.
+    """
+    sample = body[:_SAMPLE]
+    if (name := _utf16(sample)) is not None:
+        return name
+    if b"\x1b$" in sample and _decodes(sample, "iso-2022-jp"):
+        return "iso-2022-jp"
+    valid, faults = utf8_letters(sample)
+    if faults <= valid // 50:
+        return "utf-8"
+    return _by_letters(sample)
+
+
+def _utf16(sample: bytes) -> str | None:
+    """Recognise UTF-16 without a mark by the zeros of its ASCII letters, which all stand on one side."""
+    pairs = len(sample) // 2
+    high, low = sample[0 : 2 * pairs : 2].count(0), sample[1 : 2 * pairs : 2].count(0)
+    if max(high, low) < max(2, pairs // 10) or min(high, low) > max(high, low) // 50:
+        return None
+    name = "utf-16be" if high > low else "utf-16le"
+    return name if _decodes(sample[: 2 * pairs], name) else None
+
+
+def _by_letters(sample: bytes) -> str | None:
+    import charset_normalizer  # takes 50 ms, and most pages are UTF-8
+
+    words = b"\n".join(_STRANGE_LINE.findall(_MARKUP.sub(b" ", sample)))[:_STUDIED]
+    if not words:
+        return None
+    names = {codecs.lookup(codec).name: name for name, codec in CODECS.items() if name not in _UNDETECTED}
+    best = charset_normalizer.from_bytes(
+        words,
+        cp_isolation=[CODECS[name].replace("-", "_") for name in names.values()],
+        preemptive_behaviour=False,
+        enable_fallback=False,
+        language_threshold=0.05,
+    ).best()
+    name = None if best is None else names.get(codecs.lookup(best.encoding).name)
+    return _latin(words, sample) or name if name in _LATIN else name
+
+
+def _latin(words: bytes, sample: bytes) -> str | None:
+    """Choose among the encodings of Latin letters, which statistics of letters confuse."""
+    strange = bytes(byte for byte in words if byte >= 0x80)
+    if language := _LANGUAGE.search(sample[:4_096]):
+        candidates = _OF_LANGUAGE.get(language[1].decode("ascii").lower(), ())
+        letters = {name: sum(map(str.isalpha, strange.decode(CODECS[name], "replace"))) for name in candidates}
+        if letters:
+            return max(letters, key=lambda name: letters[name])
+    return "windows-1252" if _WESTERN_LETTERS.issuperset(strange) else None
+
+
+def _decodes(sample: bytes, name: str) -> bool:
+    try:
+        codecs.getincrementaldecoder(CODECS[name])().decode(sample)
+    except UnicodeDecodeError:
+        return False
+    return True

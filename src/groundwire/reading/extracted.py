@@ -1,0 +1,29 @@
+"""What reading a document yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Extracted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What a page says."""
+
+    title: str = ""
+    """The page's title; empty when it has none."""
+    content: str = ""
+    """The main content as Markdown."""
+    published: str | None = None
+    """When it was published, as an ISO 8601 date, where the page itself says so; None means unknown."""
+    language: str | None = None
+    """The page's language as a BCP 47 tag, as it declares it; None means unknown."""
+    author: str | None = None
+    """Who wrote it; None means unknown."""
+    site: str | None = None
+    """The site's name; None means unknown."""
+    cut: bool = False
+    """Whether the page was too large to be read to its end."""
+    whole: bool = False
+    """Whether the content is the whole page, because no main content could be told apart."""

@@ -1,0 +1,142 @@
+"""Readers in their order, and a page in the shape that callers get."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedByPolicy,
+    BlockedDomain,
+    DeadlineExceeded,
+    GroundwireError,
+    InvalidRequest,
+    PageNotFound,
+    ProviderError,
+    ProviderUnavailable,
+    TooManyRedirects,
+    UnexpectedResponse,
+)
+from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Observer, Outcome, Page, ReadResult
+from groundwire.providers import ReadProvider
+from groundwire.reading.truncate import truncate
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import WebUrl
+
+__all__ = ["Readers"]
+
+_logger = logging.getLogger(__name__)
+
+_FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
+
+
+class Readers:
+    """Asks readers one after the other until one has read the page.
+
+    Args:
+        readers: In the order in which they are asked.
+        guard: Judges an address and what it resolves to before a reader that connects by itself sees it.
+        policy: The operator's domain lists; a page that redirects off them is refused.
+        observer: Is told when a reader starts and ends.
+    """
+
+    def __init__(
+        self, readers: Sequence[ReadProvider], *, guard: Guard, policy: DomainPolicy, observer: Observer | None = None
+    ) -> None:
+        self._readers = tuple(readers)
+        self._guard = guard
+        self._policy = policy
+        self._observer = observer
+
+    async def read(self, url: WebUrl, max_length: int, deadline: Deadline) -> Page:
+        """Return the page, cut to `max_length` characters.
+
+        Raises:
+            PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
+            other reader could mend.
+        """
+        for reader in self._readers[:-1]:
+            try:
+                return self._page(url, await self._observed(reader, url, deadline), reader, max_length)
+            except _FINAL:
+                raise
+            except GroundwireError:
+                continue
+        reader = self._readers[-1]
+        return self._page(url, await self._observed(reader, url, deadline), reader, max_length)
+
+    async def _observed(self, reader: ReadProvider, url: WebUrl, deadline: Deadline) -> ReadResult:
+        self._tell(AttemptStarted(reader.name))
+        started = time.perf_counter()
+        outcome: Outcome = "ok"
+        reason, status = "", None
+        try:
+            return await self._ask(reader, url, deadline)
+        except GroundwireError as error:
+            outcome, reason, status = _outcome(error), str(error), getattr(error, "status", None)
+            raise
+        finally:
+            latency = round((time.perf_counter() - started) * 1_000)
+            attempt = Attempt(provider=reader.name, outcome=outcome, reason=reason, status=status, latency_ms=latency)
+            self._tell(AttemptFinished(attempt))
+
+    async def _ask(self, reader: ReadProvider, url: WebUrl, deadline: Deadline) -> ReadResult:
+        try:
+            async with deadline.timeout():
+                if not reader.capabilities.guarded:
+                    await self._guard.check(url.text)
+                result = await reader.read_url(url.text, deadline=deadline)
+        except TimeoutError as error:
+            if isinstance(error, GroundwireError):
+                raise
+            raise DeadlineExceeded(f"{url.host} could not be read in time. Try again, or open another page.") from error
+        except GroundwireError:
+            raise
+        except Exception as error:  # anybody can write a reader: its fault is its outcome, not the caller's crash
+            _logger.exception("The reader %s broke its contract", reader.name)
+            raise UnexpectedResponse(reader.name, f"the reader itself failed ({type(error).__name__})") from error
+        if not result.success:
+            raise ProviderUnavailable(reader.name, result.error or "could not read the page")
+        return result
+
+    def _page(self, url: WebUrl, result: ReadResult, reader: ReadProvider, max_length: int) -> Page:
+        final = result.final_url or url.text
+        if not self._policy.permits(final):
+            raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
+        content = truncate(result.content, max_length)
+        whole = max(result.original_length or 0, len(result.content))
+        return Page(
+            url=url.text,
+            final_url=final,
+            title=result.title,
+            content=content,
+            content_length=len(content),
+            original_length=whole,
+            truncated=result.truncated or len(content) < len(result.content),
+            published=result.published,
+            language=result.language,
+            content_type=result.content_type,
+            reader=reader.name,
+            warnings=result.warnings,
+        )
+
+    def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
+        if self._observer is not None:
+            self._observer(event)
+
+
+def _outcome(error: GroundwireError) -> Outcome:
+    match error:
+        case ProviderError():
+            return error.outcome
+        case BlockedByPolicy():
+            return "blocked"
+        case DeadlineExceeded():
+            return "timeout"
+        case InvalidRequest():
+            return "bad_request"
+        case _:
+            return "unavailable"

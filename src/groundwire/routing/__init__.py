@@ -1,0 +1,8 @@
+"""Which provider is asked, when, and for how long; and what becomes of its rows."""
+
+from __future__ import annotations
+
+from groundwire.routing.budget import SessionBudget
+from groundwire.routing.chain import Chain, ChainAnswer
+
+__all__ = ["Chain", "ChainAnswer", "SessionBudget"]

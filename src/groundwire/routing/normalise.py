@@ -1,0 +1,80 @@
+"""Rows of any provider in one form: plain text, bounded, http addresses only, no page twice."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlencode
+
+from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, SearchResult
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import WebUrl, parse_url
+
+__all__ = ["canonical", "normalise", "plain"]
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
+_CUT = "…"
+_TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
+
+
+def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
+    """Return the rows that may be shown, cleaned, in their order.
+
+    Args:
+        rows: What a provider returned.
+        policies: Domain lists that every row must satisfy, whatever the provider promised.
+        provider: The provider's name, for rows that do not say who found them.
+    """
+    policies = list(policies)
+    seen: set[str] = set()
+    kept = []
+    for row in rows:
+        try:
+            url = parse_url(row.url)
+        except (InvalidRequest, BlockedByPolicy):
+            continue  # not an address that anybody could open
+        key = canonical(url)
+        if key in seen or not all(policy.permits(row.url) for policy in policies):
+            continue
+        seen.add(key)
+        kept.append(
+            row.model_copy(
+                update={
+                    "title": plain(row.title, MAX_TITLE) or url.host,
+                    "snippet": plain(row.snippet, MAX_SNIPPET),
+                    "source": row.source or provider,
+                }
+            )
+        )
+    return kept
+
+
+def plain(text: str, longest: int) -> str:
+    """Return text without tags, entities, control and direction characters, white space folded, cut with a mark.
+
+    Args:
+        text: A title or snippet as a provider sent it.
+        longest: The most characters to return, the mark included.
+    """
+    text = html.unescape(_TAG.sub("", text[: longest * 8]))
+    text = "".join(
+        " " if char in "\t\n\r\u2028\u2029" else char for char in text if char in "\t\n\r" or _is_shown(char)
+    )
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + _CUT
+
+
+def canonical(url: WebUrl) -> str:
+    """Return the form in which two addresses of one page compare equal: no fragment, tracking, `www.` or end slash."""
+    path, _, query = url.target.partition("?")
+    pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
+    host = url.host.removeprefix("www.")
+    return f"{host}:{url.port if url.port not in {80, 443} else ''}{path.rstrip('/')}?{urlencode(pairs)}"
+
+
+def _is_shown(char: str) -> bool:
+    # Cc: controls, Cf: direction and zero-width signs, Co/Cs/Cn: no characters; the joiners shape real words.
+    return char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Co", "Cs", "Cn"}

@@ -1,0 +1,187 @@
+"""Which IP addresses are public, by our own tables.
+
+The standard library's `ipaddress` answers differently from one Python version to the next and calls multicast,
+site-local and several IPv4-carrying ranges global, so only its parser and its arithmetic are used here.
+
+Sources: the IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890 and its successors,
+https://www.iana.org/assignments/iana-ipv4-special-registry, .../iana-ipv6-special-registry), the IANA multicast
+registries, and the documentation of the cloud vendors for their metadata services.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+__all__ = [
+    "IPV4_NOT_PUBLIC",
+    "IPV6_NOT_PUBLIC",
+    "IPV6_PUBLIC",
+    "METADATA",
+    "Address",
+    "address_text",
+    "is_metadata",
+    "is_public",
+    "parse_address",
+    "unmapped",
+]
+
+Address = IPv4Address | IPv6Address
+"""An IP address of either version."""
+
+IPV4_NOT_PUBLIC = tuple(
+    IPv4Network(text)
+    for text in (
+        "0.0.0.0/8",  # this network, RFC 791
+        "10.0.0.0/8",  # private use, RFC 1918
+        "100.64.0.0/10",  # shared address space of carriers, RFC 6598
+        "127.0.0.0/8",  # loopback, RFC 1122
+        "168.63.129.16/32",  # Azure WireServer: a machine's own host behind an address of the public range
+        "169.254.0.0/16",  # link-local, RFC 3927
+        "172.16.0.0/12",  # private use, RFC 1918
+        "192.0.0.0/24",  # IETF protocol assignments, RFC 6890
+        "192.0.2.0/24",  # documentation, RFC 5737
+        "192.88.99.0/24",  # 6to4 relays, withdrawn by RFC 7526
+        "192.168.0.0/16",  # private use, RFC 1918
+        "198.18.0.0/15",  # benchmarking, RFC 2544
+        "198.51.100.0/24",  # documentation, RFC 5737
+        "203.0.113.0/24",  # documentation, RFC 5737
+        "224.0.0.0/4",  # multicast, RFC 5771
+        "240.0.0.0/4",  # reserved and broadcast, RFC 1112
+    )
+)
+"""Every IPv4 range that is not the public Internet's."""
+
+IPV6_PUBLIC = IPv6Network("2000::/3")
+"""The only range from which global unicast addresses are given out (RFC 4291, IANA); all else is not public.
+
+That alone leaves out loopback, IPv4-mapped, -compatible and -translated, NAT64, unique local, link-local,
+site-local, multicast, discard-only and segment-routing addresses.
+"""
+
+IPV6_NOT_PUBLIC = tuple(
+    IPv6Network(text)
+    for text in (
+        "2001::/23",  # IETF protocol assignments, RFC 2928: Teredo, benchmarking, ORCHID, DETs, anycast services
+        "2001:db8::/32",  # documentation, RFC 3849
+        "2002::/16",  # 6to4, RFC 3056: carries an IPv4 address
+        "3ffe::/16",  # 6bone, given back by RFC 3701
+        "3fff::/20",  # documentation, RFC 9637
+    )
+)
+"""The ranges inside `IPV6_PUBLIC` that are not public."""
+
+METADATA: tuple[IPv4Network | IPv6Network, ...] = (
+    *(
+        IPv4Network(text)
+        for text in (
+            "100.100.100.200/32",  # Alibaba Cloud
+            "168.63.129.16/32",  # Azure WireServer
+            "169.254.0.0/16",  # AWS, Azure, Google, Oracle, OpenStack, ECS, EKS, Scaleway, Rancher, Tencent ...
+            "192.0.0.192/32",  # Oracle Cloud, classic
+        )
+    ),
+    *(
+        IPv6Network(text)
+        for text in (
+            "fd00:42::42/128",  # Scaleway
+            "fd00:a9fe:a9fe::/48",  # Akamai (Linode)
+            "fd00:c1::a9fe:a9fe/128",  # Oracle Cloud
+            "fd00:ec2::/32",  # AWS: instance metadata, EKS pod identity, resolver, time
+            "fd20:ce::/32",  # Google Cloud
+            "fe80::a9fe:a9fe/128",  # OpenStack
+        )
+    ),
+)
+"""Where cloud machines hand out their credentials; never opened, whatever the settings say."""
+
+_NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
+_NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")  # RFC 8215
+_6TO4 = IPv6Network("2002::/16")  # RFC 3056
+_TEREDO = IPv6Network("2001::/32")  # RFC 4380
+_ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})  # RFC 5214, 6.1: the upper half of the interface identifier
+_MAPPED, _COMPATIBLE, _TRANSLATED = 0xFFFF, 0, 0xFFFF_0000  # RFC 4291, 2.5.5 and RFC 2765: an address's bits 0-95
+_LOW_32 = 0xFFFF_FFFF
+
+
+def parse_address(text: str) -> Address | None:
+    """Return the address that a text spells in the standard way, or None. A scoped address (`%eth0`) is None."""
+    try:
+        return None if "%" in text else ip_address(text)
+    except ValueError:
+        return None
+
+
+def address_text(address: Address) -> str:
+    """Return the canonical text of an address, the same in every Python version (RFC 5952, hexadecimal only)."""
+    if isinstance(address, IPv6Address) and int(address) >> 32 == _MAPPED:
+        return f"::ffff:{int(address) >> 16 & 0xFFFF:x}:{int(address) & 0xFFFF:x}"
+    return str(address)
+
+
+def unmapped(address: Address) -> Address:
+    """Return the IPv4 address inside an IPv4-mapped one (`::ffff:a.b.c.d`), any other address as it is."""
+    if isinstance(address, IPv6Address) and int(address) >> 32 == _MAPPED:
+        return IPv4Address(int(address) & _LOW_32)
+    return address
+
+
+def is_public(address: str | Address, *, allow_nat64: bool = False) -> bool:
+    """Tell whether an address belongs to the public Internet.
+
+    An IPv4-mapped address is judged by its IPv4 address; other forms that carry one are not public.
+
+    Args:
+        address: The address; a text that is malformed or has a zone is not public.
+        allow_nat64: Judge `64:ff9b::/96` by the IPv4 address inside, for hosts that have IPv6 only.
+    """
+    parsed = _parsed(address)
+    if isinstance(parsed, IPv6Address) and allow_nat64 and parsed in _NAT64:
+        parsed = IPv4Address(int(parsed) & _LOW_32)
+    if parsed is None:
+        return False
+    if isinstance(parsed, IPv4Address):
+        return not any(parsed in network for network in IPV4_NOT_PUBLIC)
+    return (
+        parsed in IPV6_PUBLIC
+        and not any(parsed in network for network in IPV6_NOT_PUBLIC)
+        and int(parsed) >> 32 & _LOW_32 not in _ISATAP
+    )
+
+
+def is_metadata(address: str | Address) -> bool:
+    """Tell whether an address is a cloud's metadata service, directly or inside an IPv6 form that carries it.
+
+    A malformed or scoped text is none.
+    """
+    parsed = _parsed(address)
+    if parsed is None:
+        return False
+    forms = [parsed, *_carried(parsed)] if isinstance(parsed, IPv6Address) else [parsed]
+    return any(form in network for form in forms for network in METADATA)
+
+
+def _parsed(address: str | Address) -> Address | None:
+    parsed = parse_address(address) if isinstance(address, str) else address
+    if parsed is None or (isinstance(parsed, IPv6Address) and parsed.scope_id is not None):
+        return None
+    return unmapped(parsed)
+
+
+def _carried(address: IPv6Address) -> Iterator[IPv4Address]:
+    """Yield every IPv4 address that some transition technique would read out of `address`."""
+    bits = int(address)
+    low = bits & _LOW_32
+    if bits >> 32 in {_COMPATIBLE, _TRANSLATED} or address in _NAT64 or bits >> 32 & _LOW_32 in _ISATAP:
+        yield IPv4Address(low)
+    if address in _6TO4:
+        yield IPv4Address(bits >> 80 & _LOW_32)
+    if address in _TEREDO:
+        yield IPv4Address(bits >> 64 & _LOW_32)  # the server
+        yield IPv4Address(low ^ _LOW_32)  # the client, inverted
+    if address in _NAT64_LOCAL:
+        # RFC 6052, 2.2: after a prefix of 48, 56, 64 or 96 bits, around bits 64-71, which are zero
+        yield IPv4Address((bits >> 64 & 0xFFFF) << 16 | bits >> 40 & 0xFFFF)
+        yield IPv4Address((bits >> 64 & 0xFF) << 24 | bits >> 32 & 0xFF_FFFF)
+        yield IPv4Address(bits >> 24 & _LOW_32)
+        yield IPv4Address(low)

@@ -1,0 +1,58 @@
+"""Domain lists: which hosts an operator or a caller wants, and which not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groundwire.errors import BlockedAddress, InvalidRequest
+from groundwire.safety.addresses import parse_address
+from groundwire.safety.hosts import canonical_host
+from groundwire.safety.urls import parse_url
+
+__all__ = ["DomainPolicy", "host_matches"]
+
+
+def host_matches(host: str, domain: str) -> bool:
+    """Tell whether a host is a domain or one of its sub-domains.
+
+    International names are compared in ASCII form; case, one trailing dot, and a leading `*.` or `.` of the domain
+    do not matter. An IP address matches itself only. What is no host matches nothing.
+    """
+    name, parent = _canonical(host), _canonical(domain.removeprefix("*").removeprefix("."))
+    if name is None or parent is None:
+        return False
+    return name == parent or (parse_address(name) is None and name.endswith(f".{parent}"))
+
+
+@dataclass(frozen=True, slots=True)
+class DomainPolicy:
+    """The domains that are wanted and those that are not; sub-domains go with them, and a block wins."""
+
+    allowed: tuple[str, ...] = ()
+    """Only these domains; empty means every domain."""
+    blocked: tuple[str, ...] = ()
+    """Never these domains."""
+
+    def permits(self, url_or_host: str) -> bool:
+        """Tell whether the lists let a URL or a host through. What cannot be read as either is never let through."""
+        host = _host_of(url_or_host)
+        if host is None or any(host_matches(host, domain) for domain in self.blocked):
+            return False
+        return not self.allowed or any(host_matches(host, domain) for domain in self.allowed)
+
+
+def _host_of(url_or_host: str) -> str | None:
+    if "/" not in url_or_host:
+        return _canonical(url_or_host)
+    try:
+        return parse_url(url_or_host).host
+    except (InvalidRequest, BlockedAddress):
+        return None
+
+
+def _canonical(host: str) -> str | None:
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    try:
+        return canonical_host(bare)
+    except (InvalidRequest, BlockedAddress):
+        return None

@@ -1,0 +1,242 @@
+"""The one strict URL parser: a text becomes a `WebUrl` that every client reads alike, or it is refused.
+
+What two parsers could read differently is refused and never interpreted, because the same address goes to our own
+client, to a browser and to remote readers. The canonical form follows the WHATWG URL standard where RFC 3986
+leaves it open.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from groundwire.errors import InvalidRequest
+from groundwire.safety.addresses import Address, parse_address
+from groundwire.safety.hosts import canonical_host
+
+__all__ = ["MAX_LENGTH", "WebUrl", "join_url", "parse_url"]
+
+MAX_LENGTH = 8_000  # characters of the canonical text; what RFC 9110, 4.1 asks everybody to support at least
+
+_SCHEMES: dict[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)\](?::(.*))?")
+_PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+# The percent-encode sets of the WHATWG URL standard, 1.3, without what is refused before.
+_PATH_UNSAFE = frozenset('"<>^`{}')
+_QUERY_UNSAFE = frozenset("\"<>'")
+_FRAGMENT_UNSAFE = frozenset('"<>`')
+_DOT = frozenset({".", "%2e"})
+_DOT_DOT = frozenset({"..", ".%2e", "%2e.", "%2e%2e"})
+_UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})  # control, format (bidi, zero width), surrogate, space
+
+
+@dataclass(frozen=True, slots=True)
+class WebUrl:
+    """An http or https address in canonical form. Made by `parse_url` and `join_url` only."""
+
+    scheme: Literal["http", "https"]
+    """`http` or `https`."""
+    host: str
+    """A name as A-labels in lower case without a trailing dot, an IPv4 dotted quad, or an IPv6 address, no brackets."""
+    port: int
+    """The port, the scheme's own when the text had none."""
+    target: str
+    """The path and the query, percent-encoded, as they go out; at least `/`. An empty query is left out."""
+    fragment: str = ""
+    """What follows the `#`, percent-encoded; it never reaches the network."""
+
+    @property
+    def origin(self) -> str:
+        """The scheme, host and port: `https://example.com`, `http://[::1]:8080`. A default port is left out."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{host}{port}"
+
+    @property
+    def request_text(self) -> str:
+        """The address without its fragment."""
+        return self.origin + self.target
+
+    @property
+    def text(self) -> str:
+        """The whole address; parsing it again gives the same `WebUrl`."""
+        return self.request_text + (f"#{self.fragment}" if self.fragment else "")
+
+    @property
+    def address(self) -> Address | None:
+        """The IP address that the host spells, or None for a name."""
+        return parse_address(self.host)
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the host is an IP address."""
+        return self.address is not None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_url(text: str) -> WebUrl:
+    """Read an absolute http or https address; only its form is judged.
+
+    Args:
+        text: The address. Characters outside ASCII are percent-encoded as UTF-8 (host: UTS 46); `%` stays as it is.
+
+    Raises:
+        InvalidRequest: It is no such address; the error says what is wrong and what to write.
+        BlockedAddress: The host is an IPv4 address in a spelling that programs read differently.
+    """
+    _check_characters(text)
+    match = _SCHEME.match(text)
+    rest = text[match.end() :] if match else ""
+    name = match[1].lower() if match else ""
+    scheme = _SCHEMES.get(name)
+    if scheme is None:
+        raise _scheme_fault(text, name, rest)
+    if not rest.startswith("//"):
+        raise _fault(f"misses the // after {scheme}:", f"Write {scheme}://, the host, and the rest.")
+    authority = re.split(r"[/?#]", rest[2:], maxsplit=1)[0]
+    host, port = _authority(authority, _DEFAULT_PORTS[scheme])
+    before, _, fragment = rest[2 + len(authority) :].partition("#")
+    _check_ending(rest[2 + len(authority) :])
+    path, _, query = before.partition("?")
+    url = WebUrl(
+        scheme=scheme,
+        host=host,
+        port=port,
+        target=_encoded(_without_dots(path), _PATH_UNSAFE) + (f"?{_encoded(query, _QUERY_UNSAFE)}" if query else ""),
+        fragment=_encoded(fragment, _FRAGMENT_UNSAFE),
+    )
+    if len(url.text) > MAX_LENGTH:
+        raise _too_long(len(url.text))
+    return url
+
+
+def join_url(base: WebUrl, location: str) -> WebUrl:
+    """Resolve a `Location` header or a link against the page it stands on (RFC 3986, 5.2), as strictly as `parse_url`.
+
+    Args:
+        base: The page's address.
+        location: An absolute or relative reference: `https://…`, `//host/…`, `/path`, `name`, `?query`, `#fragment`.
+
+    Raises:
+        InvalidRequest: The result is no http or https address.
+        BlockedAddress: As in `parse_url`.
+    """
+    if not location:
+        return parse_url(base.request_text)
+    _check_characters(location)
+    if ":" in re.split(r"[/?#]", location, maxsplit=1)[0]:
+        return parse_url(location)
+    if location.startswith("//"):
+        return parse_url(f"{base.scheme}:{location}")
+    path = base.target.partition("?")[0]
+    if location.startswith("#"):
+        start = base.request_text
+    elif location.startswith("?"):
+        start = base.origin + path
+    elif location.startswith("/"):
+        start = base.origin
+    else:
+        start = base.origin + path[: path.rindex("/") + 1]
+    return parse_url(start + location)
+
+
+def _check_characters(text: str) -> None:
+    """Raise InvalidRequest for what no address holds, or what some programs drop and others keep."""
+    if not isinstance(text, str):
+        raise _fault(f"must be text, not {type(text).__name__}", "Pass an address such as https://example.com/.")
+    if not text or text.isspace():
+        raise _fault("is empty", "Pass an address such as https://example.com/.")
+    if len(text) > MAX_LENGTH:
+        raise _too_long(len(text))
+    for char in text:
+        if char == "\\":
+            raise _fault("has a backslash", "Write / between the parts, or %5C where a backslash is meant.")
+        if char == " ":
+            raise _fault("has a space", "Percent-encode it as %20, or leave it out before and after the address.")
+        if (char < "!" or char > "~") and unicodedata.category(char) in _UNREADABLE:
+            raise _fault(
+                f"has the invisible character U+{ord(char):04X}",
+                "Leave it out; if it belongs to the path or the query, percent-encode it.",
+            )
+
+
+def _scheme_fault(text: str, name: str, rest: str) -> InvalidRequest:
+    looks_like_host = "." in name or name == "localhost" or _PORT_FIRST.match(rest)
+    if not name and "://" in text.partition("?")[0]:
+        return _fault("does not begin with a scheme", "Begin it with https:// and the host.")
+    if not name or (looks_like_host and not rest.startswith("//")):
+        start = "https:" if text.startswith("//") else "https://"
+        return _fault("has no scheme", f"Add https:// in front: {_shown(start + text)}")
+    return _fault(f"has the scheme {_shown(name)}:", "Only http:// and https:// addresses can be opened.")
+
+
+def _authority(text: str, default_port: int) -> tuple[str, int]:
+    """Return the canonical host and the port."""
+    if not text:
+        raise _fault("has no host", "Write the host right after the two slashes: https://example.com/.")
+    if "@" in text:
+        raise _fault("has a user name or password", "Leave out everything between // and the @, and the @ itself.")
+    if "%" in text:
+        raise _fault("has a % in the host", "Write the host's letters themselves; zones (%eth0) are not for the web.")
+    if "[" in text or "]" in text:
+        bracketed = _BRACKETED.fullmatch(text)
+        if not bracketed:
+            raise _fault("has brackets that hold no IPv6 address", "Write https://[2606:4700::1111]/ or a name.")
+        host, port = bracketed[1], bracketed[2] or ""
+    else:
+        host, _, port = text.partition(":")
+    if not host:
+        raise _fault("has no host", "Write the host right after the two slashes: https://example.com/.")
+    if not port:
+        return canonical_host(host), default_port
+    if not _PORT.fullmatch(port) or int(port) > 65_535:
+        raise _fault(f"has the port {_shown(port)}", "A port is a whole number from 1 to 65535.")
+    return canonical_host(host), int(port)
+
+
+def _check_ending(rest: str) -> None:
+    """Refuse `https://host?…@…` and `https://host#…@…`: old parsers end the host at a slash only."""
+    if rest[:1] in {"?", "#"} and "@" in rest.partition("/")[0]:
+        raise _fault("can be read in two ways", f"Put a / between the host and the {rest[0]}.")
+
+
+def _without_dots(path: str) -> str:
+    """Return a path without `.` and `..` segments, their encoded spellings included (WHATWG URL, 4.4)."""
+    kept: list[str] = []
+    segments = path.split("/")[1:] or [""]
+    for at, segment in enumerate(segments):
+        dots = segment.lower()
+        if dots in _DOT_DOT:
+            del kept[-1:]
+        elif dots not in _DOT:
+            kept.append(segment)
+            continue
+        if at == len(segments) - 1:
+            kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _encoded(text: str, unsafe: frozenset[str]) -> str:
+    return "".join(
+        char if char.isascii() and char not in unsafe else "".join(f"%{byte:02X}" for byte in char.encode("utf-8"))
+        for char in text
+    )
+
+
+def _too_long(length: int) -> InvalidRequest:
+    return _fault(f"has {length:,} characters", f"Shorten it to at most {MAX_LENGTH:,} characters.")
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _fault(problem: str, fix: str) -> InvalidRequest:
+    return InvalidRequest("url", problem, fix)

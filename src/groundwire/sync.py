@@ -1,0 +1,143 @@
+"""The same face without `async`: for scripts, notebooks, and code that already runs in an event loop.
+
+The work is done by an event loop in a thread of its own, so a loop that is running in the caller's thread is not
+touched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from typing import Any, Self, TypeVar
+
+from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
+from groundwire.web import Web
+
+__all__ = ["SyncWeb", "open_page", "search"]
+
+_T = TypeVar("_T")
+
+
+class SyncWeb:
+    """A `Web` for callers without `async`. Use it as `with SyncWeb() as web:`.
+
+    It may be used from several threads at once. The arguments are those of `Web`.
+
+    Raises:
+        ConfigurationError: see `Web`.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._web = Web(*args, **options)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="groundwire-sync", daemon=True)
+        self._thread.start()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        time_range: TimeRange = "all",
+        language: str | None = None,
+        region: str | None = None,
+        safesearch: SafeSearch | None = None,
+        timeout: float | None = None,
+    ) -> SearchResponse:
+        """Search the web; see `Web.search` for the arguments, the result and the errors."""
+        return self._run(
+            lambda: self._web.search(
+                query,
+                limit=limit,
+                allowed_domains=allowed_domains,
+                blocked_domains=blocked_domains,
+                time_range=time_range,
+                language=language,
+                region=region,
+                safesearch=safesearch,
+                timeout=timeout,
+            )
+        )
+
+    def open_page(self, url: str, *, max_length: int | None = None, timeout: float | None = None) -> Page:
+        """Read one page as Markdown; see `Web.open_page` for the arguments, the result and the errors."""
+        return self._run(lambda: self._web.open_page(url, max_length=max_length, timeout=timeout))
+
+    @property
+    def budget(self) -> Budget | None:
+        """What this session has used and may still use, or None when it has no limit."""
+        return self._web.budget
+
+    def reset_session(self) -> None:
+        """Begin a new session: the budget is whole again."""
+        self._web.reset_session()
+
+    def close(self) -> None:
+        """Close all connections and end the thread. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        self._submit(self._web.aclose).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        if self._closed:
+            start().close()
+            from groundwire.errors import Closed
+
+            raise Closed("This SyncWeb was closed; make a new one.")
+        future = self._submit(start)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
+        return asyncio.run_coroutine_threadsafe(start(), self._loop)
+
+
+def search(
+    query: str,
+    *,
+    limit: int | None = None,
+    allowed_domains: Sequence[str] = (),
+    blocked_domains: Sequence[str] = (),
+    time_range: TimeRange = "all",
+    language: str | None = None,
+    region: str | None = None,
+    safesearch: SafeSearch | None = None,
+    timeout: float | None = None,
+) -> SearchResponse:
+    """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
+    with SyncWeb() as web:
+        return web.search(
+            query,
+            limit=limit,
+            allowed_domains=allowed_domains,
+            blocked_domains=blocked_domains,
+            time_range=time_range,
+            language=language,
+            region=region,
+            safesearch=safesearch,
+            timeout=timeout,
+        )
+
+
+def open_page(url: str, *, max_length: int | None = None, timeout: float | None = None) -> Page:
+    """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
+    with SyncWeb() as web:
+        return web.open_page(url, max_length=max_length, timeout=timeout)

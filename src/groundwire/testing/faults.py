@@ -1,0 +1,241 @@
+"""What can go wrong on the way, each as a small value that an endpoint plays on request."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from aiohttp import web
+
+from groundwire.testing.bombs import bomb
+from groundwire.testing.exchange import Reply, Wire
+
+__all__ = ["Fault", "Play"]
+
+Play = Callable[[Wire, Reply], Awaitable[web.StreamResponse]]
+"""How a fault is played: it gets the wire and the answer that would have been sent."""
+
+_CAPTCHA = """<!doctype html><html lang="en"><head><title>Just a moment</title></head><body>
+<h1>Checking that you are a person</h1><form><p>Choose every picture with a lighthouse.</p>
+<div class="captcha"></div></form></body></html>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way to fail. The class methods make them; two faults are equal when their labels are.
+
+    Args:
+        label: What it is, for people.
+        play: What it does with the exchange.
+    """
+
+    label: str
+    play: Play = field(repr=False, compare=False)
+
+    @classmethod
+    def reply(cls, label: str, change: Callable[[Reply], Reply]) -> Fault:
+        """Return a fault that sends the normal answer after `change` was applied to it."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            return await wire.send(change(reply))
+
+        return cls(label, play)
+
+    @classmethod
+    def status(
+        cls,
+        code: int,
+        body: bytes | str = b"",
+        content_type: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Fault:
+        """Answer with this status and body.
+
+        Args:
+            code: The HTTP status.
+            body: The body; text is encoded as UTF-8.
+            content_type: The Content-Type; by default it is told from the body's first character.
+            headers: Further headers, such as `{"Retry-After": "7"}`.
+        """
+        data = body.encode() if isinstance(body, str) else body
+        answer = Reply(status=code, body=data, content_type=content_type or _guess_type(data), headers=headers or {})
+        return cls.reply(f"status({code})", lambda _: answer)
+
+    @classmethod
+    def redirect(cls, location: str, status: int = 302) -> Fault:
+        """Answer with a redirect; `location` is sent exactly as given."""
+        return cls.reply(f"redirect({location!r}, {status})", lambda _: Reply.redirect(location, status=status))
+
+    @classmethod
+    def delay(cls, seconds: float) -> Fault:
+        """Wait, then answer normally."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await asyncio.sleep(seconds)
+            return await wire.send(reply)
+
+        return cls(f"delay({seconds})", play)
+
+    @classmethod
+    def hang(cls) -> Fault:
+        """Never answer; the client or the world has to close."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.gone()
+
+        return cls("hang", play)
+
+    @classmethod
+    def close(cls) -> Fault:
+        """Close the connection before any byte."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.close()
+
+        return cls("close", play)
+
+    @classmethod
+    def reset(cls, after: int | None = None) -> Fault:
+        """Break the connection with a TCP reset.
+
+        Args:
+            after: How many bytes of the body go out first; None for not even the head.
+        """
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            if after is not None:
+                await wire.raw(reply.head(Content_Length=str(len(reply.body))) + reply.body[:after])
+            await wire.reset()
+
+        return cls(f"reset({after})", play)
+
+    @classmethod
+    def trickle(cls, seconds_per_byte: float = 0.01) -> Fault:
+        """Send the head at once and the body byte by byte."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close"))
+            await _drip(wire, reply.body, seconds_per_byte)
+            await wire.close()
+
+        return cls(f"trickle({seconds_per_byte})", play)
+
+    @classmethod
+    def trickle_head(cls, seconds_per_byte: float = 0.01) -> Fault:
+        """Send the head byte by byte, then the body at once."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            head = reply.head(Content_Length=str(len(reply.body)), Connection="close")
+            await _drip(wire, head, seconds_per_byte)
+            await wire.raw(reply.body)
+            await wire.close()
+
+        return cls(f"trickle_head({seconds_per_byte})", play)
+
+    @classmethod
+    def truncated(cls, missing: int = 100) -> Fault:
+        """Announce `missing` bytes more than the body has, then close."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.raw(reply.head(Content_Length=str(len(reply.body) + missing)) + reply.body)
+            await wire.close()
+
+        return cls(f"truncated({missing})", play)
+
+    @classmethod
+    def wrong_length(cls) -> Fault:
+        """Announce half of the body's length, send all of it, then close."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.raw(reply.head(Content_Length=str(len(reply.body) // 2)) + reply.body)
+            await wire.close()
+
+        return cls("wrong_length", play)
+
+    @classmethod
+    def garbage(cls) -> Fault:
+        """Answer with bytes that are no HTTP."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.raw(b"\x16\x03\x01 220 no web server here\r\n\r\n")
+            await wire.close()
+
+        return cls("garbage", play)
+
+    @classmethod
+    def wrong_json(cls) -> Fault:
+        """Answer 200 with JSON that is cut in the middle."""
+
+        def cut(reply: Reply) -> Reply:
+            body = reply.body if reply.body[:1] in (b"{", b"[") else b'{"results": [{"title": "half of a page"}]}'
+            return Reply(body=body[: len(body) // 2], content_type="application/json")
+
+        return cls.reply("wrong_json", cut)
+
+    @classmethod
+    def html_for_json(cls) -> Fault:
+        """Answer 200 with a page that asks whether the reader is a person."""
+        return cls.reply("html_for_json", lambda _: Reply.html(_CAPTCHA))
+
+    @classmethod
+    def empty_body(cls) -> Fault:
+        """Answer as usual, but with no body."""
+        return cls.reply("empty_body", lambda reply: replace(reply, body=b"", chunks=None))
+
+    @classmethod
+    def not_gzip(cls) -> Fault:
+        """Answer as usual and say that the plain body is gzip."""
+        return cls.reply("not_gzip", lambda reply: _encoded(reply, "gzip"))
+
+    @classmethod
+    def bomb(cls, encoding: str = "gzip", mb: int = 200) -> Fault:
+        """Answer with blanks, compressed so that little goes over the wire.
+
+        Args:
+            encoding: `gzip`, `deflate`, `br`, or layers such as `gzip, gzip`.
+            mb: The decoded size, in units of 1,000,000 bytes.
+
+        Raises:
+            ValueError: The encoding is not known, or Brotli is not installed.
+        """
+        bomb(encoding, 0)  # a wrong name is told to the test, not to the client
+        return cls.reply(
+            f"bomb({encoding!r}, {mb})",
+            lambda reply: replace(_encoded(reply, encoding), chunks=lambda: bomb(encoding, mb)),
+        )
+
+    @classmethod
+    def endless(cls, chunk: bytes = b"<p>and so on</p>\n" * 512) -> Fault:
+        """Answer with a body that repeats `chunk` for ever."""
+        return cls.reply("endless", lambda reply: replace(reply, chunks=lambda: itertools.repeat(chunk)))
+
+    @classmethod
+    def endless_headers(cls) -> Fault:
+        """Answer with header lines for ever."""
+
+        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+            await wire.raw(reply.head().removesuffix(b"\r\n"))
+            for number in itertools.count():
+                await wire.raw(f"X-Filler-{number}: {'f' * 200}\r\n".encode())
+                await asyncio.sleep(0)
+            await wire.close()
+
+        return cls("endless_headers", play)
+
+
+def _encoded(reply: Reply, encoding: str) -> Reply:
+    return replace(reply, headers={**reply.headers, "Content-Encoding": encoding})
+
+
+async def _drip(wire: Wire, data: bytes, seconds_per_byte: float) -> None:
+    for byte in data:
+        await wire.raw(bytes([byte]))
+        await asyncio.sleep(seconds_per_byte)
+
+
+def _guess_type(data: bytes) -> str:
+    if data[:1] in (b"{", b"["):
+        return "application/json"
+    return "text/html; charset=utf-8" if data[:1] == b"<" else "text/plain; charset=utf-8"

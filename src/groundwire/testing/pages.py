@@ -1,0 +1,136 @@
+"""Sites made of pages: what a page is, when it was published, and how a site serves it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from email.utils import format_datetime
+from html import escape
+
+from groundwire.testing.exchange import Recorded, Reply
+from groundwire.testing.server import Endpoint
+
+__all__ = ["Calendar", "Page", "Site", "midnight"]
+
+
+@dataclass(slots=True)
+class Calendar:
+    """The world's idea of today; pages are dated relative to it, so that some are always new."""
+
+    today: date
+
+    def published(self, age_days: int) -> date:
+        """Return the day that lies `age_days` before today."""
+        return self.today - timedelta(days=age_days)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page of a site."""
+
+    name: str
+    """What tests call it."""
+    path: str
+    """Its path, which may have a query."""
+    render: Callable[[Recorded, date], Reply]
+    """Makes the answer from the request and the day of publication."""
+    title: str = ""
+    """Its title, for the index."""
+    text: str = ""
+    """Its words, for the index; a page without words is not found by searching."""
+    age_days: int = 90
+    """How long before today it was published."""
+
+
+class Site(Endpoint):
+    """A site: pages, a front page that lists them, robots.txt, validators and HEAD.
+
+    Args:
+        name: What the world calls it.
+        host: Its name under .test.
+        pages: What it serves.
+        calendar: The world's today.
+    """
+
+    def __init__(self, name: str, host: str, pages: Iterable[Page], calendar: Calendar) -> None:
+        super().__init__(name, host)
+        self.contents = tuple(pages)
+        self._by_path = {page.path: page for page in self.contents}
+        self._calendar = calendar
+
+    @property
+    def pages(self) -> dict[str, str]:
+        """The path of every named page."""
+        return {page.name: page.path for page in self.contents}
+
+    def page(self, name: str, *, named: bool = False) -> str:
+        """Return the absolute URL of a page.
+
+        Args:
+            name: One of `pages`.
+            named: Whether to use the name under .test instead of the address.
+
+        Raises:
+            KeyError: There is no such page; the message lists the known ones.
+        """
+        paths = self.pages
+        if name not in paths:
+            raise KeyError(f"{self.name} has no page {name!r}; it has {', '.join(sorted(paths))}.")
+        return (self.named_url if named else self.url) + paths[name]
+
+    def published(self, page: Page) -> date:
+        """Return the day on which `page` was published."""
+        return self._calendar.published(page.age_days)
+
+    def handle(self, request: Recorded) -> Reply:
+        """Return the page at the request's path, or 404."""
+        if request.method not in ("GET", "HEAD"):
+            return replace(_problem(405, "Only GET and HEAD."), headers={"Allow": "GET, HEAD"})
+        page = self._by_path.get(request.target) or self._by_path.get(request.path)
+        if page is not None:
+            published = self.published(page)
+            return _validated(request, page.render(request, published), published)
+        return self.elsewhere(request)
+
+    def elsewhere(self, request: Recorded) -> Reply:
+        """Return what a path gets that is no page: the front page, robots.txt, or 404."""
+        if request.path == "/":
+            links = "".join(
+                f'<li><a href="{escape(page.path)}">{escape(page.title or page.name)}</a></li>'
+                for page in self.contents
+            )
+            return Reply.html(
+                f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(self.host)}</title>'
+                f"</head><body><h1>{escape(self.host)}</h1><ul>{links}</ul></body></html>"
+            )
+        if request.path == "/robots.txt":
+            return Reply.text("User-agent: *\nAllow: /\n")
+        return _problem(404, "There is no such page here.")
+
+
+def midnight(day: date) -> datetime:
+    """Return the first moment of `day` in UTC."""
+    return datetime.combine(day, time(), UTC)
+
+
+def _problem(status: int, text: str) -> Reply:
+    page = f'<!doctype html><html lang="en"><title>{status}</title><h1>{status}</h1><p>{text}</p></html>'
+    return Reply.html(page, status=status)
+
+
+def _validated(request: Recorded, reply: Reply, published: date) -> Reply:
+    """Add ETag and Last-Modified to a whole page, and answer 304 to whoever has it (RFC 9110, section 13)."""
+    if reply.status != 200 or reply.chunks is not None or reply.fault is not None:
+        return reply
+    tag = f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"'
+    modified = format_datetime(midnight(published), usegmt=True)
+    headers = {**reply.headers, "ETag": tag, "Last-Modified": modified}
+    if (wanted := request.headers.get("If-None-Match")) is not None:
+        fresh = tag in (known.strip().removeprefix("W/") for known in wanted.split(","))
+    else:
+        fresh = request.headers.get("If-Modified-Since") == modified
+    if fresh:
+        return Reply(status=304, content_type=None, headers=headers)
+    return replace(reply, headers=headers)

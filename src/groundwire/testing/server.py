@@ -1,0 +1,224 @@
+"""The servers of the miniature web: one port for each endpoint, all of them in one thread."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from groundwire.testing.exchange import Recorded, Reply, Wire
+from groundwire.testing.faults import Fault
+
+__all__ = ["Endpoint", "ServerThread"]
+
+_LOOPBACK = "127.0.0.1"
+_PATIENCE = 10.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
+
+
+@dataclass(slots=True)
+class _Planned:
+    """A fault that waits for its requests."""
+
+    fault: Fault
+    left: int | None
+    when: Callable[[Recorded], bool] | None
+
+
+class Endpoint(ABC):
+    """One server of the miniature web: a site, or a search service.
+
+    A sub-class says in `handle` what it answers; faults, records and addresses are here. Every method may be
+    called from any thread.
+
+    Args:
+        name: What the world calls it.
+        host: Its name under .test, to which it answers beside 127.0.0.1.
+    """
+
+    def __init__(self, name: str, host: str | None = None) -> None:
+        self.name = name
+        self.host = host or f"{name}.test"
+        self._port: int | None = None
+        self._planned: list[_Planned] = []
+        self._requests: list[Recorded] = []
+        self._arrived = threading.Condition()
+        self._server: web.Server | None = None
+
+    @abstractmethod
+    def handle(self, request: Recorded) -> Reply:
+        """Return the answer to `request`; called in the server's thread, so it must not block."""
+
+    @property
+    def port(self) -> int:
+        """The TCP port on 127.0.0.1.
+
+        Raises:
+            RuntimeError: The world has not been started.
+        """
+        if self._port is None:
+            raise RuntimeError(f"{self.name} has no address yet: start the world first, as in `with World()`.")
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """The base URL with the address, such as `http://127.0.0.1:41233`."""
+        return f"http://{_LOOPBACK}:{self.port}"
+
+    @property
+    def named_url(self) -> str:
+        """The base URL with the name, such as `http://docs.test:41233`."""
+        return f"http://{self.host}:{self.port}"
+
+    @property
+    def requests(self) -> list[Recorded]:
+        """What has been asked until now, in order."""
+        with self._arrived:
+            return list(self._requests)
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open at this moment."""
+        return 0 if self._server is None else len(self._server.connections)
+
+    def fail(self, fault: Fault, *, times: int | None = 1, when: Callable[[Recorded], bool] | None = None) -> None:
+        """Play `fault` on coming requests. Faults that wait are taken in the order they were given.
+
+        Args:
+            fault: What goes wrong.
+            times: For how many requests; None for all, until `heal`.
+            when: Only for requests for which this returns True.
+        """
+        with self._arrived:
+            self._planned.append(_Planned(fault, times, when))
+
+    def heal(self) -> None:
+        """Forget every fault that still waits."""
+        with self._arrived:
+            self._planned.clear()
+
+    def forget(self) -> None:
+        """Forget the recorded requests."""
+        with self._arrived:
+            self._requests.clear()
+
+    def wait_for_requests(self, count: int, timeout: float = 2.0) -> list[Recorded]:
+        """Block until `count` requests have arrived, and return them.
+
+        Args:
+            count: How many since the start or since `forget`.
+            timeout: The longest wait, in seconds.
+
+        Raises:
+            TimeoutError: Fewer arrived in that time.
+        """
+        with self._arrived:
+            if not self._arrived.wait_for(lambda: len(self._requests) >= count, timeout):
+                raise TimeoutError(f"{self.name} got {len(self._requests)} of {count} requests in {timeout} s.")
+            return list(self._requests)
+
+    def _note(self, request: Recorded) -> Fault | None:
+        with self._arrived:
+            self._requests.append(request)
+            self._arrived.notify_all()
+            for planned in self._planned:
+                if planned.when is None or planned.when(request):
+                    if planned.left is not None:
+                        planned.left -= 1
+                        if planned.left <= 0:
+                            self._planned.remove(planned)
+                    return planned.fault
+        return None
+
+    async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        recorded = Recorded(
+            method=request.method,
+            path=request.path,
+            target=request.raw_path,
+            query=dict(request.query.items()),
+            headers=request.headers,
+            body=await request.read(),
+            at=time.monotonic(),
+        )
+        fault = self._note(recorded)
+        wire = Wire(request)
+        try:
+            reply = self.handle(recorded)
+            return await wire.send(reply) if fault is None else await fault.play(wire, reply)
+        except ConnectionError:  # the client left while we wrote; its leaving also cancels this task
+            await wire.gone()
+
+    async def _open(self, listener: socket.socket) -> asyncio.Server:
+        self._server = web.Server(self._respond, handler_cancellation=True, access_log=None)
+        return await asyncio.get_running_loop().create_server(self._server, sock=listener)
+
+    async def _shut(self) -> None:
+        if self._server is None:
+            return
+        for connection in self._server.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+        await self._server.shutdown(timeout=0.1)
+
+
+class ServerThread:
+    """A thread with an event loop of its own that serves endpoints until it is stopped."""
+
+    def __init__(self) -> None:
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+        self._served: list[tuple[Endpoint, asyncio.Server]] = []
+
+    def start(self) -> None:
+        """Start the thread.
+
+        Raises:
+            RuntimeError: It runs already.
+        """
+        if self._thread is not None:
+            raise RuntimeError("The world runs already.")
+        self._ready.clear()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="world", daemon=True)
+        self._thread.start()
+        if not self._ready.wait(_PATIENCE):
+            raise RuntimeError("The world's thread did not start.")
+
+    def serve(self, endpoints: Iterable[Endpoint]) -> None:
+        """Give each endpoint a port and answer on it from now on.
+
+        Raises:
+            RuntimeError: The thread does not run.
+        """
+        if self._loop is None or self._thread is None:
+            raise RuntimeError("Start the world first, as in `with World()`.")
+        asyncio.run_coroutine_threadsafe(self._listen(list(endpoints)), self._loop).result(_PATIENCE)
+
+    def stop(self) -> None:
+        """Break every connection, end the thread and wait for it. Stopping twice does nothing."""
+        thread, self._thread = self._thread, None
+        if thread is None or self._loop is None or self._stopping is None:
+            return
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        thread.join(_PATIENCE)
+
+    async def _main(self) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        self._ready.set()
+        await self._stopping.wait()
+        for _, server in self._served:
+            server.close()
+        await asyncio.gather(*(endpoint._shut() for endpoint, _ in self._served))
+        self._served.clear()
+
+    async def _listen(self, endpoints: list[Endpoint]) -> None:
+        for endpoint in endpoints:
+            listener = socket.create_server((_LOOPBACK, 0), backlog=512)
+            endpoint._port = listener.getsockname()[1]
+            self._served.append((endpoint, await endpoint._open(listener)))

@@ -1,0 +1,163 @@
+"""The miniature web as one object."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from datetime import UTC, date, datetime
+from types import TracebackType
+from typing import Self, TypeVar
+
+from groundwire.testing.exchange import Recorded
+from groundwire.testing.faults import Fault
+from groundwire.testing.library import Library
+from groundwire.testing.pages import Calendar, Site
+from groundwire.testing.searxng import SearXng
+from groundwire.testing.server import Endpoint, ServerThread
+from groundwire.testing.sites import make_sites
+
+__all__ = ["Fault", "Recorded", "World"]
+
+_Service = TypeVar("_Service", bound=Endpoint)
+
+
+class World:
+    """Sites and search services on 127.0.0.1, each on a port of its own, served by one thread.
+
+    Use it as `with World() as world:` or `async with World() as world:`. Leaving the block breaks every connection.
+
+    Args:
+        named: Whether search results carry names under .test (for `resolver`) instead of addresses.
+        today: The day from which pages are dated; by default the real one, in UTC.
+    """
+
+    def __init__(self, *, named: bool = False, today: date | None = None) -> None:
+        self._calendar = Calendar(today or datetime.now(UTC).date())
+        self._sites = {site.name: site for site in make_sites(self._calendar)}
+        self.library = Library(tuple(self._sites.values()), self._calendar, named=named)
+        self._services: dict[str, Endpoint] = {}
+        self._thread = ServerThread()
+        self._running = False
+        self._nobody: socket.socket | None = None
+        self.searxng = SearXng("searxng", self.library)
+        self._services["searxng"] = self.searxng
+
+    @property
+    def today(self) -> date:
+        """The day from which pages are dated. It may be set."""
+        return self._calendar.today
+
+    @today.setter
+    def today(self, day: date) -> None:
+        self._calendar.today = day
+
+    @property
+    def sites(self) -> dict[str, Site]:
+        """Every site by its name."""
+        return dict(self._sites)
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Every site and every search service."""
+        return (*self._sites.values(), *self._services.values())
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Every origin, by address and by name, for the `allow_origins` setting."""
+        return tuple(origin for one in self.endpoints for origin in (one.url, one.named_url))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The address of every host name of this world."""
+        return {endpoint.host: "127.0.0.1" for endpoint in self.endpoints}
+
+    @property
+    def closed_url(self) -> str:
+        """A base URL whose port is taken but where nobody listens: connections to it are refused."""
+        if self._nobody is None:
+            raise RuntimeError("Start the world first, as in `with World()`.")
+        return f"http://127.0.0.1:{self._nobody.getsockname()[1]}"
+
+    def site(self, name: str) -> Site:
+        """Return one site.
+
+        Raises:
+            KeyError: There is no such site; the message lists the known ones.
+        """
+        if name not in self._sites:
+            raise KeyError(f"No site {name!r}; there are {', '.join(self._sites)}.")
+        return self._sites[name]
+
+    def add(self, service: _Service) -> _Service:
+        """Serve one more endpoint, at once if the world runs, and return it.
+
+        Raises:
+            ValueError: The name or the host name is taken.
+        """
+        if service.name in self._services or service.host in self.names:
+            raise ValueError(f"{service.name} ({service.host}) is here already; choose another name.")
+        self._services[service.name] = service
+        if self._running:
+            self._thread.serve([service])
+        return service
+
+    def add_searxng(self, name: str) -> SearXng:
+        """Serve one more SearXNG instance with faults and records of its own, and return it.
+
+        Raises:
+            ValueError: The name is taken.
+        """
+        return self.add(SearXng(name, self.library))
+
+    async def resolver(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host name of this world.
+
+        Raises:
+            socket.gaierror: The name is not of this world.
+        """
+        address = self.names.get(host.lower().rstrip("."))
+        if address is None:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return [address]
+
+    def start(self) -> None:
+        """Start serving.
+
+        Raises:
+            RuntimeError: The world runs already.
+        """
+        self._thread.start()
+        try:
+            self._nobody = socket.socket()
+            self._nobody.bind(("127.0.0.1", 0))
+            self._thread.serve(self.endpoints)
+        except BaseException:
+            self.stop()
+            raise
+        self._running = True
+
+    def stop(self) -> None:
+        """Break every connection and stop serving. Stopping twice does nothing."""
+        self._running = False
+        self._thread.stop()
+        if self._nobody is not None:
+            self._nobody.close()
+            self._nobody = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.stop)

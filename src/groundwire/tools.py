@@ -1,0 +1,365 @@
+"""The two tools as framework-neutral definitions.
+
+A definition is a name, a description, a JSON schema and an asynchronous callable. The callable takes what a model
+wrote and always returns a structured result: whatever goes wrong is said in the result, never raised.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from groundwire.errors import AllProvidersFailed, GroundwireError
+from groundwire.models import Attempt, Page, SearchResponse, Source, TimeRange
+from groundwire.settings.suggest import faults
+from groundwire.web import Web
+
+__all__ = [
+    "OpenPageToolResult",
+    "SearchResultItem",
+    "Tool",
+    "ToolResult",
+    "WebSearchToolResult",
+    "length_note",
+    "open_failed",
+    "open_page_result",
+    "open_page_tool",
+    "opened",
+    "render_json",
+    "render_text",
+    "search_failed",
+    "searched",
+    "web_search_result",
+    "web_search_tool",
+    "web_tools",
+]
+
+_logger = logging.getLogger(__name__)
+
+_INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SearchResultItem(_Result):
+    """One result as an agent sees it."""
+
+    citation_id: int
+    """The number to cite it by."""
+    title: str
+    """The page's title."""
+    url: str
+    """The page's address."""
+    snippet: str
+    """A passage of the page."""
+    source: str = ""
+    """Who found it."""
+    published: str | None = None
+    """When it was published, ISO 8601; None means unknown."""
+
+
+class WebSearchToolResult(_Result):
+    """What `web_search` returns."""
+
+    query: str = ""
+    """The words that were searched for."""
+    results: tuple[SearchResultItem, ...] = ()
+    """What was found, best first."""
+    sources: tuple[Source, ...] = ()
+    """What each citation number points to."""
+    message: str = ""
+    """What an agent should know: nothing found, few searches left, words cut."""
+    provider: str = ""
+    """The provider that answered."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every try, in order."""
+    status: Literal["success", "error"] = "success"
+    """Whether the web could be searched."""
+    error: str = ""
+    """Why not, and what to do."""
+
+
+class OpenPageToolResult(_Result):
+    """What `open_page` returns."""
+
+    url: str = ""
+    """The address that was asked for."""
+    final_url: str = ""
+    """Where the redirects led."""
+    title: str = ""
+    """The page's title."""
+    content: str = ""
+    """The page as Markdown."""
+    content_length: int = 0
+    """The length of `content`, in characters."""
+    original_length: int | None = None
+    """The length of the whole page's Markdown, in characters, when it is known."""
+    truncated: bool = False
+    """Whether `content` is not the whole page."""
+    published: str | None = None
+    """When it was published, ISO 8601; None means unknown."""
+    reader: str = ""
+    """Who read it."""
+    warnings: tuple[str, ...] = ()
+    """What an agent should know about the content."""
+    status: Literal["success", "error"] = "success"
+    """Whether the page could be read."""
+    error: str = ""
+    """Why not, and what to do."""
+
+
+ToolResult = WebSearchToolResult | OpenPageToolResult
+"""What a tool returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool, ready for any framework."""
+
+    name: str
+    """The name that the model calls."""
+    description: str
+    """When and how to use it."""
+    parameters: Mapping[str, Any]
+    """The arguments as a JSON schema (an object)."""
+    output_schema: Mapping[str, Any]
+    """The result as a JSON schema."""
+    annotations: Mapping[str, bool]
+    """Hints in the words of the Model Context Protocol: it only reads, and it reaches the open world."""
+    call: Callable[..., Awaitable[ToolResult]]
+    """Takes the arguments by keyword; never raises but on cancellation."""
+
+    def definition(self) -> dict[str, Any]:
+        """Return name, description and parameters, as most model APIs take them."""
+        return {"name": self.name, "description": self.description, "parameters": _plain(self.parameters)}
+
+
+class _SearchArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    query: str
+    limit: int | None = None
+    allowed_domains: list[str] = Field(default_factory=list)
+    time_range: TimeRange = "all"
+
+
+class _OpenArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    url: str
+    max_length: int | None = None
+
+
+_READ_ONLY = MappingProxyType({"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False})
+
+
+def web_tools(web: Web) -> tuple[Tool, Tool]:
+    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close."""
+    return web_search_tool(web), open_page_tool(web)
+
+
+def web_search_tool(web: Web) -> Tool:
+    """Return the tool that finds pages."""
+
+    async def call(**arguments: Any) -> WebSearchToolResult:
+        return await web_search_result(web, arguments)
+
+    return Tool(
+        name="web_search",
+        description=(
+            "Search the web for current information. Returns ranked results with title, URL and snippet; "
+            "cite a result as [citation_id]. Use open_page to read a result in full."
+        ),
+        parameters=MappingProxyType(
+            {
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "What to search for"},
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 50,
+                        "default": web.settings.search.limit,
+                        "description": "Most results to return",
+                    },
+                    "allowed_domains": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "default": [],
+                        "description": 'Only these domains and their sub-domains, e.g. ["wikipedia.org"]',
+                    },
+                    "time_range": {
+                        "type": "string",
+                        "enum": ["d", "w", "m", "y", "all"],
+                        "default": "all",
+                        "description": "Published within a day, week, month or year",
+                    },
+                },
+                "required": ["query"],
+                "additionalProperties": False,
+            }
+        ),
+        output_schema=WebSearchToolResult.model_json_schema(mode="serialization"),
+        annotations=_READ_ONLY,
+        call=call,
+    )
+
+
+def open_page_tool(web: Web) -> Tool:
+    """Return the tool that reads a page."""
+
+    async def call(**arguments: Any) -> OpenPageToolResult:
+        return await open_page_result(web, arguments)
+
+    return Tool(
+        name="open_page",
+        description=(
+            "Read one web page as Markdown. Use it when the snippets of web_search are not enough. "
+            "`truncated` tells whether the content is only the beginning of the page."
+        ),
+        parameters=MappingProxyType(
+            {
+                "type": "object",
+                "properties": {
+                    "url": {"type": "string", "description": "An http or https address"},
+                    "max_length": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": f"Most characters to return (default {web.settings.read.max_length})",
+                    },
+                },
+                "required": ["url"],
+                "additionalProperties": False,
+            }
+        ),
+        output_schema=OpenPageToolResult.model_json_schema(mode="serialization"),
+        annotations=_READ_ONLY,
+        call=call,
+    )
+
+
+async def web_search_result(web: Web, arguments: Mapping[str, Any]) -> WebSearchToolResult:
+    """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
+    shown = str(arguments.get("query", ""))[:200]
+    try:
+        asked = _SearchArguments.model_validate(arguments)
+        response = await web.search(
+            asked.query, limit=asked.limit, allowed_domains=asked.allowed_domains, time_range=asked.time_range
+        )
+    except ValidationError as error:
+        return WebSearchToolResult(query=shown, status="error", error=_bad_arguments(error, _SearchArguments))
+    except GroundwireError as error:
+        return search_failed(shown, error)
+    except Exception:  # an agent must never see a traceback; the operator does, in the log
+        _logger.exception("web_search failed")
+        return WebSearchToolResult(query=shown, status="error", error=_INTERNAL)
+    return searched(response)
+
+
+async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
+    """Open a page with the arguments that a model wrote; every failure becomes a result with `status` error."""
+    shown = str(arguments.get("url", ""))[:200]
+    try:
+        asked = _OpenArguments.model_validate(arguments)
+        page = await web.open_page(asked.url, max_length=asked.max_length)
+    except ValidationError as error:
+        return OpenPageToolResult(url=shown, status="error", error=_bad_arguments(error, _OpenArguments))
+    except GroundwireError as error:
+        return open_failed(shown, error)
+    except Exception:  # an agent must never see a traceback; the operator does, in the log
+        _logger.exception("open_page failed")
+        return OpenPageToolResult(url=shown, status="error", error=_INTERNAL)
+    return opened(page)
+
+
+def search_failed(query: str, error: GroundwireError) -> WebSearchToolResult:
+    """Return a failed search as the tool's result; it never looks like an empty one."""
+    if isinstance(error, AllProvidersFailed):
+        text = f"{error}. This does not mean that nothing exists. Try again later or use what you know."
+        return WebSearchToolResult(query=query, status="error", error=text, attempts=error.attempts)
+    return WebSearchToolResult(query=query, status="error", error=str(error))
+
+
+def open_failed(url: str, error: GroundwireError) -> OpenPageToolResult:
+    """Return a page that could not be had as the tool's result."""
+    return OpenPageToolResult(url=url, status="error", error=str(error))
+
+
+def render_json(result: ToolResult) -> str:
+    """Return a result as JSON of one line, for models and programs."""
+    return result.model_dump_json()
+
+
+def render_text(result: ToolResult) -> str:
+    """Return a result as text for a model or a person; everything cut is said to be cut."""
+    return _search_text(result) if isinstance(result, WebSearchToolResult) else _page_text(result)
+
+
+def searched(response: SearchResponse) -> WebSearchToolResult:
+    """Return a search's answer as the tool's result."""
+    found = "" if response.results else f"No results found for: {response.query}"
+    return WebSearchToolResult(
+        query=response.query,
+        results=tuple(
+            SearchResultItem(**row.model_dump(include=set(SearchResultItem.model_fields))) for row in response.results
+        ),
+        sources=response.sources,
+        message="\n".join(filter(None, (found, *response.warnings))),
+        provider=response.provider,
+        attempts=response.attempts,
+    )
+
+
+def opened(page: Page) -> OpenPageToolResult:
+    """Return a page as the tool's result."""
+    return OpenPageToolResult(**page.model_dump(include=set(OpenPageToolResult.model_fields)))
+
+
+def _search_text(result: WebSearchToolResult) -> str:
+    if result.status == "error":
+        return f"Search failed: {result.error}"
+    if not result.results:
+        return result.message
+    blocks = [f"Search results for: {result.query}\n(Source: {result.provider})"]
+    for row in result.results:
+        date = f"\n   Published: {row.published}" if row.published else ""
+        snippet = f"\n   {row.snippet}" if row.snippet else ""
+        blocks.append(f"{row.citation_id}. {row.title}\n   URL: {row.url}{date}{snippet}")
+    return "\n\n".join(filter(None, (*blocks, result.message)))
+
+
+def _page_text(result: OpenPageToolResult) -> str:
+    if result.status == "error":
+        return f"The page could not be opened: {result.error}"
+    address = result.final_url or result.url
+    lines = [f"# {result.title}" if result.title else "", f"URL: {address}"]
+    if result.published:
+        lines.append(f"Published: {result.published}")
+    lines.append(f"Length: {length_note(result)}")
+    lines += [f"Note: {warning}" for warning in result.warnings]
+    return "\n".join(filter(None, lines)) + f"\n\n{result.content}"
+
+
+def length_note(result: OpenPageToolResult) -> str:
+    """Return how much of the page is there: `4,000 of 18,211 characters, cut`."""
+    if not result.truncated:
+        return f"{result.content_length:,} characters, the whole page"
+    of = f" of {result.original_length:,}" if result.original_length else " of more"
+    return f"{result.content_length:,}{of} characters, cut"
+
+
+def _bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
+    known = ", ".join(model.model_fields)
+    lines = [f"{key}: {text}." for key, text in faults(error)]
+    return " ".join([*lines, f"The arguments are: {known}."])
+
+
+def _plain(value: Any) -> Any:
+    """Return a schema as plain dictionaries, a copy that a framework may change."""
+    return json.loads(json.dumps(value, default=dict))

@@ -1,0 +1,288 @@
+"""The one object everybody holds: searching the web and opening its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedDomain,
+    Closed,
+    ConfigurationError,
+    InvalidRequest,
+    MissingKey,
+    NotConfigured,
+)
+from groundwire.models import (
+    MAX_URL,
+    Budget,
+    Observer,
+    Page,
+    Query,
+    SafeSearch,
+    SearchResponse,
+    Source,
+    TimeRange,
+    check_domains,
+    check_int,
+)
+from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.providers.registry import create
+from groundwire.reading.readers import Readers
+from groundwire.routing import Chain, SessionBudget
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.guard import Guard, Resolver
+from groundwire.safety.urls import parse_url
+from groundwire.settings import Settings, load
+from groundwire.transport import Transport
+
+__all__ = ["Web"]
+
+_LONGEST_PAGE = 10_000_000  # characters
+_LONGEST_TIMEOUT = 600  # seconds
+
+
+class Web:
+    """Searches the web and opens pages, through whichever providers are set up.
+
+    Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
+    one pool of connections per kind of traffic, and belongs to one event loop.
+
+    Args:
+        settings: What is in force; by default read from arguments, environment and files (`groundwire.settings.load`).
+        search_providers: Search providers in the order in which they are asked, by name or as objects; by default
+            those of the settings.
+        read_providers: The same for reading pages.
+        observer: Is told when a provider is asked and how it ended.
+        resolver: Resolves host names, instead of the system.
+
+    Raises:
+        ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        search_providers: Sequence[str | SearchProvider] | None = None,
+        read_providers: Sequence[str | ReadProvider] | None = None,
+        observer: Observer | None = None,
+        resolver: Resolver | None = None,
+    ) -> None:
+        self.settings = settings = load() if settings is None else settings
+        self._closed = False
+        self._transports = _Transports(settings, resolver)
+        made: dict[str, SearchProvider | ReadProvider] = {}
+        self.skipped: tuple[str, ...] = ()
+        """Why providers of the settings are not used, a sentence each."""
+        policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
+        searchers = self._make("search", search_providers, settings.search.providers, made)
+        readers = self._make("read", read_providers, settings.read.providers, made)
+        self._made = tuple(made.values())
+        self._policy = policy
+        self._chain = Chain(
+            cast("list[SearchProvider]", searchers),
+            attempt_timeout=settings.search.attempt_timeout,
+            policy=policy,
+            observer=observer,
+        )
+        self._readers = Readers(
+            cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
+        )
+        self._budget = SessionBudget(settings.session.limit, settings.session.warning_threshold)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        time_range: TimeRange = "all",
+        language: str | None = None,
+        region: str | None = None,
+        safesearch: SafeSearch | None = None,
+        timeout: float | None = None,
+    ) -> SearchResponse:
+        """Search the web.
+
+        Args:
+            query: The words, 1 to 2,000 characters.
+            limit: The most results, 1 to 50; by default the setting `search.limit`.
+            allowed_domains: Only these domains and their sub-domains; empty means every domain.
+            blocked_domains: Never these domains nor their sub-domains.
+            time_range: How recent: `d` (day), `w`, `m`, `y` or `all`.
+            language: A language tag such as `en`.
+            region: A country code such as `us`.
+            safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
+            timeout: Seconds for the whole search; by default the setting `search.timeout`.
+
+        Returns:
+            The results, numbered from 1, with everything that was tried. No results means that searching worked and
+            nothing was found.
+
+        Raises:
+            InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
+            AllProvidersFailed: nobody could search; it carries the attempts. Closed.
+        """
+        asked = Query(
+            text=query,
+            limit=self.settings.search.limit if limit is None else limit,
+            allowed_domains=check_domains("allowed_domains", allowed_domains),
+            blocked_domains=check_domains("blocked_domains", blocked_domains),
+            time_range=time_range,
+            language=language,
+            region=region,
+            safesearch=self.settings.search.safesearch if safesearch is None else safesearch,
+        )
+        deadline = self._begin(timeout, self.settings.search.timeout)
+        self._budget.take()
+        try:
+            answer = await self._chain.search(asked, deadline)
+        except BaseException:
+            self._budget.give_back()
+            raise
+        results = tuple(
+            row.model_copy(update={"citation_id": number}) for number, row in enumerate(answer.results, start=1)
+        )
+        warning = self._budget.warning()
+        return SearchResponse(
+            query=asked.text,
+            results=results,
+            sources=tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results),
+            provider=answer.provider,
+            attempts=answer.attempts,
+            budget=self._budget.state(),
+            warnings=(*answer.warnings, *((warning,) if warning else ())),
+        )
+
+    async def open_page(self, url: str, *, max_length: int | None = None, timeout: float | None = None) -> Page:
+        """Read one page as Markdown.
+
+        Args:
+            url: An http or https address. It is judged by the guard before any reader sees it.
+            max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
+                default the setting `read.max_length`.
+            timeout: Seconds for the whole call; by default the setting `read.timeout`.
+
+        Returns:
+            The page. `truncated` and `warnings` say what is missing and why.
+
+        Raises:
+            InvalidRequest: an argument is wrong. BlockedByPolicy: the address or domain is not allowed.
+            PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded, Closed.
+        """
+        longest = check_int(
+            "max_length", self.settings.read.max_length if max_length is None else max_length, 1, _LONGEST_PAGE
+        )
+        if not isinstance(url, str):
+            raise InvalidRequest("url", f"must be text, not {type(url).__name__}", "Pass an http or https address.")
+        if len(url) > MAX_URL:
+            fix = f"Pass an address of at most {MAX_URL:,} characters."
+            raise InvalidRequest("url", f"has {len(url):,} characters", fix)
+        deadline = self._begin(timeout, self.settings.read.timeout)
+        target = self._transports.guard.admit(url)
+        if not self._policy.permits(target.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
+        return await self._readers.read(target, longest, deadline)
+
+    @property
+    def budget(self) -> Budget | None:
+        """What this session has used and may still use, or None when it has no limit."""
+        return self._budget.state()
+
+    def reset_session(self) -> None:
+        """Begin a new session: the budget is whole again."""
+        self._budget.reset()
+
+    async def aclose(self) -> None:
+        """Close all connections; calls after it raise Closed. Closing twice is fine."""
+        self._closed = True
+        for provider in self._made:
+            close = getattr(provider, "aclose", None)
+            if close is not None:
+                await close()
+        await self._transports.aclose()
+
+    def _begin(self, timeout: float | None, default: float) -> Deadline:
+        if self._closed:
+            raise Closed("This Web was closed; make a new one.")
+        seconds = default if timeout is None else timeout
+        if not _is_number(seconds) or not 0 < seconds <= _LONGEST_TIMEOUT:
+            raise InvalidRequest(
+                "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
+            )
+        return Deadline.after(seconds)
+
+    def _make(
+        self,
+        role: str,
+        given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
+        configured: Sequence[str],
+        made: dict[str, SearchProvider | ReadProvider],
+    ) -> list[SearchProvider | ReadProvider]:
+        """Return the providers of one role; one object serves both roles of a hybrid."""
+        usable: list[SearchProvider | ReadProvider] = []
+        reasons: list[str] = []
+        for item in configured if given is None else given:
+            if not isinstance(item, str):
+                usable.append(item)
+                continue
+            try:
+                provider = made.get(item) or create(item, self.settings, self._transports)
+            except (NotConfigured, MissingKey) as error:
+                reasons.append(str(error))
+                continue
+            made[item] = provider
+            if not getattr(provider.capabilities, role):
+                what = "search" if role == "search" else "read pages"
+                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
+            usable.append(provider)
+        self.skipped += tuple(reasons)
+        if not usable:
+            why = " ".join(reasons) or f"{role}.providers is empty."
+            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+        return usable
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class _Transports:
+    """The HTTP clients of one `Web`: each kind of traffic has its own guard and its own pool of connections.
+
+    With one pool a page could ride on a connection that was opened under another kind's exemption.
+    """
+
+    def __init__(self, settings: Settings, resolver: Resolver | None) -> None:
+        self._settings = settings
+        self._resolver = resolver
+        self.guard = self._guard()
+        self.api = self._transport(self.guard)
+        self.pages = self._transport(self.guard)
+        self._operators: list[Transport] = []
+
+    def operator(self, base_url: str) -> Transport:
+        """Return a client that may reach the origin of `base_url` besides public addresses."""
+        transport = self._transport(self._guard(parse_url(base_url).origin))
+        self._operators.append(transport)
+        return transport
+
+    async def aclose(self) -> None:
+        for transport in (self.api, self.pages, *self._operators):
+            await transport.aclose()
+
+    def _guard(self, *origins: str) -> Guard:
+        return Guard(allow_origins=(*self._settings.policy.allow_origins, *origins), resolver=self._resolver)
+
+    def _transport(self, guard: Guard) -> Transport:
+        network = self._settings.network
+        return Transport(guard, user_agent=network.user_agent, proxy=network.proxy)
