@@ -15,7 +15,6 @@ from groundwire.errors import (
     NotConfigured,
 )
 from groundwire.models import (
-    MAX_URL,
     Budget,
     Observer,
     Page,
@@ -184,9 +183,6 @@ class Web:
         )
         if not isinstance(url, str):
             raise InvalidRequest("url", f"must be text, not {type(url).__name__}", "Pass an http or https address.")
-        if len(url) > MAX_URL:
-            fix = f"Pass an address of at most {MAX_URL:,} characters."
-            raise InvalidRequest("url", f"has {len(url):,} characters", fix)
         deadline = self._begin(timeout, self.settings.read.timeout)
         target = self._transports.guard.admit(url)
         if not self._policy.permits(target.text):

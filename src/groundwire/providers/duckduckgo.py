@@ -1,51 +1,57 @@
 """DuckDuckGo through the `ddgs` library (https://github.com/deedy5/ddgs), without a key.
 
-What shapes this file, measured on ddgs 9.16: it blocks a thread and cannot be cancelled; its `timeout` holds for
-each request, not for the call; an unknown backend is only logged, and `auto` runs instead; "No results found." is
-its answer to HTTP 202, 403, 429, 500, a captcha and an empty page alike.
+ddgs scrapes result pages with a client that looks like a browser. We use its engines, which make the request and read
+the page, and not its `DDGS.text`: that one answers "No results found." to HTTP 202, 403, 429, 500, a captcha and an
+empty page alike, runs `auto` when a backend is unknown, and takes a proxy from the environment. What remains is said
+here: an engine blocks a thread and cannot be cancelled, and its time-out holds for each request, not for the call.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
+import logging
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pydantic import Field
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
+    ProviderBlocked,
+    ProviderError,
     ProviderTimeout,
+    ProviderUnavailable,
     ProviderUnreachable,
+    RateLimited,
     UnexpectedResponse,
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.operators import with_site_operators
-from groundwire.providers.wire import text_or_empty
+from groundwire.providers.wire import retry_after, text_or_empty
 from groundwire.settings.schema import Words
 from groundwire.settings.suggest import did_you_mean
 
-if TYPE_CHECKING:
-    from ddgs import DDGS
+__all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]
 
-__all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse"]
+_logger = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds, row S2
-_PAGE = 10  # rows; ddgs asks more engines, or more pages of one, for more
+_SHORTEST = 0.1  # seconds; with 0 the client underneath gives up at once
 _SAFESEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's own word for "all regions"
+_DEFAULT = ("duckduckgo",)
 
 
 class DuckDuckGoOptions(Options):
     """`[providers.duckduckgo]`."""
 
-    backends: Words = ("duckduckgo",)
-    """The engines that ddgs asks, by its own names; never its `auto`, which asks whichever it likes."""
+    backends: Words = _DEFAULT
+    """The engines of ddgs, by its own names, asked in this order until one has results; never its `auto`."""
     proxy: str = ""
     """A proxy for ddgs alone, such as `socks5://127.0.0.1:9050`; by default the setting `network.proxy`."""
     ca_file: Path | None = None
@@ -61,7 +67,6 @@ class DuckDuckGoSearchProvider:
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         domains="operator",
-        language=True,
         region=True,
         safesearch=True,
     )
@@ -80,12 +85,12 @@ class DuckDuckGoSearchProvider:
         """
         options = context.options(DuckDuckGoOptions)
         where = f"providers.{context.name}"
-        known = _known_backends()
-        for backend in options.backends or ("",):
-            if backend not in known:
-                raise ConfigurationError(
-                    f"{where}.backends: {backend!r} is not an engine{did_you_mean(backend, known)}"
-                )
+        if options.backends != _DEFAULT:
+            known = _engines()
+            for backend in options.backends or ("",):
+                if backend not in known:
+                    hint = did_you_mean(backend, known)
+                    raise ConfigurationError(f"{where}.backends: {backend!r} is not an engine of ddgs{hint}")
         if options.ca_file is not None and not options.ca_file.is_file():
             raise ConfigurationError(f"{where}.ca_file: {str(options.ca_file)!r} is not a file.")
         if not options.proxy and context.settings.network.proxy:
@@ -100,19 +105,13 @@ class DuckDuckGoSearchProvider:
         The call returns at its deadline although the thread cannot be stopped; the thread ends by itself soon after,
         because each of its requests has the same time.
         """
+        del limit
         deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         text, warning = with_site_operators(query, filters)
-        arguments = {
-            "region": _region(filters),
-            "safesearch": _SAFESEARCH[filters.safesearch],
-            "timelimit": None if filters.time_range == "all" else filters.time_range,
-            "max_results": max(limit, _PAGE),
-            "backend": ",".join(self._options.backends),
-        }
         loop = asyncio.get_running_loop()
         try:
             async with deadline.timeout():
-                rows = await loop.run_in_executor(self._threads, self._search, text, arguments, deadline)
+                rows = await loop.run_in_executor(self._threads, self._search, text, filters, deadline)
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "no answer in time") from error
         return parse(rows, self.name, (f"{self.name}: {warning}",) if warning else ())
@@ -121,64 +120,126 @@ class DuckDuckGoSearchProvider:
         """Let the threads go; those that are busy end by themselves."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _search(self, text: str, arguments: dict[str, Any], deadline: Deadline) -> object:
-        """Ask ddgs; runs in a thread."""
+    def _search(self, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
+        """Ask the engines one after the other; runs in a thread."""
+        failure: ProviderError | None = None
+        for backend in self._options.backends:
+            if deadline.passed:  # it waited for a thread until nobody was listening any more
+                break
+            try:
+                return self._ask(backend, text, filters, deadline)
+            except ProviderError as error:
+                failure = error
+        raise failure or ProviderTimeout(self.name, "no thread was free in time")
+
+    def _ask(self, backend: str, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
         from ddgs.exceptions import DDGSException, TimeoutException
 
-        if deadline.passed:  # it waited for a thread until nobody was listening any more
-            raise ProviderTimeout(self.name, "no thread was free in time")
+        seen = _Seen(None)
         try:
-            return self._client(deadline).text(text, **arguments)
+            engine = self._engine(backend, deadline)
+            engine.http_client = seen = _Seen(engine.http_client)
+            rows = engine.search(
+                text,
+                region=_region(filters, backend),
+                safesearch=_SAFESEARCH[filters.safesearch],
+                timelimit=None if filters.time_range == "all" else filters.time_range,
+            )
         except TimeoutException as error:
             raise ProviderTimeout(self.name, "no answer in time") from error
-        except DDGSException as error:
-            words = str(error)
-            if "No results found" in words:
-                raise UnprovenEmpty(
-                    self.name, "no results, which it also says when it is rate limited or blocked (unproven)"
-                ) from error
-            if "RequestError" in words or "ConnectError" in words or "ConnectionError" in words:
-                raise ProviderUnreachable(self.name, "the connection failed") from error
-            raise UnexpectedResponse(self.name, "an answer that ddgs could not read") from error
+        except DDGSException as error:  # raised by its HTTP client alone
+            raise ProviderUnreachable(self.name, "the connection failed") from error
+        except Exception as error:
+            _logger.exception("ddgs could not read an answer of %s", backend)
+            raise_for_status(seen.status, seen.headers, self.name)
+            raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=seen.status) from error
+        if not rows:
+            raise_for_status(seen.status, seen.headers, self.name)
+            raise UnprovenEmpty(
+                self.name, "no results, which it also answers when it wants a captcha (unproven)", status=seen.status
+            )
+        return list(rows)
 
-    def _client(self, deadline: Deadline) -> DDGS:
-        from ddgs import DDGS
-
+    def _engine(self, backend: str, deadline: Deadline) -> Any:
+        """Make an engine for one search; one that is kept would keep cookies and so link the searches."""
         ca_file = self._options.ca_file
-        return DDGS(
+        engine = _engines()[backend](
             proxy=self._options.proxy or None,
-            timeout=max(1, math.ceil(deadline.remaining())),
+            timeout=max(_SHORTEST, deadline.remaining()),
             verify=True if ca_file is None else str(ca_file),
         )
+        if not self._options.proxy:
+            engine.http_client.client.proxy = None  # else the client takes a proxy from the environment
+        return engine
 
 
-def parse(rows: object, name: str = "duckduckgo", warnings: tuple[str, ...] = ()) -> Results:
-    """Read what `DDGS.text` returned: a list of `{title, href, body}`.
+class _Seen:
+    """Stands before an engine's HTTP client and remembers how the last request was answered."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.status: int | None = None
+        self.headers: Mapping[str, str] = {}
+
+    def request(self, *args: Any, **options: Any) -> Any:
+        response = self._client.request(*args, **options)
+        self.status = response.status_code
+        self.headers = _capitalised(getattr(getattr(response, "_resp", None), "headers", {}))
+        return response
+
+    def get(self, url: str, *args: Any, **options: Any) -> Any:
+        return self.request("GET", url, *args, **options)
+
+    def post(self, url: str, *args: Any, **options: Any) -> Any:
+        return self.request("POST", url, *args, **options)
+
+
+def raise_for_status(status: int | None, headers: Mapping[str, str], name: str = "duckduckgo") -> None:
+    """Raise the error that a status stands for; 200 and an unknown status are none.
 
     Raises:
-        UnexpectedResponse: it is something else.
+        ProviderError: one of its classes.
     """
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise UnexpectedResponse(name, "an answer that is not a list of results")
+    if status in {202, 429}:  # DuckDuckGo throttles with 202
+        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(headers))
+    if status == 403:
+        raise ProviderBlocked(name, "it takes us for a robot", status=status, retry_after=retry_after(headers))
+    if status is not None and status >= 500:
+        raise ProviderUnavailable(name, "failed", status=status, retry_after=retry_after(headers))
+    if status not in {None, 200}:
+        raise UnexpectedResponse(name, "answered with an unknown status", status=status)
+
+
+def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str, ...] = ()) -> Results:
+    """Read the rows of an engine of ddgs: objects with `title`, `href` and `body`."""
     found = [
         SearchResult(
-            title=text_or_empty(row.get("title")), url=url, snippet=text_or_empty(row.get("body")), source=name
+            title=text_or_empty(getattr(row, "title", "")),
+            url=url,
+            snippet=text_or_empty(getattr(row, "body", "")),
+            source=name,
         )
         for row in rows
-        if (url := text_or_empty(row.get("href")))
+        if (url := text_or_empty(getattr(row, "href", "")))
     ]
-    return Results(tuple(found), warnings=warnings)
+    return Results(tuple(found), warnings=warnings, status=200)
 
 
-def _region(filters: Filters) -> str:
+def _capitalised(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.title(): value for name, value in dict(headers).items()}
+
+
+def _region(filters: Filters, backend: str) -> str:
     """Return ddgs' `country-language`, as far as both are known."""
-    if filters.region is None:
+    if filters.region is None and backend == "duckduckgo":
         return _NO_REGION
     language = (filters.language or "en").split("-", 1)[0]
-    return f"{filters.region.lower()}-{language.lower()}"
+    return f"{(filters.region or 'us').lower()}-{language.lower()}"
 
 
-def _known_backends() -> frozenset[str]:
+def _engines() -> Mapping[str, type[Any]]:
+    """Return ddgs' engines for text by name. Importing them costs a tenth of a second, so it is done late."""
     from ddgs.engines import ENGINES
 
-    return frozenset(ENGINES["text"])
+    engines: Mapping[str, type[Any]] = ENGINES["text"]
+    return engines

@@ -34,10 +34,9 @@ KEY = "SEARXNG_API_KEY"
 _TIMEOUT = 10.0  # seconds, row S2
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _SAFESEARCH = {"off": "0", "moderate": "1", "strict": "2"}
-_COMMAND = re.compile(r"(?<!\S)[!?:<]+(?=\S)|(?<!\S)!!(?!\S)")  # what SearXNG reads as a bang, a language, a time limit
-_HEADERS = {
-    "Accept": "application/json"
-}  # Accept-Language and Accept-Encoding, which its limiter wants, are always sent
+# What SearXNG reads at the start of a word as a bang, a language or a time limit, and its "go to the first result".
+_COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")
+_HEADERS = {"Accept": "application/json"}  # its limiter also wants the two headers that we always send
 
 
 class SearXngOptions(Options):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.models import MAX_SNIPPET, MAX_TITLE, SearchResult
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl, parse_url
 
@@ -32,6 +32,8 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
     seen: set[str] = set()
     kept = []
     for row in rows:
+        if len(row.url) > MAX_URL:
+            continue
         try:
             url = parse_url(row.url)
         except (InvalidRequest, BlockedByPolicy):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.safety.addresses import parse_address
 from groundwire.safety.hosts import canonical_host
 from groundwire.safety.urls import parse_url
 
@@ -21,7 +20,8 @@ def host_matches(host: str, domain: str) -> bool:
     name, parent = _canonical(host), _canonical(domain.removeprefix("*").removeprefix("."))
     if name is None or parent is None:
         return False
-    return name == parent or (parse_address(name) is None and name.endswith(f".{parent}"))
+    # A domain never ends a longer IP address: no name's last part is a number.
+    return name == parent or name.endswith(f".{parent}")
 
 
 @dataclass(frozen=True, slots=True)

