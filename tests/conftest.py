@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from groundwire.settings import Settings
@@ -21,6 +22,10 @@ ROWS = tuple(
     for number in range(1, last + 1)
 )
 """The ids of the table of requirements."""
+
+# One example may take long on a busy machine; the time limit of the whole test is the bound that counts.
+hypothesis.settings.register_profile("groundwire", deadline=None)
+hypothesis.settings.load_profile("groundwire")
 
 _SCRUBBED = ("GROUNDWIRE_", "WEB_SEARCH_", "DDGS_")
 _SCRUBBED_ENDS = ("_API_KEY", "_PROXY", "_proxy")
@@ -114,7 +119,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    proven: set[str] = config.stash[_PROVEN] - config.stash[_FAILED]
+    proven = {row for row in config.stash[_PROVEN] if row not in config.stash[_FAILED]}
     if config.option.collectonly or not proven:
         return
     missing = [row for row in ROWS if row not in proven]

@@ -15,6 +15,7 @@ __all__ = ["json_to_markdown", "to_markdown"]
 _PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
 _TICKS = re.compile(r"`{3,}")
+_ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
@@ -42,15 +43,16 @@ def to_markdown(kind: KindName, text: str, url: str) -> Extracted:
 
 def json_to_markdown(text: str) -> str:
     """Return JSON in a code block, laid out when it is valid and not huge."""
-    text = strip_controls(text).strip()
+    text = text.strip()
     if not text:
         return ""
-    if len(text) <= _PRETTY:
-        try:
-            laid_out = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-        except (ValueError, RecursionError):
-            laid_out = text
-        if len(laid_out) <= 4 * _PRETTY:
-            text = strip_controls(laid_out)
+    try:
+        laid_out = json.dumps(json.loads(text), indent=2, ensure_ascii=False) if len(text) <= _PRETTY else ""
+    except (ValueError, RecursionError):
+        laid_out = ""
+    if laid_out and len(laid_out) <= 4 * _PRETTY:
+        text = _ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", laid_out)
+    else:
+        text = strip_controls(text)
     fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
     return f"{fence}json\n{text}\n{fence}"

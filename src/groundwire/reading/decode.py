@@ -126,7 +126,7 @@ def _fits(body: bytes, name: str) -> bool:
     if name == "utf-8":
         valid, invalid = letters
         return invalid <= valid
-    if letters[1] == 0 and not name.startswith("utf-16"):
+    if letters[1] == 0 and not (name.startswith("utf-16") and b"\0" in sample):
         # UTF-8 is hard to hit by chance: one letter of it in a Western text, a few in others, prove it
         return letters[0] < (1 if name in WESTERN else 6)
     if name in WESTERN:

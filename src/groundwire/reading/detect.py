@@ -8,7 +8,7 @@ from typing import Final
 
 from groundwire.reading.encodings import CODECS
 
-__all__ = ["detect", "utf8_letters"]
+__all__ = ["detect", "utf8_letters", "utf16_without_mark"]
 
 _SAMPLE: Final = 200_000  # bytes that are looked at
 _STUDIED: Final = 12_000  # bytes of them that are studied for their letters, which costs about 0.2 s
@@ -40,6 +40,7 @@ _WESTERN_LETTERS: Final = frozenset(
 _MARKUP = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>|&#?\w{1,20};", re.DOTALL | re.IGNORECASE
 )
+_NOT_IN_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff]")
 _STRANGE_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 
 
@@ -64,7 +65,7 @@ def detect(body: bytes) -> str | None:
     by its letters, which takes a few sentences.
     """
     sample = body[:_SAMPLE]
-    if (name := _utf16(sample)) is not None:
+    if (name := utf16_without_mark(sample)) is not None:
         return name
     if b"\x1b$" in sample and _decodes(sample, "iso-2022-jp"):
         return "iso-2022-jp"
@@ -74,14 +75,15 @@ def detect(body: bytes) -> str | None:
     return _by_letters(sample)
 
 
-def _utf16(sample: bytes) -> str | None:
-    """Recognise UTF-16 without a mark by the zeros of its ASCII letters, which all stand on one side."""
+def utf16_without_mark(sample: bytes) -> str | None:
+    """Recognise UTF-16 by the zeros of its spaces and ASCII letters, which all stand on one side of the pairs."""
     pairs = len(sample) // 2
     high, low = sample[0 : 2 * pairs : 2].count(0), sample[1 : 2 * pairs : 2].count(0)
     if max(high, low) < max(2, pairs // 10) or min(high, low) > max(high, low) // 50:
         return None
     name = "utf-16be" if high > low else "utf-16le"
-    return name if _decodes(sample[: 2 * pairs], name) else None
+    text = sample[: 2 * pairs].decode(CODECS[name], "replace")
+    return name if len(_NOT_IN_TEXT.findall(text)) <= pairs // 50 else None
 
 
 def _by_letters(sample: bytes) -> str | None:

@@ -22,7 +22,8 @@ __all__ = ["MAX_MARKUP", "Extracted", "extract"]
 MAX_MARKUP: Final = 2_000_000  # characters; the largest of 1,500 real pages had 1.2 million
 MAX_TAGS: Final = 25_000  # the count of "<"; the largest of 1,500 real pages had 19,444
 MAX_CELLS: Final = 5_000  # table cells; the engine's time grows with their square
-_SHORT: Final = 250  # characters; below this the engine has probably missed the content
+_SHORT: Final = 3_000  # characters; with less than this the engine may have missed the content
+_SHARE: Final = 0.1  # of the whole page; on 350 real pages, content below it was worse than the page itself
 _HEAD: Final = 200_000  # characters in which the metadata of a giant page are looked for
 
 _LOG = logging.getLogger(__name__)
@@ -56,7 +57,11 @@ def _with_whole_body(found: Extracted, markup: str, url: str, *, replaces: bool)
     content, title, full = whole_body(markup, url)
     content = clean(content)
     found = replace(found, title=found.title or clean(title))
-    if replaces or len(content) > 2 * len(found.content):
+    if (
+        replaces
+        or len(found.content) < _SHARE * len(content)
+        or (len(found.content) < 100 and len(content) > 2 * len(found.content))
+    ):
         return replace(found, content=content, whole=True, cut=full)
     return found
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from groundwire.reading.detect import utf16_without_mark
+
 __all__ = ["Kind", "KindName", "media_type"]
 
 KindName = Literal["html", "markdown", "text", "json", "binary"]
@@ -151,21 +153,19 @@ def media_type(content_type: str, body: bytes) -> Kind:
 
 def _is_binary(head: bytes) -> bool:
     """Whether the bytes cannot be a text in any encoding: too many controls, and not UTF-16."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_utf16(head):
+    if _is_utf16(head):
         return False
     controls = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in head)
     return controls > len(head) // 50
 
 
 def _is_utf16(head: bytes) -> bool:
-    pairs = len(head) // 2
-    high, low = head[0 : 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0)
-    return max(high, low) >= max(1, pairs // 3) and min(high, low) == 0
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or utf16_without_mark(head) is not None
 
 
 def _sniff(head: bytes, said: str) -> KindName:
     plain = head.removeprefix(b"\xef\xbb\xbf")
-    if _is_utf16(head) or head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if _is_utf16(head):
         plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe")
     plain = plain.lstrip()
     if said == "text/plain":

@@ -113,8 +113,8 @@ def _part_of_block(text: str, max_length: int, codes: list[_Code]) -> str:
         part = text[: _cut_in_text(text, max_length)]
     else:
         room = max_length - len(code.closing)
-        end = text.rfind("\n", code.opened, room + 1)
-        if end <= code.opened:
+        end = text.rfind("\n", code.opened, room + 1) if room > code.opened else -1
+        if end <= code.opened < room:
             end = _whole_character(text, room)
         part = text[:end] + code.closing if end > code.opened else text[: code.start]
     left_open = [c for c in _codes(part) if c.end is None]  # a cut can make a fence of what was none

@@ -75,14 +75,15 @@ def _brotli(megabytes: int) -> Iterator[bytes]:
         brotli = importlib.import_module("brotli")
     except ImportError as exc:
         raise ValueError("Brotli is not installed: pip install brotli, or use another encoding.") from exc
-    return _compressed(brotli.Compressor(), megabytes)
 
+    def parts() -> Iterator[bytes]:
+        packer = brotli.Compressor()
+        for _ in range(megabytes):
+            if packed := packer.process(_MEGABYTE):
+                yield packed
+        yield packer.finish()
 
-def _compressed(packer: object, megabytes: int) -> Iterator[bytes]:
-    process, finish = getattr(packer, "process"), getattr(packer, "finish")  # noqa: B009 - the module has no types
-    for _ in range(megabytes):
-        yield process(_MEGABYTE)
-    yield finish()
+    return parts()
 
 
 def _wrap(parts: Iterator[bytes]) -> Iterator[bytes]:

@@ -137,10 +137,12 @@ class Wire:
         """Send `reply` as HTTP demands, after playing the fault that it carries itself."""
         if reply.fault is not None:
             return await reply.fault.play(self, replace(reply, fault=None))
+        if reply.chunks is None and reply.body and reply.content_type is None:  # aiohttp would add a type of its own
+            body = b"" if self._request.method == "HEAD" else reply.body
+            await self.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close") + body)
+            await self.close()
         if reply.chunks is None:
             whole = web.Response(status=reply.status, headers=reply.all_headers, body=reply.body)
-            if reply.content_type is None:
-                whole.headers.popall("Content-Type", None)
             await whole.prepare(self._request)
             await whole.write_eof()
             return whole

@@ -122,6 +122,21 @@ class Endpoint(ABC):
                 raise TimeoutError(f"{self.name} got {len(self._requests)} of {count} requests in {timeout} s.")
             return list(self._requests)
 
+    def wait_until_idle(self, timeout: float = 2.0) -> None:
+        """Block until no connection is open.
+
+        Args:
+            timeout: The longest wait, in seconds.
+
+        Raises:
+            TimeoutError: Connections were still open then.
+        """
+        end = time.monotonic() + timeout
+        while self.connections:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{self.name} still has {self.connections} connections after {timeout} s.")
+            time.sleep(0.005)
+
     def _note(self, request: Recorded) -> Fault | None:
         with self._arrived:
             self._requests.append(request)

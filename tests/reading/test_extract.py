@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire.reading.decode import decode
+from groundwire.reading.extract import MAX_MARKUP, Extracted, extract
+
+URL = "https://gazette.example.com/news/bakery"
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+PAGE = """<!DOCTYPE html><html lang="en-GB"><head><meta charset="utf-8">
+<title>The bakery by the bridge | Example Gazette</title>
+<meta property="og:title" content="The bakery by the bridge">
+<meta name="author" content="Ada Marlow"><meta property="article:published_time" content="2024-03-14T08:00:00Z">
+<meta property="og:site_name" content="Example Gazette"></head><body>
+<nav><a href="/">Home</a> <a href="/news">News</a></nav><main><article><h1>The bakery by the bridge</h1>
+<p>The bakery by the bridge opens at five in the morning, and by seven the first trays of rye bread are gone.</p>
+<h2>What it costs</h2>
+<p>Prices have not changed for two years, as the <a href="prices.html">list on the door</a> shows to everybody.</p>
+<ul><li>Rye bread, a kilo, for three coins and a half</li><li>Rolls with seeds, four for one coin only</li></ul>
+<table><tr><th>Day</th><th>Hours</th></tr>
+<tr><td>Monday</td><td>closed all day</td></tr>
+<tr><td>Tuesday</td><td>five to noon</td></tr></table>
+<h2>How to order</h2><pre><code>curl -d rolls=4 https://bakery.example/orders
+echo done</code></pre>
+<p>Orders that arrive before midnight are baked in the same night and can be fetched from six o'clock on.</p>
+</article></main><footer>Printed since 1952.</footer></body></html>"""
+
+GIANTS: dict[str, Callable[[int], str]] = {
+    "deep": lambda n: "<div>" * n + "deep words" + "</div>" * n,
+    "deep-wrong-ends": lambda n: "<div>" * n + "deep words" + "</span>" * n,
+    "deep-lists": lambda n: "<ul><li>" * n + "deep words",
+    "deep-tables": lambda n: "<table><tr><td>" * (n // 2) + "deep words",
+    "flat": lambda n: "".join(f"<p>Paragraph number {i}.</p>" for i in range(n)),
+    "attr": lambda n: f'<p>Before.</p><div data-x="{"x" * n}">inside</div>',
+    "brackets": lambda n: f"<p>{'[' * n}</p>",
+    "colspan": lambda n: (
+        "<table>"
+        + "".join(f"<tr><td colspan={n}>cell {i}</td><td rowspan={n}>b</td></tr>" for i in range(200))
+        + "</table>"
+    ),
+    "table": lambda n: "<table>" + ("<tr>" + "<td>cell</td>" * n + "</tr>") * n + "</table>",
+    "links": lambda n: "".join(f'<a href="/p/{i}">link number {i}</a> ' for i in range(n)),
+    "word": lambda n: f"<p>{'w' * n}</p>",
+    "less": lambda n: f"<p>{'<' * n}</p>",
+    "comment": lambda n: "<!-- x -->" * n,
+    "number": lambda n: f"<p>&#{'9' * n};</p>",
+    "script": lambda n: f"<script>{'x' * n}</script>",
+}
+SIZES = {
+    "deep": 20_000, "deep-wrong-ends": 150_000, "deep-lists": 10_000, "deep-tables": 20_000, "flat": 100_000,
+    "attr": 3_000_000, "brackets": 50_000, "colspan": 100_000, "table": 700, "links": 60_000, "word": 5_000_000,
+    "less": 500_000, "comment": 150_000, "number": 100_000, "script": 5_000_000,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def engine_is_loaded() -> None:
+    """Pay for the engine's import once, outside the time limits."""
+    extract(PAGE, URL)
+
+
+@pytest.mark.timeout(20)
+def test_an_article_keeps_its_structure_and_says_what_it_is() -> None:
+    found = extract(PAGE, URL)
+    assert found.title == "The bakery by the bridge"
+    assert (found.published, found.language, found.author, found.site) == (
+        "2024-03-14",
+        "en-GB",
+        "Ada Marlow",
+        "Example Gazette",
+    )
+    assert not found.cut
+    assert not found.whole
+    for part in (
+        "## What it costs",
+        "[list on the door](https://gazette.example.com/news/prices.html)",
+        "- Rolls with seeds",
+        "| Monday | closed all day |",
+        "```\ncurl -d rolls=4 https://bakery.example/orders\necho done\n```",
+    ):
+        assert part in found.content
+    assert "Printed since" not in found.content
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("html", "content", "title"),
+    [
+        ("<p>Open daily.</p>", "Open daily.", ""),
+        ("Open daily.", "Open daily.", ""),
+        ("<html><body><h1>Hours</h1>Nine to five</body></html>", "# Hours\n\nNine to five", "Hours"),
+        ("<title>Shop</title><nav><a href=/a>Apples</a></nav>", "[Apples](https://gazette.example.com/a)", "Shop"),
+        ("", "", ""),
+        ("   \n", "", ""),
+        ("<!-- nothing -->", "", ""),
+        ("<script>let a</script>", "", ""),
+    ],
+)
+def test_a_short_page_comes_back_whole(html: str, content: str, title: str) -> None:
+    found = extract(html, URL)
+    assert (found.title, re.sub(r"\n+", "\n\n", found.content).replace("# Hours", "Hours")) == (
+        title,
+        content.replace("# Hours", "Hours"),
+    )
+
+
+@pytest.mark.timeout(20)
+def test_joiners_of_scripts_and_emoji_survive() -> None:
+    text = "می\u200cخواهم این کتاب را از کتابخانه بگیرم \U0001f469\u200d\U0001f4bb"
+    html = PAGE.replace("Prices have", f"{text} &zwnj; Prices have")
+    assert text in extract(html, URL).content
+
+
+@pytest.mark.timeout(20)
+def test_links_that_lead_nowhere_on_the_web_lose_their_target() -> None:
+    content = extract(PAGE.replace("prices.html", "javascript:alert(1)"), URL).content
+    assert "list on the door" in content
+    assert "javascript" not in content
+
+
+@pytest.mark.req("B2")
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("kind", SIZES)
+def test_a_giant_page_takes_a_bounded_time(kind: str) -> None:
+    body = GIANTS[kind](SIZES[kind])
+    html = f"<html><head><title>Giant</title></head><body>{body}<p>The last words of it.</p></body></html>"
+    started = time.perf_counter()
+    found = extract(html, URL)
+    assert time.perf_counter() - started < 10
+    assert found.title == "Giant"
+    assert len(found.content) <= MAX_MARKUP
+    assert found.cut or "The last words of it." in found.content
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.text(max_size=8)
+        | st.sampled_from(
+            [
+                "<p>",
+                "</p>",
+                "<div>",
+                "<a href='",
+                "'>",
+                "<table><tr><td>",
+                "</table>",
+                "<!--",
+                "<ul><li>",
+                "<pre>",
+                "<svg>",
+                "&#",
+                "<html>",
+                "<body>",
+                "<frameset>",
+                "<meta name=date content='",
+                "<title>",
+                "<script type=application/ld+json>{",
+            ]
+        ),
+        max_size=30,
+    ).map("".join)
+)
+def test_any_text_is_taken(html: str) -> None:
+    found = extract(html, URL)
+    assert isinstance(found, Extracted)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|[ \t]\n|\n{4}", found.content)
+
+
+@pytest.mark.req("B2")
+@pytest.mark.timeout(180)
+def test_real_pages_are_read_quickly_and_not_as_nothing() -> None:
+    if not (DATA / "extraction" / "truth.json").is_file():
+        pytest.skip("the extraction set is not here")
+    truth = json.loads((DATA / "extraction" / "truth.json").read_text(encoding="utf-8"))
+    for name in sorted(truth)[::7][:200]:
+        body = gzip.decompress((DATA / "extraction" / "html" / f"{name}.html.gz").read_bytes())
+        started = time.perf_counter()
+        html = decode(body, "text/html").text
+        found = extract(html, truth[name]["url"])
+        assert time.perf_counter() - started < 5, name
+        visible = re.sub(r"(?s)<(script|style|noscript)\b.*?</\1>|<[^<>]*>|\bcontent=\"[^\"]*\"", " ", html)
+        if re.sub(r"\W", "", truth[name]["text"][:40]) in re.sub(r"\W", "", visible):
+            assert found.content, name
+
+
+def hostile() -> list[dict[str, object]]:
+    """Return what is expected of the hostile pages; none when they are not here."""
+    file = DATA / "hostile_pages" / "expectations.json"
+    pages: list[dict[str, object]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return [page for page in pages if page["kind"] in {"encoding", "must-survive", "control"}]
+
+
+@pytest.mark.req("B2")
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("page", hostile(), ids=lambda page: str(page["id"]))
+def test_hostile_bytes_are_read_right(page: dict[str, object]) -> None:
+    body = (DATA / "hostile_pages" / str(page["file"])).read_bytes()
+    content = extract(decode(body, str(page["content_type"])).text, str(page["url"])).content
+    wanted, unwanted, patterns = (page[key] for key in ("must_contain", "must_not_contain", "must_not_match"))
+    assert isinstance(wanted, list)
+    assert isinstance(unwanted, list)
+    assert isinstance(patterns, list)
+    assert all(word in content for word in wanted)
+    assert not any(word in content for word in unwanted)
+    assert not any(re.search(pattern, content) for pattern in patterns)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.reading.media import media_type
+
+pytestmark = pytest.mark.req("B2")
+
+HTML = b"<!DOCTYPE html><title>x</title><p>Hello"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "kind"),
+    [
+        ("text/html; charset=utf-8", HTML, "html"),
+        ("TEXT/HTML", b"plain words without a tag", "html"),
+        ("application/xhtml+xml", b'<?xml version="1.0"?><html>', "html"),
+        ("text/markdown", b"# Title", "markdown"),
+        ("text/x-markdown; variant=GFM", b"# Title", "markdown"),
+        ("text/plain", b"# Title", "text"),
+        ("text/plain", HTML, "text"),
+        ("text/csv", b"a,b", "text"),
+        ("application/rss+xml", b"<?xml version='1.0'?><rss>", "text"),
+        ("application/xml", b"<?xml version='1.0'?><!-- page --><html xmlns='x'>", "html"),
+        ("application/json", b"[]", "json"),
+        ("application/problem+json", b"{}", "json"),
+        ("application/javascript", b"let a", "text"),
+        ("", HTML, "html"),
+        ("", b"\xef\xbb\xbf\n <!-- a --><html>", "html"),
+        ("", b'{"a": 1}', "json"),
+        ("", b"[1, 2]", "json"),
+        ("", b"just words", "text"),
+        ("", "\ufeff<html>".encode("utf-16-le"), "html"),
+        ("", "слова и слова".encode("utf-16-be"), "text"),
+        ("application/octet-stream", HTML, "html"),
+        ("application/octet-stream", bytes(range(200)), "binary"),
+        ("nonsense", b"<p>Hello", "html"),
+        ("", b"", "text"),
+        ("text/html", b"\x00\x01\x02\x03" * 100, "binary"),
+        ("text/html", "Привет".encode("koi8-r") * 50, "html"),
+        ("image/svg+xml", b"<svg>", "binary"),
+        ("application/pdf", b"anything", "binary"),
+        ("video/mp4", b"anything", "binary"),
+        ("application/vnd.ms-excel", b"anything", "binary"),
+    ],
+)
+def test_the_kind_of_a_body(content_type: str, body: bytes, kind: str) -> None:
+    assert media_type(content_type, body).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "description"),
+    [
+        (b"\x89PNG\r\n\x1a\n0000", "a PNG image"),
+        (b"\xff\xd8\xff\xe0", "a JPEG image"),
+        (b"GIF89a", "a GIF image"),
+        (b"RIFF0000WEBP", "a WebP image"),
+        (b"%PDF-1.7", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive or an Office document"),
+        (b"\x1f\x8b\x08\x00", "a gzip archive"),
+        (b"\x00\x00\x00\x18ftypmp42", "an MP4 video"),
+        (b"\x7fELF\x02", "a program"),
+        (b"\x00" * 257 + b"ustar", "a tar archive"),
+    ],
+)
+@pytest.mark.parametrize("content_type", ["text/html", "", "application/json", "text/markdown"])
+def test_a_signature_wins_over_the_header(body: bytes, description: str, content_type: str) -> None:
+    found = media_type(content_type, body)
+    assert (found.kind, found.description) == ("binary", description)
+
+
+@given(st.text(max_size=80), st.binary(max_size=300))
+def test_any_header_and_body_have_a_kind(content_type: str, body: bytes) -> None:
+    assert media_type(content_type, body).description.startswith(("a ", "an "))
+
+
+@pytest.mark.parametrize("body", [b"<!---->" * 1_000_000, b"<?xml?>" * 1_000_000, b" " * 10_000_000, b"[" * 10_000_000])
+def test_the_cost_does_not_grow_with_the_body(body: bytes) -> None:
+    started = time.perf_counter()
+    media_type("", body)
+    assert time.perf_counter() - started < 0.5

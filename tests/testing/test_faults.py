@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import importlib
+import importlib.util
+import itertools
+import resource
+import threading
+import time
+import zlib
+from collections.abc import Awaitable, Callable
+
+import aiohttp
+import pytest
+
+from groundwire.testing.bombs import bomb
+from groundwire.testing.world import Fault, World
+
+Raw = Callable[..., Awaitable[bytes]]
+
+
+@pytest.fixture
+def url(world: World) -> str:
+    return f"{world.searxng.url}/search?q=wikipedia&format=json"
+
+
+def split(received: bytes) -> tuple[bytes, bytes]:
+    head, _, body = received.partition(b"\r\n\r\n")
+    return head, body
+
+
+def dechunked(body: bytes) -> bytes:
+    data = b""
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        data += body[: int(size, 16)]
+        body = body[int(size, 16) + 2 :]
+    return data
+
+
+async def test_status(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.status(429, b'{"error": "slow down"}', headers={"Retry-After": "7"}))
+    head, body = split(await raw(url))
+    assert head.startswith(b"HTTP/1.1 429 Too Many Requests")
+    assert b"Retry-After: 7" in head
+    assert b"Content-Type: application/json" in head
+    assert body == b'{"error": "slow down"}'
+    assert (await raw(url)).startswith(b"HTTP/1.1 200")
+
+
+async def test_faults_queue_and_heal(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.status(500), times=2)
+    world.searxng.fail(Fault.status(503), times=None)
+    assert [(await raw(url))[9:12] for _ in range(4)] == [b"500", b"500", b"503", b"503"]
+    world.searxng.heal()
+    assert (await raw(url))[9:12] == b"200"
+
+
+async def test_a_fault_may_choose_its_requests(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.status(418), when=lambda request: "slow" in request.query.get("q", ""))
+    assert (await raw(url))[9:12] == b"200"
+    assert (await raw(f"{world.searxng.url}/search?q=slow"))[9:12] == b"418"
+    assert (await raw(f"{world.searxng.url}/search?q=slow"))[9:12] == b"200"
+
+
+def test_faults_are_handed_out_once_each_across_threads(world: World) -> None:
+    def plan() -> None:
+        for _ in range(50):
+            world.searxng.fail(Fault.close())
+
+    threads = [threading.Thread(target=plan) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    async def ask() -> list[bytes]:
+        async def one() -> bytes:
+            reader, writer = await asyncio.open_connection("127.0.0.1", world.searxng.port)
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            answer = await reader.read()
+            writer.close()
+            return answer
+
+        return await asyncio.gather(*(one() for _ in range(230)))
+
+    answers = asyncio.run(ask())
+    assert answers.count(b"") == 200
+    assert len(world.searxng.requests) == 230
+
+
+async def test_delay_then_the_normal_answer(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.delay(0.2))
+    began = time.monotonic()
+    assert (await raw(url)).startswith(b"HTTP/1.1 200")
+    assert time.monotonic() - began >= 0.2
+
+
+async def test_hang(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.hang())
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await raw(url, limit=1)
+    assert len(world.searxng.requests) == 1
+
+
+async def test_close(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.close())
+    assert await raw(url) == b""
+
+
+async def test_reset(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.reset())
+    with pytest.raises(ConnectionResetError):
+        await raw(url)
+
+
+async def test_reset_within_the_body(world: World, url: str) -> None:
+    world.searxng.fail(Fault.reset(after=20))
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        with pytest.raises(aiohttp.ClientError):
+            await answer.read()
+
+
+async def test_trickle(world: World, url: str, raw: Raw) -> None:
+    healthy = split(await raw(url))[1]
+    world.searxng.fail(Fault.trickle(0.0))
+    head, body = split(await raw(url))
+    assert f"Content-Length: {len(healthy)}".encode() in head
+    assert body == healthy
+    world.searxng.fail(Fault.trickle(60))
+    head, body = split(await raw(url, limit=len(head) + 5))
+    assert body == healthy[:1]
+
+
+async def test_trickle_head(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.trickle_head(60))
+    assert await raw(url, limit=1) == b"H"
+    world.searxng.fail(Fault.trickle_head(0.0))
+    assert (await raw(url)).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+async def test_truncated(world: World, url: str, raw: Raw) -> None:
+    healthy = split(await raw(url))[1]
+    world.searxng.fail(Fault.truncated(7), times=2)
+    head, body = split(await raw(url))
+    assert f"Content-Length: {len(healthy) + 7}".encode() in head
+    assert body == healthy
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await answer.read()
+
+
+async def test_wrong_length(world: World, url: str, raw: Raw) -> None:
+    healthy = split(await raw(url))[1]
+    world.searxng.fail(Fault.wrong_length())
+    head, body = split(await raw(url))
+    assert f"Content-Length: {len(healthy) // 2}".encode() in head
+    assert body == healthy
+
+
+async def test_garbage(world: World, url: str) -> None:
+    world.searxng.fail(Fault.garbage())
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.ClientError):
+            await session.get(url)
+
+
+async def test_wrong_json(world: World, url: str, raw: Raw) -> None:
+    healthy = split(await raw(url))[1]
+    world.searxng.fail(Fault.wrong_json())
+    head, body = split(await raw(url))
+    assert b"Content-Type: application/json" in head
+    assert body == healthy[: len(healthy) // 2]
+
+
+async def test_html_for_json(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.html_for_json())
+    head, body = split(await raw(url))
+    assert head.startswith(b"HTTP/1.1 200")
+    assert b"text/html" in head
+    assert b"captcha" in body
+
+
+async def test_empty_body(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.empty_body())
+    head, body = split(await raw(url))
+    assert b"Content-Length: 0" in head
+    assert b"application/json" in head
+    assert body == b""
+
+
+async def test_not_gzip(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.not_gzip())
+    head, body = split(await raw(url))
+    assert b"Content-Encoding: gzip" in head
+    assert body.startswith(b"{")
+
+
+async def test_redirect_is_sent_as_given(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.redirect("http://169.254.169.254/ x", 307))
+    head, _ = split(await raw(url))
+    assert head.startswith(b"HTTP/1.1 307")
+    assert b"Location: http://169.254.169.254/ x\r\n" in head
+
+
+@pytest.mark.parametrize(
+    ("encoding", "bits"), [("gzip", (31,)), ("deflate", (15,)), ("gzip, gzip", (31, 31)), ("deflate, gzip", (31, 15))]
+)
+async def test_bomb(world: World, url: str, raw: Raw, encoding: str, bits: tuple[int, ...]) -> None:
+    world.searxng.fail(Fault.bomb(encoding, mb=20))
+    head, body = split(await raw(url))
+    assert f"Content-Encoding: {encoding}".encode() in head
+    data = dechunked(body)
+    assert len(data) < 60_000
+    for window in bits:
+        data = zlib.decompress(data, window)
+    assert data == b" " * 20_000_000
+
+
+def test_bomb_costs_the_server_little() -> None:
+    assert gzip.decompress(b"".join(bomb("gzip", 3))) == b" " * 3_000_000
+    before = time.process_time()
+    assert sum(map(len, bomb("gzip", 200))) < 300_000
+    assert time.process_time() - before < 1
+
+
+def test_brotli_bomb_or_what_is_missing() -> None:
+    if importlib.util.find_spec("brotli") is None:
+        with pytest.raises(ValueError, match="pip install brotli"):
+            Fault.bomb("br")
+    else:
+        assert importlib.import_module("brotli").decompress(b"".join(bomb("br", 3))) == b" " * 3_000_000
+
+
+@pytest.mark.parametrize("encoding", ["lzma", "gzip, br", ""])
+def test_unknown_bombs_are_told_at_once(encoding: str) -> None:
+    with pytest.raises(ValueError, match="gzip"):
+        Fault.bomb(encoding)
+
+
+async def test_endless_body(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.endless(b"again " * 1000))
+    received = await raw(url, limit=1_000_000)
+    assert len(received) == 1_000_000
+    assert dechunked(split(received)[1])[:12_000] == b"again " * 2000
+
+
+async def test_endless_headers(world: World, url: str, raw: Raw) -> None:
+    world.searxng.fail(Fault.endless_headers())
+    received = await raw(url, limit=1_000_000)
+    assert len(received) == 1_000_000
+    assert b"\r\n\r\n" not in received
+    assert b"X-Filler-100: " in received
+
+
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.endless_headers()], ids=str)
+async def test_no_work_once_the_client_is_gone(world: World, url: str, raw: Raw, fault: Fault) -> None:
+    world.searxng.fail(fault, times=5)
+    for _ in range(5):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.02):
+                await raw(url)
+    await asyncio.to_thread(world.searxng.wait_until_idle)
+    before = cpu()
+    await asyncio.sleep(0.3)
+    assert cpu() - before < 0.1
+
+
+async def test_a_client_that_does_not_read_costs_nothing(world: World) -> None:
+    world.searxng.fail(Fault.endless())
+    _, writer = await asyncio.open_connection("127.0.0.1", world.searxng.port, limit=1024)
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    await asyncio.sleep(0.3)
+    before = cpu()
+    await asyncio.sleep(0.3)
+    assert cpu() - before < 0.1
+    writer.close()
+
+
+def cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+async def test_faults_work_on_sites_too(world: World, raw: Raw) -> None:
+    articles = world.site("articles")
+    for fault in (Fault.close(), Fault.status(503)):
+        articles.fail(fault)
+    answers = [await raw(articles.page("bm25")) for _ in range(3)]
+    assert [answer[9:12] for answer in answers] == [b"", b"503", b"200"]
+
+
+def test_faults_are_values() -> None:
+    assert Fault.status(429) == Fault.status(429)
+    assert repr(Fault.delay(0.3)) == "Fault(label='delay(0.3)')"
+    made = [Fault.hang(), Fault.close(), Fault.reset(), Fault.garbage(), Fault.endless(), Fault.bomb()]
+    assert all(a != b for a, b in itertools.combinations(made, 2))
