@@ -153,7 +153,6 @@ class TestParams:
         assert params == {
             "q": "words site:a.org",
             "format": "json",
-            "categories": "general",
             "pageno": "1",
             "safesearch": "2",
             "engines": "bing,brave",
@@ -161,6 +160,7 @@ class TestParams:
             "language": "de-AT",
         }
         assert warnings == ()
+        assert to_params("words", Filters(), SearXngOptions())[0]["categories"] == "general"
 
     @pytest.mark.parametrize(
         ("query", "expected"),
@@ -202,7 +202,7 @@ class TestOnTheWire:
         assert found[0].title == "Reciprocal rank fusion"
         request = world.searxng.requests[-1]
         assert request.query["format"] == "json"
-        assert request.headers["Accept"] == "application/json"
+        assert request.headers["Accept"].startswith("application/json, text/html")
         assert request.headers["Accept-Language"]
         assert request.headers["Accept-Encoding"]
         assert request.headers["User-Agent"].startswith("groundwire/")

@@ -63,6 +63,7 @@ class DuckDuckGoOptions(Options):
 class DuckDuckGoSearchProvider:
     """Web search by DuckDuckGo, as `ddgs` scrapes it."""
 
+    Options = DuckDuckGoOptions
     capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
@@ -176,13 +177,14 @@ class DuckDuckGoSearchProvider:
 class _Seen:
     """Stands before an engine's HTTP client and remembers how the last request was answered."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
+    def __init__(self, http_client: Any) -> None:
+        self._http_client = http_client
+        self.client = getattr(http_client, "client", None)  # engines set cookies and headers on it
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
 
     def request(self, *args: Any, **options: Any) -> Any:
-        response = self._client.request(*args, **options)
+        response = self._http_client.request(*args, **options)
         self.status = response.status_code
         self.headers = _capitalised(getattr(getattr(response, "_resp", None), "headers", {}))
         return response

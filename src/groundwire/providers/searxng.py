@@ -36,7 +36,7 @@ _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _SAFESEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 # What SearXNG reads at the start of a word as a bang, a language or a time limit, and its "go to the first result".
 _COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")
-_HEADERS = {"Accept": "application/json"}  # its limiter also wants the two headers that we always send
+_HEADERS = {"Accept": "application/json, text/html;q=0.5"}  # its limiter takes a client without text/html for a robot
 
 
 class SearXngOptions(Options):
@@ -45,14 +45,15 @@ class SearXngOptions(Options):
     base_url: str = ""
     """The address of the instance, such as `http://127.0.0.1:8888`; it may be private."""
     engines: Words = ()
-    """The engines to ask; empty means those that the instance has switched on."""
+    """The engines to ask; empty means those of the categories."""
     categories: Words = ("general",)
-    """The categories to search."""
+    """The categories to search when no engines are named."""
 
 
 class SearXngSearchProvider:
     """Web search by a SearXNG instance. Its `search.formats` setting must contain `json`."""
 
+    Options = SearXngOptions
     capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
@@ -137,12 +138,13 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
     params = {
         "q": text,
         "format": "json",
-        "categories": ",".join(options.categories),
         "pageno": "1",
         "safesearch": _SAFESEARCH[filters.safesearch],
     }
-    if options.engines:
+    if options.engines:  # with categories beside them it would ask the engines of those, too
         params["engines"] = ",".join(options.engines)
+    else:
+        params["categories"] = ",".join(options.categories)
     if filters.time_range != "all":
         params["time_range"] = _TIME_RANGES[filters.time_range]
     if filters.language:

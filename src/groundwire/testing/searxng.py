@@ -49,7 +49,8 @@ class SearXng(Endpoint):
 
     Attributes:
         json_enabled: Whether `json` stands in the instance's `search.formats`; if not, JSON gets 403 and a page.
-        limiter: Whether requests without Accept-Language and Accept-Encoding, or of curl, get 429 and a page.
+        limiter: Whether requests that look automatic get 429 and a page: those of curl, and those that lack
+            Accept-Language, Accept-Encoding or a word in Accept for web pages.
         unresponsive: Engines that failed, with SearXNG's words for it, such as `("google", "Suspended: CAPTCHA")`.
         only_unresponsive: Whether no engine answered, so that results are empty.
         number_of_results: The value of the key that versions until 2025 send; None leaves it out.
@@ -70,13 +71,21 @@ class SearXng(Endpoint):
             return Reply.text("OK")
         if request.path == "/":
             return _page("Miniature search", '<form action="/search"><input name="q"></form>')
-        if request.path != "/search":
+        if request.path not in ("/search", "/config"):
             return _page("404 Not Found", "<h1>Not Found</h1>", status=404)
         if request.method not in ("GET", "HEAD", "POST"):
             return _page("405 Method Not Allowed", "<h1>Method Not Allowed</h1>", status=405)
+        if request.path == "/config":
+            return self._config()
         if self.limiter and _looks_automatic(request):
             return _page("429 Too Many Requests", "<h1>Too Many Requests</h1>", status=429)
         return self._search(request.params)
+
+    def _config(self) -> Reply:
+        """Return what the instance tells of itself, whatever formats it answers searches in."""
+        return Reply.json(
+            {"instance_name": "Miniature search", "categories": ["general"], "engines": [], "plugins": []}
+        )
 
     def _search(self, params: dict[str, str]) -> Reply:
         form = params.get("format", "html")
@@ -119,6 +128,7 @@ def _looks_automatic(request: Recorded) -> bool:
     return (
         not headers.get("Accept-Language")
         or not headers.get("Accept-Encoding")
+        or not any(word in headers.get("Accept", "") for word in ("text/html", "text/*", "*/*"))
         or headers.get("Connection", "").lower() == "close"
         or headers.get("User-Agent", "").lower().startswith("curl")
     )
