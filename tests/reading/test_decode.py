@@ -99,6 +99,30 @@ def test_nobody_names_the_encoding(language: str, encoding: str) -> None:
     assert (decoded.text, decoded.source) == (html, "detected")
 
 
+@pytest.mark.parametrize(
+    ("language", "encoding"),
+    [
+        ("cs", "iso-8859-2"),
+        ("cs", "windows-1250"),
+        ("pl", "windows-1250"),
+        ("lt", "windows-1257"),
+        ("fr", "windows-1252"),
+    ],
+)
+def test_the_language_of_the_page_decides_between_encodings_of_latin_letters(language: str, encoding: str) -> None:
+    czech = (
+        "Knihovna u řeky je otevřená každý den kromě pondělí. Čtenáři přinášejí staré noviny a my je přepisujeme, "
+        "aby si je mohl přečíst každý."
+    )
+    html = f"<html lang={language}><p>{TEXTS.get(language, czech)}</p></html>"
+    assert decode(html.encode(CODECS[encoding])).text == html
+
+
+def test_common_western_letters_are_taken_for_western() -> None:
+    html = f"<html><head><title>x</title></head><body><p>{TEXTS['fr']}</p></body></html>"
+    assert decode(html.encode("cp1252")).encoding == "windows-1252"
+
+
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be"])
 def test_a_byte_order_mark_wins_over_everything(codec: str) -> None:
     html = page(TEXTS["ja"], '<meta charset="koi8-r">')

@@ -82,6 +82,7 @@ def test_paragraphs_stay_whole_when_the_first_one_fits(paragraphs: list[str], ma
         ("```py\naaaa\nbbbb\ncccc\n```", 21, "```py\naaaa\nbbbb\n```"),
         ("````\n```\naaaa\nbbbb\n````", 20, "````\n```\naaaa\n````"),
         ("```py\n" + "a" * 50 + "\n```", 20, "```py\n" + "a" * 10 + "\n```"),
+        ("```\n```" + "x" * 50 + "\n```", 11, "```\n```"),
         ("First one here. Second one is here. Third", 38, "First one here. Second one is here."),
         ("no sentence ends in here at all", 15, "no sentence"),
         ("aaaaaaaaaaaaaaaaaaaa", 7, "aaaaaaa"),

@@ -28,6 +28,18 @@ _OF_LANGUAGE: Final = {
 }
 """What pages in Latin letters are usually in, after the table of locales in the HTML Standard."""
 
+_LETTERS: Final = {
+    "bs": "čćđšž",
+    "cs": "áčďéěíňóřšťúůýž",
+    "hr": "čćđšž",
+    "hu": "áéíóöőúüű",
+    "pl": "ąćęłńóśźż",
+    "ro": "ăâîşţ",
+    "sk": "áäčďéíĺľňóôŕšťúýž",
+    "sl": "čšž",
+}
+"""The letters beyond ASCII of the languages whose encodings differ in a few places only."""
+
 _LANGUAGE = re.compile(rb"""<html\b[^>]{0,500}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
 _WESTERN_LETTERS: Final = frozenset(
     "éèêëàâáäãåæçíìîïñóòôöõøœúùûüßÉÈÀÁÄÅÆÇÍÑÓÖØÚÜ".encode("cp1252")
@@ -107,11 +119,15 @@ def _by_letters(sample: bytes) -> str | None:
 def _latin(words: bytes, sample: bytes) -> str | None:
     """Choose among the encodings of Latin letters, which statistics of letters confuse."""
     strange = bytes(byte for byte in words if byte >= 0x80)
-    if language := _LANGUAGE.search(sample[:4_096]):
-        candidates = _OF_LANGUAGE.get(language[1].decode("ascii").lower(), ())
-        letters = {name: sum(map(str.isalpha, strange.decode(CODECS[name], "replace"))) for name in candidates}
-        if letters:
-            return max(letters, key=lambda name: letters[name])
+    if match := _LANGUAGE.search(sample[:4_096]):
+        language = match[1].decode("ascii").lower()
+        own = _LETTERS.get(language, "")
+        scores: dict[str, int] = {}
+        for name in _OF_LANGUAGE.get(language, ()):
+            text = strange.decode(CODECS[name], "replace").lower()
+            scores[name] = sum(char in own if own else char.isalpha() for char in text)
+        if scores:
+            return max(scores, key=lambda name: scores[name])
     return "windows-1252" if _WESTERN_LETTERS.issuperset(strange) else None
 
 

@@ -111,6 +111,8 @@ def _convert(url: str, reply: Reply) -> ReadResult:
     decoded = decode(reply.body, reply.content_type)
     extracted = to_markdown(kind.kind, decoded.text, reply.url)
     warnings = decoded.warnings
+    if extracted.whole:
+        warnings += ("no main content could be told apart, so this is all of the page, menus included",)
     if extracted.cut:
         warnings += ("the page is very large; only its beginning was read",)
     return ReadResult(

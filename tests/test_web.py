@@ -1,0 +1,413 @@
+"""The one object, on the miniature web: the whole path and every refusal."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from groundwire import (
+    AllProvidersFailed,
+    BlockedByPolicy,
+    BudgetExceeded,
+    ConfigurationError,
+    DeadlineExceeded,
+    GroundwireError,
+    InvalidRequest,
+    PageError,
+    ReadResult,
+    SearchResult,
+    Settings,
+    Web,
+)
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedAddress,
+    BlockedDomain,
+    Closed,
+    PageEmpty,
+    PageNotFound,
+    PageRefused,
+    PageTooLarge,
+    PageUnavailable,
+    TooManyRedirects,
+    UnknownProvider,
+    UnsupportedContent,
+)
+from groundwire.models import NO_FILTERS, Filters
+from groundwire.providers import Capabilities, ReadProvider, SearchProvider
+from groundwire.testing.world import Fault, World
+
+Make = Callable[..., Settings]
+
+
+@pytest.mark.req("Y1", "Y2", "Y11")
+async def test_search_then_open(world: World, settings: Make) -> None:
+    async with Web(settings()) as web:
+        found = await web.search("reciprocal rank fusion", limit=3)
+        page = await web.open_page(found.results[0].url, max_length=1000)
+    assert [row.citation_id for row in found.results] == [1, 2, 3]
+    assert [(source.citation_id, source.url) for source in found.sources] == [
+        (row.citation_id, row.url) for row in found.results
+    ]
+    assert found.provider == "searxng"
+    assert found.attempts[0].outcome == "ok"
+    assert page.title == "Reciprocal rank fusion"
+    assert "sum" in page.content or "list" in page.content
+    assert page.truncated
+    assert page.content_length == len(page.content) <= 1000
+    assert page.original_length is not None
+    assert page.original_length > 1000
+    assert (page.status, page.reader, page.content_type) == ("success", "local", "text/html")
+
+
+async def test_no_results_is_no_failure(settings: Make) -> None:
+    async with Web(settings()) as web:
+        found = await web.search("qqqqzzzz")
+    assert found.results == ()
+    assert found.attempts[0].outcome == "empty"
+
+
+@pytest.mark.req("H2")
+async def test_the_second_provider_answers_when_the_first_is_limited(world: World, settings: Make) -> None:
+    world.searxng.fail(Fault.status(429, headers={"Retry-After": "7"}))
+    backup = world.add_searxng("backup")
+    chain = {"search": {"providers": ("searxng", "searxng:backup")}}
+    providers = {"searxng": {"base_url": world.searxng.url}, "searxng:backup": {"base_url": backup.url}}
+    async with Web(settings(**chain, providers=providers)) as web:
+        found = await web.search("bm25")
+    assert found.provider == "searxng:backup"
+    assert [attempt.outcome for attempt in found.attempts] == ["rate_limited", "ok"]
+    assert found.attempts[0].retry_after == 7
+
+
+async def test_all_down_is_a_failure_with_every_cause(world: World, settings: Make) -> None:
+    world.searxng.fail(Fault.reset(), times=None)
+    async with Web(settings()) as web:
+        with pytest.raises(AllProvidersFailed, match="searxng network") as caught:
+            await web.search("bm25")
+    assert len(caught.value.attempts) == 1
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("arguments", "field"),
+        [
+            ({"query": ""}, "query"),
+            ({"query": " \n\t "}, "query"),
+            ({"query": "x" * 2_001}, "query"),
+            ({"query": None}, "query"),
+            ({"query": "x", "limit": 0}, "limit"),
+            ({"query": "x", "limit": 10_000}, "limit"),
+            ({"query": "x", "limit": "5"}, "limit"),
+            ({"query": "x", "limit": True}, "limit"),
+            ({"query": "x", "time_range": "decade"}, "time_range"),
+            ({"query": "x", "allowed_domains": "wikipedia.org"}, "allowed_domains"),
+            ({"query": "x", "allowed_domains": ["https://wikipedia.org/"]}, "allowed_domains"),
+            ({"query": "x", "blocked_domains": [""]}, "blocked_domains"),
+            ({"query": "x", "language": "english"}, "language"),
+            ({"query": "x", "region": "usa"}, "region"),
+            ({"query": "x", "safesearch": "none"}, "safesearch"),
+            ({"query": "x", "timeout": 0}, "timeout"),
+            ({"query": "x", "timeout": float("nan")}, "timeout"),
+        ],
+    )
+    async def test_a_search_names_field_problem_and_fix(
+        self, settings: Make, world: World, arguments: dict[str, Any], field: str
+    ) -> None:
+        async with Web(settings()) as web:
+            with pytest.raises(InvalidRequest) as caught:
+                await web.search(**arguments)
+        assert caught.value.field == field
+        assert str(caught.value).startswith(f"{field}: ")
+        assert caught.value.problem
+        assert caught.value.fix
+        assert world.searxng.requests == []
+
+    @pytest.mark.parametrize(
+        "url",
+        ["", "   ", "example.com/page", "file:///etc/passwd", "ftp://example.com/", "https://exa mple.com/", "https://",
+         "https://example.com/" + "x" * 10_000, "javascript:alert(1)", "https://user:pw@example.com/", "\x00", "http://[::1"],
+    )  # fmt: skip
+    async def test_a_bad_url_is_named(self, settings: Make, url: str) -> None:
+        async with Web(settings()) as web:
+            with pytest.raises((InvalidRequest, BlockedAddress)) as caught:
+                await web.open_page(url)
+        assert len(str(caught.value)) > 20
+
+    @pytest.mark.parametrize("max_length", [0, -1, 10**9, "many", 1.5])
+    async def test_a_bad_length_is_named(self, settings: Make, world: World, max_length: Any) -> None:
+        async with Web(settings()) as web:
+            with pytest.raises(InvalidRequest, match="max_length"):
+                await web.open_page(world.site("articles").url, max_length=max_length)
+
+    async def test_a_url_that_is_no_text(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            with pytest.raises(InvalidRequest, match="url: must be text"):
+                await web.open_page(42)  # type: ignore[arg-type]
+
+
+class TestPages:
+    async def fails(self, settings: Make, url: str, error: type[GroundwireError], **arguments: Any) -> str:
+        async with Web(settings()) as web:
+            with pytest.raises(GroundwireError) as caught:
+                await web.open_page(url, **arguments)
+        assert type(caught.value) is error, repr(caught.value)
+        text = str(caught.value)
+        assert text.endswith((".", "!"))
+        return text
+
+    @pytest.mark.req("Y15")
+    @pytest.mark.parametrize(
+        ("page", "error", "says"),
+        [
+            ("nothing", PageEmpty, "204"),
+            ("empty", PageEmpty, "empty"),
+            ("image", UnsupportedContent, "PNG"),
+            ("mislabelled-image", UnsupportedContent, "PNG"),
+            ("pdf", UnsupportedContent, "PDF"),
+            ("video", UnsupportedContent, "video"),
+        ],
+    )
+    async def test_what_cannot_be_read_is_named(
+        self, world: World, settings: Make, page: str, error: type[GroundwireError], says: str
+    ) -> None:
+        assert says in await self.fails(settings, world.site("app").page(page), error)
+
+    @pytest.mark.parametrize(
+        ("fault", "error"),
+        [
+            (Fault.status(404), PageNotFound),
+            (Fault.status(410), PageNotFound),
+            (Fault.status(403, b"no", "text/html"), PageRefused),
+            (Fault.status(429), PageRefused),
+            (Fault.status(500), PageUnavailable),
+            (Fault.status(418, b"tea"), PageUnavailable),
+            (Fault.reset(), PageUnavailable),
+            (Fault.truncated(), PageUnavailable),
+            (Fault.garbage(), PageUnavailable),
+            (Fault.not_gzip(), PageUnavailable),
+            (Fault.bomb("gzip", mb=100), PageTooLarge),
+            (Fault.bomb("gzip, gzip", mb=100), PageUnavailable),
+        ],
+        ids=repr,
+    )
+    @pytest.mark.req("Y15", "B2")
+    async def test_each_fault_has_its_error(
+        self, world: World, settings: Make, fault: Fault, error: type[GroundwireError]
+    ) -> None:
+        world.site("articles").fail(fault, times=None)
+        await self.fails(settings, world.site("articles").page("bm25"), error)
+
+    @pytest.mark.req("B2")
+    @pytest.mark.parametrize("page", ["hang", "endless", "endless-headers", "trickle", "trickle-head"])
+    async def test_a_page_that_never_ends_ends_at_the_deadline(self, world: World, settings: Make, page: str) -> None:
+        started = time.monotonic()
+        async with Web(settings()) as web:
+            with pytest.raises((DeadlineExceeded, PageError)) as caught:
+                await web.open_page(world.site("slow").page(page), timeout=0.4)
+        assert time.monotonic() - started < 0.9
+        if page in {"hang", "trickle"}:
+            assert isinstance(caught.value, DeadlineExceeded)
+
+    async def test_a_host_that_does_not_resolve(self, settings: Make) -> None:
+        async def nowhere(host: str, port: int) -> list[str]:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+        async with Web(settings(), resolver=nowhere) as web:
+            with pytest.raises(PageUnavailable, match=r"nowhere\.example does not lead to a public web address"):
+                await web.open_page("https://nowhere.example/")
+
+    @pytest.mark.req("Y13")
+    async def test_a_name_that_leads_inside_reads_like_one_that_does_not_exist(self, settings: Make) -> None:
+        async def inside(host: str, port: int) -> list[str]:
+            return ["10.0.0.1"]
+
+        async with Web(settings(), resolver=inside) as web:
+            with pytest.raises(BlockedAddress, match=r"nowhere\.example does not lead to a public web address"):
+                await web.open_page("https://nowhere.example/")
+
+    @pytest.mark.req("Y13")
+    @pytest.mark.parametrize("page", ["private-metadata", "private-port", "private-ipv6", "private-decimal", "file"])
+    async def test_a_redirect_does_not_lead_inside(self, world: World, settings: Make, page: str) -> None:
+        await self.fails(settings, world.site("maze").page(page), BlockedAddress)
+
+    async def test_redirects_end(self, world: World, settings: Make) -> None:
+        await self.fails(settings, world.site("maze").page("loop"), TooManyRedirects)
+        async with Web(settings()) as web:
+            page = await web.open_page(world.site("maze").page("hops-3"))
+        assert page.final_url != page.url
+        assert page.status == "success"
+
+    @pytest.mark.req("Y13", "B3")
+    async def test_the_search_service_is_not_open_to_pages(self, world: World) -> None:
+        alone = Settings.model_validate(
+            {"search": {"providers": ("searxng",)}, "providers": {"searxng": {"base_url": world.searxng.url}}}
+        )
+        async with Web(alone) as web:
+            assert (await web.search("bm25")).results
+            with pytest.raises(BlockedAddress):
+                await web.open_page(f"{world.searxng.url}/config")
+
+    @pytest.mark.req("Y10")
+    async def test_the_operators_lists_hold_for_pages(self, world: World, settings: Make) -> None:
+        lists = {"allow_origins": world.origins, "blocked_domains": ("encyclopedia.test",)}
+        async with Web(settings(policy=lists), resolver=world.resolver) as web:
+            with pytest.raises(BlockedDomain):
+                await web.open_page(world.site("articles").page("bm25", named=True))
+            with pytest.raises(BlockedDomain):
+                world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)))
+                await web.open_page(world.site("docs").page("api", named=True))
+            assert (await web.open_page(world.site("docs").page("api", named=True))).content
+
+    @pytest.mark.req("B2")
+    @pytest.mark.parametrize(
+        ("page", "text"),
+        [
+            ("gbk-meta", "茶馆"),
+            ("gbk-header", "茶馆"),
+            ("windows-1251", "Библиотека"),
+            ("shift-jis", "時計"),
+            ("gbk-silent", "茶馆"),
+        ],
+    )
+    async def test_old_charsets_are_read(self, world: World, settings: Make, page: str, text: str) -> None:
+        async with Web(settings()) as web:
+            read = await web.open_page(world.site("legacy").page(page))
+        assert text in read.title + read.content
+        assert "\ufffd" not in read.content
+
+    async def test_text_markdown_and_json_are_read(self, world: World, settings: Make) -> None:
+        async with Web(settings()) as web:
+            json_page = await web.open_page(world.site("app").page("json"))
+            assert json_page.content.startswith("```json\n")
+            assert (await web.open_page(world.site("app").page("text"))).content_type == "text/plain"
+            assert (await web.open_page(world.site("app").page("markdown"))).content.startswith("#")
+        assert world.site("app").requests[0].headers["Accept"].startswith("text/markdown")
+
+
+class TestBudget:
+    @pytest.mark.req("H3", "H4", "H5")
+    async def test_the_limit_is_checked_first_and_failures_are_given_back(self, world: World, settings: Make) -> None:
+        async with Web(settings(session={"limit": 2, "warning_threshold": 1})) as web:
+            first = await web.search("bm25")
+            assert first.budget is not None
+            assert (first.budget.spent, first.budget.remaining) == (1, 1)
+            assert first.warnings[-1] == "[WARNING: 1 searches remaining in session]"
+            world.searxng.fail(Fault.status(500))
+            with pytest.raises(AllProvidersFailed):
+                await web.search("bm25")
+            await web.search("bm25")
+            asked = len(world.searxng.requests)
+            with pytest.raises(BudgetExceeded, match=r"Search limit reached \(2/2\)"):
+                await web.search("bm25")
+            assert len(world.searxng.requests) == asked
+            web.reset_session()
+            await web.search("bm25")
+
+    async def test_cancelling_gives_the_search_back(self, world: World, settings: Make) -> None:
+        world.searxng.fail(Fault.hang())
+        async with Web(settings()) as web:
+            task = asyncio.create_task(web.search("bm25"))
+            await asyncio.to_thread(world.searxng.wait_for_requests, 1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert web.budget is not None
+            assert web.budget.spent == 0
+
+
+class Own:
+    """Somebody else's hybrid: it searches and reads, with the names of document Y and nothing more."""
+
+    name = "own"
+    capabilities = Capabilities(search=True, read=True)
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> list[SearchResult]:
+        return [SearchResult(title=query, url="https://93.184.215.14/", snippet="s")]
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        if url.endswith("/down"):
+            return ReadResult(url=url, success=False, error="the service is down")
+        if url.endswith("/bug"):
+            raise ZeroDivisionError
+        return ReadResult(url=url, title="T", content="c" * 100, content_length=100, success=True)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class TestProviders:
+    @pytest.mark.req("Y1", "Y4", "Y16")
+    async def test_an_object_of_ones_own_serves_both_roles(self, settings: Make) -> None:
+        own = Own()
+        assert isinstance(own, SearchProvider)
+        assert isinstance(own, ReadProvider)
+        async with Web(settings(), search_providers=[own], read_providers=[own]) as web:
+            assert (await web.search("q")).provider == "own"
+            page = await web.open_page("https://93.184.215.14/x", max_length=10)
+            assert (page.reader, page.content, page.truncated, page.original_length) == ("own", "c" * 10, True, 100)
+            for path in ("down", "bug"):
+                with pytest.raises(GroundwireError, match="own: "):
+                    await web.open_page(f"https://93.184.215.14/{path}")
+        assert not own.closed, "who made it closes it"
+
+    @pytest.mark.req("Y13", "B3")
+    async def test_a_reader_of_ones_own_never_sees_an_address_that_leads_inside(self, settings: Make) -> None:
+        async def inside(host: str, port: int) -> list[str]:
+            return ["93.184.215.14", "192.168.0.1"]
+
+        async with Web(settings(), read_providers=[Own()], resolver=inside) as web:
+            with pytest.raises(BlockedByPolicy):
+                await web.open_page("https://a.example/")
+
+    @pytest.mark.req("Y4", "S5")
+    def test_an_unknown_name_lists_the_known_ones(self, settings: Make) -> None:
+        with pytest.raises(UnknownProvider, match=r"'gogle'.*duckduckgo, local, searxng") as caught:
+            Web(settings(search={"providers": ("gogle",)}))
+        assert isinstance(caught.value, ValueError)
+
+    @pytest.mark.parametrize(("role", "name"), [("search", "local"), ("read", "duckduckgo")])
+    def test_a_provider_in_the_wrong_role_is_refused(self, settings: Make, role: str, name: str) -> None:
+        with pytest.raises(ConfigurationError, match=f"{name} cannot"):
+            Web(settings(**{role: {"providers": (name,)}}))
+
+    @pytest.mark.req("H1")
+    async def test_one_that_is_not_configured_is_skipped_and_named(self, world: World, settings: Make) -> None:
+        chain = {"search": {"providers": ("searxng:other", "searxng")}}
+        async with Web(settings(**chain)) as web:
+            assert "searxng:other is not configured: set providers.searxng:other.base_url" in web.skipped[0]
+            assert (await web.search("bm25")).provider == "searxng"
+
+    def test_with_no_usable_provider_it_says_why(self, settings: Make) -> None:
+        with pytest.raises(ConfigurationError, match="no provider to search with.*set providers"):
+            Web(settings(providers={"searxng": {}}))
+        with pytest.raises(ConfigurationError, match=r"search\.providers is empty"):
+            Web(settings(search={"providers": ()}))
+
+
+async def test_after_closing_it_says_so(settings: Make) -> None:
+    web = Web(settings())
+    await web.aclose()
+    await web.aclose()
+    for call in (web.search("x"), web.open_page("https://93.184.215.14/")):
+        with pytest.raises(Closed):
+            await call
+
+
+async def test_one_connection_serves_many_calls(world: World, settings: Make) -> None:
+    async with Web(settings(session={"limit": 0})) as web:
+        for _ in range(5):
+            await web.search("bm25")
+        await asyncio.gather(*(web.search("bm25") for _ in range(20)))
+    assert world.searxng.connections <= 20
+    assert len(world.searxng.requests) == 25
