@@ -1,0 +1,90 @@
+"""The face without `async`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+
+import groundwire
+from groundwire import InvalidRequest, Settings, SyncWeb
+from groundwire.errors import Closed
+from groundwire.testing.world import World
+
+Make = Callable[..., Settings]
+
+
+@pytest.fixture
+def environment(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", ",".join(world.origins))
+
+
+@pytest.mark.usefixtures("environment")
+def test_search_and_open_page_of_the_package() -> None:
+    found = groundwire.search("reciprocal rank fusion", limit=2)
+    page = groundwire.open_page(found.results[0].url, max_length=500)
+    assert page.title == "Reciprocal rank fusion"
+
+
+@pytest.mark.usefixtures("environment")
+async def test_they_work_inside_a_running_loop() -> None:
+    assert groundwire.search("bm25").results
+    with pytest.raises(InvalidRequest, match="url: "):
+        groundwire.open_page("no scheme")
+
+
+async def test_the_results_are_those_of_the_other_face(settings: Make) -> None:
+    with SyncWeb(settings()) as sync:
+        one = sync.search("bm25")
+    async with groundwire.Web(settings()) as web:
+        other = await web.search("bm25")
+    assert one.model_dump(exclude={"attempts"}) == other.model_dump(exclude={"attempts"})
+
+
+def test_it_serves_several_threads(settings: Make) -> None:
+    found: list[str] = []
+    with SyncWeb(settings()) as web:
+        threads = [threading.Thread(target=lambda: found.append(web.search("bm25").provider)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert web.budget is not None
+        assert web.budget.spent == 8
+        web.reset_session()
+        assert web.budget.spent == 0
+    assert found == ["searxng"] * 8
+
+
+def test_after_closing_it_says_so_and_no_thread_is_left(settings: Make) -> None:
+    before = set(threading.enumerate())
+    web = SyncWeb(settings())
+    web.search("bm25")
+    web.close()
+    web.close()
+    with pytest.raises(Closed):
+        web.search("bm25")
+    left = [thread.name for thread in set(threading.enumerate()) - before if "groundwire" in thread.name]
+    assert left == []
+
+
+def test_wrong_settings_leave_no_thread_behind() -> None:
+    before = threading.active_count()
+    with pytest.raises(groundwire.ConfigurationError):
+        SyncWeb(Settings.model_validate({"search": {"providers": ("gogle",)}}))
+    assert threading.active_count() == before
+
+
+def test_signatures_are_those_of_the_other_face() -> None:
+    import inspect
+
+    for name in ("search", "open_page"):
+        faces = [getattr(groundwire, name), getattr(SyncWeb, name), getattr(groundwire.Web, name)]
+        signatures = [inspect.signature(face).parameters.values() for face in faces]
+        shapes = [[(one.name, one.kind, one.default) for one in each if one.name != "self"] for each in signatures]
+        assert shapes[0] == shapes[1] == shapes[2], name
+    assert asyncio.iscoroutinefunction(groundwire.Web.search)

@@ -1,0 +1,188 @@
+"""The two tools as an agent meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire import Settings, Web
+from groundwire.testing.world import Fault, World
+from groundwire.tools import (
+    OpenPageToolResult,
+    Tool,
+    WebSearchToolResult,
+    open_page_tool,
+    render_json,
+    render_text,
+    web_search_tool,
+    web_tools,
+)
+
+Make = Callable[..., Settings]
+
+_TOKENS = 700  # row B15
+
+
+class TestDefinitions:
+    @pytest.mark.req("B15")
+    @pytest.mark.filterwarnings("ignore:open_binary is deprecated")  # how the tokenizer loads its own data
+    async def test_both_cost_at_most_700_tokens(self, settings: Make) -> None:
+        import bpe_openai
+
+        async with Web(settings()) as web:
+            text = json.dumps([tool.definition() for tool in web_tools(web)])
+        cost = {name: len(bpe_openai.get_encoding(name).encode(text)) for name in ("cl100k_base", "o200k_base")}
+        assert all(0 < tokens <= _TOKENS for tokens in cost.values()), cost
+
+    @pytest.mark.req("Y2", "Y3", "B15")
+    async def test_names_arguments_and_hints(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            search, read = web_tools(web)
+        assert (search.name, read.name) == ("web_search", "open_page")
+        assert list(search.parameters["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
+        assert search.parameters["required"] == ["query"]
+        assert search.parameters["properties"]["limit"]["default"] == 5
+        assert search.parameters["properties"]["time_range"]["enum"] == ["d", "w", "m", "y", "all"]
+        assert list(read.parameters["properties"]) == ["url", "max_length"]
+        for tool in (search, read):
+            assert tool.annotations["readOnlyHint"]
+            assert tool.annotations["openWorldHint"]
+            assert tool.output_schema["type"] == "object"
+
+    async def test_a_definition_may_be_changed_without_harm(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            tool = web_search_tool(web)
+            tool.definition()["parameters"]["properties"].clear()
+            assert tool.definition()["parameters"]["properties"]
+
+
+class TestWebSearch:
+    @pytest.mark.req("Y2", "Y11", "H6")
+    async def test_a_result(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            result = await web_search_tool(web).call(query="reciprocal rank fusion", limit=2)
+        assert isinstance(result, WebSearchToolResult)
+        assert [row.citation_id for row in result.results] == [1, 2]
+        assert [source.citation_id for source in result.sources] == [1, 2]
+        text = render_text(result)
+        first = result.results[0]
+        assert text.startswith("Search results for: reciprocal rank fusion\n(Source: searxng)\n\n1. ")
+        assert f"1. {first.title}\n   URL: {first.url}\n" in text
+        assert WebSearchToolResult.model_validate_json(render_json(result)) == result
+
+    @pytest.mark.req("S4")
+    async def test_nothing_found_is_said_and_no_error(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            result = await web_search_tool(web).call(query="qqqqzzzz")
+        assert result.status == "success"
+        assert render_text(result) == "No results found for: qqqqzzzz"
+
+    @pytest.mark.req("S4", "H2")
+    async def test_a_failure_never_looks_like_an_empty_answer(self, world: World, settings: Make) -> None:
+        world.searxng.fail(Fault.status(429), times=None)
+        async with Web(settings()) as web:
+            result = await web_search_tool(web).call(query="x")
+        assert isinstance(result, WebSearchToolResult)
+        assert result.status == "error"
+        assert result.attempts[0].outcome == "rate_limited"
+        text = render_text(result)
+        assert text.startswith("Search failed: Web search unavailable. Errors: searxng rate_limited, HTTP 429")
+        assert "does not mean that nothing exists" in text
+
+    @pytest.mark.req("H3", "H4")
+    async def test_a_budget_that_is_used_up_is_said_in_the_documents_words(self, settings: Make) -> None:
+        async with Web(settings(session={"limit": 1, "warning_threshold": 1})) as web:
+            tool = web_search_tool(web)
+            first = await tool.call(query="bm25")
+            second = await tool.call(query="bm25")
+        assert render_text(first).endswith("[WARNING: 0 searches remaining in session]")
+        assert "Search limit reached (1/1)." in render_text(second)
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ({}, "query: field required"),
+            ({"query": ""}, "query: is empty"),
+            ({"query": "x", "limit": 0}, "limit: is 0"),
+            ({"query": "x", "limit": "many"}, "limit: input should be a valid integer"),
+            ({"query": "x", "time_range": "decade"}, "time_range: input should be"),
+            ({"query": "x", "count": 3}, "count: extra inputs are not permitted. The arguments are: query, limit"),
+            ({"query": "x", "allowed_domains": ["a b"]}, "allowed_domains: has 'a b'"),
+        ],
+    )
+    async def test_wrong_arguments_are_named(self, settings: Make, arguments: dict[str, Any], says: str) -> None:
+        async with Web(settings()) as web:
+            result = await web_search_tool(web).call(**arguments)
+        assert result.status == "error"
+        assert says in result.error
+
+    async def test_what_models_write_loosely_is_understood(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            result = await web_search_tool(web).call(query=" bm25 ", limit="2", allowed_domains=["*.127.0.0.1"])
+        assert result.status == "success"
+
+
+class TestOpenPage:
+    @pytest.mark.req("Y3", "Y17")
+    async def test_what_is_cut_is_said_to_be_cut(self, world: World, settings: Make) -> None:
+        url = world.site("articles").page("reciprocal-rank-fusion")
+        async with Web(settings()) as web:
+            cut = await open_page_tool(web).call(url=url, max_length=800)
+            whole = await open_page_tool(web).call(url=url)
+        assert isinstance(cut, OpenPageToolResult)
+        assert isinstance(whole, OpenPageToolResult)
+        assert cut.truncated
+        assert cut.content_length == len(cut.content) <= 800
+        assert cut.original_length == whole.content_length == len(whole.content)
+        assert not whole.truncated
+        assert f"of {whole.content_length:,} characters, cut" in render_text(cut)
+        assert "characters, the whole page" in render_text(whole)
+        assert OpenPageToolResult.model_validate_json(render_json(cut)) == cut
+
+    @pytest.mark.req("Y15", "Y3")
+    async def test_an_error_is_a_result(self, world: World, settings: Make) -> None:
+        async with Web(settings()) as web:
+            tool = open_page_tool(web)
+            for url, says in {
+                world.site("app").page("image"): "a PNG image",
+                "file:///etc/passwd": "file",
+                "http://169.254.169.254/": "not allowed",
+                world.closed_url: "not allowed",
+            }.items():
+                result = await tool.call(url=url)
+                assert isinstance(result, OpenPageToolResult)
+                assert (result.status, result.content) == ("error", "")
+                assert says in result.error
+                assert render_text(result).startswith("The page could not be opened: ")
+
+
+@pytest.mark.timeout(60)
+@given(
+    st.dictionaries(
+        st.sampled_from(["query", "limit", "allowed_domains", "time_range", "url", "max_length", "x"]),
+        st.none() | st.booleans() | st.integers() | st.text(max_size=30) | st.lists(st.text(max_size=5), max_size=3),
+        max_size=4,
+    )
+)
+def test_whatever_a_model_writes_nothing_is_raised(arguments: dict[str, Any]) -> None:
+    import asyncio
+
+    async def call(make: Callable[[Web], Tool]) -> None:
+        async with Web(Settings.model_validate(offline)) as web:
+            result = await make(web).call(**arguments)
+            assert result.status in {"success", "error"}
+            assert render_text(result)
+            json.loads(render_json(result))
+
+    offline = {
+        "search": {"providers": ("searxng",), "timeout": 1.0},
+        "providers": {"searxng": {"base_url": "http://127.0.0.1:9"}},
+    }
+    asyncio.run(call(web_search_tool))
+    if not str(arguments.get("url", "")).startswith("http"):
+        asyncio.run(call(open_page_tool))
