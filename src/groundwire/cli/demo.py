@@ -3,37 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import textwrap
+from typing import TYPE_CHECKING
 
 import click
 
 from groundwire.cli.codes import ExitCode
+from groundwire.cli.terminal import wrap
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings
-from groundwire.testing.world import Fault, World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
 from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.testing.world import World
 
 __all__ = ["demo"]
 
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _EXCERPT = 900  # characters of the page that are shown
+_PROSE = 80  # characters; what is shorter is a caption or a label
 
 
-@click.command()
+@click.command(short_help="See the whole path work, without network or key.")
 def demo() -> None:
     """Search, open and cite on a miniature web inside this machine: no network, no key.
 
     Only the outside world is small. Everything else is the code that a real search runs through.
     """
+    from groundwire.testing.world import World  # here, because no other command needs a web server
+
     with World(named=True) as world:
         ok = asyncio.run(_show(world))
     sys.exit(ExitCode.OK if ok else ExitCode.FAILED)
 
 
 async def _show(world: World) -> bool:
+    from groundwire.testing.faults import Fault
+
     second = world.add_searxng("second")
     world.searxng.fail(Fault.status(429, headers={"Retry-After": "7"}))
     settings = Settings.model_validate(
@@ -54,16 +65,16 @@ async def _show(world: World) -> bool:
         for row in found.results:
             click.echo(f"    [{row.citation_id}] " + click.style(row.title, bold=True))
             click.echo(f"        {row.url}")
-            click.echo(textwrap.fill(row.snippet, 100, initial_indent=" " * 8, subsequent_indent=" " * 8))
+            click.echo(wrap(row.snippet, 100, " " * 8))
         best = found.results[0]
         _step("Open", f"open_page(url={best.url!r}, max_length={_EXCERPT})")
         page = await open_page.call(url=best.url, max_length=_EXCERPT)
         if not isinstance(page, OpenPageToolResult) or page.status == "error":
             return _failed(page.error)
         click.echo(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
-        click.echo(textwrap.indent(page.content, "    | "))
+        click.echo(textwrap.indent(page.content, "    | ", lambda line: True))
     _step("Cite", "an answer as a model would give it, and the sources it used")
-    click.echo(f"    {_sentence(page.content)} [{best.citation_id}]\n")
+    click.echo(wrap(f"{_sentence(page.content)} [{best.citation_id}].", 100, " " * 4) + "\n")
     click.echo("    Sources")
     for source in found.sources:
         used = "opened" if source.citation_id == best.citation_id else "found"
@@ -94,8 +105,9 @@ def _line(attempt: Attempt) -> str:
 
 def _sentence(content: str) -> str:
     """Return the first sentence of a page's text, as a stand-in for a model's answer."""
-    paragraphs = [block for block in content.split("\n\n") if block[:1].isalpha()]
-    text = " ".join(paragraphs[0].split()) if paragraphs else content.strip()
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]", r"\1", content)
+    prose = [" ".join(block.split()) for block in plain.split("\n\n") if not block.startswith(("#", "-", "|", ">"))]
+    text = next((block for block in prose if len(block) > _PROSE), plain)
     return text.split(". ")[0].rstrip(".") + "."
 
 

@@ -26,7 +26,7 @@ _SHORT: Final = 3_000  # characters; with less than this the engine may have mis
 _SHARE: Final = 0.1  # of the whole page; on 350 real pages, content below it was worse than the page itself
 _HEAD: Final = 200_000  # characters in which the metadata of a giant page are looked for
 
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 _CELL = re.compile(r"<t[dh][\s>]", re.IGNORECASE)
 _JOINERS: Final = re.compile("\u200c|\u200d|&zwn?j;|&#(?:820[45]|[xX]200[cCdD]);")
 _STAND_INS: Final = "\ua9c1\ua9c2\ua9c3\ua9c4\ua9c5\ua9c6\ua9c7\u2056\u2058\u2059\u205a\u205b\u205c\u205d\u205e"
@@ -79,8 +79,10 @@ def _try_engine(markup: str, url: str) -> Extracted:
     markup, stand_ins = _without_joiners(markup)
     try:
         found = main_content(markup, url)
-    except Exception:  # noqa: BLE001 - whatever heuristics do on such a page, it still has its text
-        _LOG.debug("The engine failed; the whole page is taken.", exc_info=True)
+    except ImportError:
+        raise  # a broken installation is no fault of the page
+    except Exception:  # whatever heuristics do on such a page, it still has its text
+        _logger.debug("The engine failed; the whole page is taken.", exc_info=True)
         return Extracted()
     for stand_in, joiner in stand_ins:
         found = replace(
