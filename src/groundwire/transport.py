@@ -3,16 +3,18 @@
 Two ways to use it. `call` asks a provider: the request may carry a key, so a redirect is never followed (every
 client sends custom key headers on to the new origin). `fetch` gets a page: no credentials, at most ten redirects,
 each judged by the guard. Both read bodies on one path, with a cap on the bytes on the wire and on the bytes that
-they decode to, and both end at their deadline.
+they decode to, and both end at their deadline: nothing is sent after it.
 """
 
 from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from urllib.parse import urlsplit
 
 from groundwire._version import USER_AGENT
 from groundwire.bodies import ACCEPT_ENCODING, BodyDecoder, UndecodableBody
@@ -20,8 +22,8 @@ from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedAddress,
     Closed,
+    ConfigurationError,
     DeadlineExceeded,
-    GroundwireError,
     InvalidRequest,
     PageTooLarge,
     PageUnavailable,
@@ -36,6 +38,7 @@ from groundwire.safety.urls import WebUrl, join_url, parse_url
 if TYPE_CHECKING:
     import aiohttp
     from aiohttp.abc import AbstractResolver
+    from yarl import URL
 
 __all__ = ["Head", "Reply", "Transport"]
 
@@ -44,14 +47,18 @@ MAX_HOPS = 10
 
 _CALL_CAP = 5_000_000  # bytes; the largest recorded search answer has 0.3 million
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_SNIFF = 1_024  # bytes; the signatures of media types lie in the first few hundred (WHATWG MIME Sniffing: 1,445)
+_FAILURES = 400  # statuses from here on say that there is no answer (RFC 9110, section 15)
+_CLOSED = "This Web was closed; make a new one."
+_FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 
-Trouble = Literal["timeout", "network", "name", "certificate", "large", "coding", "protocol"]
+_Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol"]
 
 
 class _ExchangeFailed(Exception):
     """One request failed; `call` and `fetch` say it in their own terms."""
 
-    def __init__(self, kind: Trouble, detail: str) -> None:
+    def __init__(self, kind: _Trouble, detail: str) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
@@ -76,8 +83,8 @@ class Head:
 
     @property
     def content_type(self) -> str:
-        """The Content-Type header as sent, empty when there is none."""
-        return self.headers.get("Content-Type", "")
+        """The Content-Type header as sent, empty when there is none; what is not UTF-8 in it becomes `?`."""
+        return self.headers.get("Content-Type", "").encode("utf-8", "replace").decode()
 
     @property
     def media_type(self) -> str:
@@ -114,9 +121,13 @@ class Transport:
     Args:
         guard: Judges every URL and every address at the moment of connecting.
         user_agent: How we introduce ourselves.
-        proxy: A forward proxy's URL, or empty for none. It resolves names itself, so with a proxy the guard judges
-            the form of URLs only. Proxies named in the environment are never used.
+        proxy: A forward proxy's URL, with a user name and password if it wants them, or empty for none. It resolves
+            names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
+            are never used.
         max_connections: The most connections open at once.
+
+    Raises:
+        ConfigurationError: `proxy` is not the address of an HTTP proxy.
     """
 
     def __init__(
@@ -128,6 +139,7 @@ class Transport:
         self._gate = guard if not proxy else Guard(allow_origins=(_origin(proxy),))
         self._max_connections = max_connections
         self._session: aiohttp.ClientSession | None = None
+        self._reading: set[aiohttp.ClientResponse] = set()
         self._closed = False
 
     async def call(
@@ -157,7 +169,7 @@ class Transport:
             cap: The most bytes to take, on the wire and decoded.
 
         Raises:
-            ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, Closed.
+            ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, InvalidRequest, Closed.
         """
         from yarl import URL
 
@@ -171,14 +183,15 @@ class Transport:
         elif form is not None:
             body["data"] = dict(form)
         try:
-            async with deadline.timeout():
-                return await self._exchange(method, full, headers or {}, body, cap, None)
+            async with (
+                _within(deadline),
+                await self._request(method, full, headers or {}, body) as response,
+            ):
+                return await self._read(response, cap, None)
         except TimeoutError as error:
-            raise ProviderTimeout(provider, "no answer in time") from error
+            raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
         except _ExchangeFailed as error:
-            if error.kind in {"large", "coding", "protocol"}:
-                raise UnexpectedResponse(provider, error.detail) from error
-            raise ProviderUnreachable(provider, error.detail) from error
+            _raise_provider_error(provider, target.host, error)
 
     async def fetch(
         self,
@@ -201,15 +214,20 @@ class Transport:
         Raises:
             BlockedAddress, InvalidRequest, PageError (its classes), DeadlineExceeded, Closed.
         """
+        from yarl import URL
+
         target = self.guard.admit(url)
         hops: list[str] = []
         try:
-            async with deadline.timeout():
+            async with _within(deadline):
                 while True:
-                    reply = await self._hop(target, headers or {}, cap, inspect)
-                    location = reply.headers.get("Location")
-                    if reply.status not in _REDIRECTS or location is None:
-                        return Reply(reply.url, reply.status, reply.headers, reply.start, reply.body, tuple(hops))
+                    address = URL(target.request_text, encoded=True)
+                    async with await self._request("GET", address, headers or {}, {}) as response:
+                        location = response.headers.get("Location", "")
+                        if response.status not in _REDIRECTS or not location:
+                            reply = await self._read(response, cap, inspect)
+                            return replace(reply, url=target.text, hops=tuple(hops))
+                    # Left unread: a redirect's body is for nobody, and may be endless or in a coding of its own.
                     hops.append(target.text)
                     if len(hops) > MAX_HOPS:
                         raise TooManyRedirects(
@@ -217,62 +235,96 @@ class Transport:
                         )
                     target = self._follow(target, location)
         except TimeoutError as error:
-            raise DeadlineExceeded(f"{_host(url)} did not answer in time. Try again, or open another page.") from error
+            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
         except _ExchangeFailed as error:
-            _raise_page_error(url, error)
+            _raise_page_error(url, target.host, error)
 
     async def aclose(self) -> None:
-        """Close all connections; further requests raise Closed."""
+        """Close all connections; further requests raise Closed, and so do those that are under way."""
         self._closed = True
+        for response in tuple(self._reading):
+            response.close()  # closing the session alone would leave their readers waiting
         if self._session is not None:
             await self._session.close()
             self._session = None
 
-    async def _hop(
-        self, target: WebUrl, headers: Mapping[str, str], cap: int, inspect: Callable[[Head], None] | None
-    ) -> Reply:
-        from yarl import URL
-
-        def only_last(head: Head) -> None:
-            if inspect and not (head.status in _REDIRECTS and "Location" in head.headers):
-                inspect(head)
-
-        reply = await self._exchange("GET", URL(target.request_text, encoded=True), headers, {}, cap, only_last)
-        return Reply(target.text, reply.status, reply.headers, reply.start, reply.body)
-
     def _follow(self, target: WebUrl, location: str) -> WebUrl:
+        """Return where a redirect leads; a fragment lives on unless it brings its own (RFC 9110, 10.2.2)."""
+        reference = _as_reference(location)
+        if target.fragment and "#" not in reference:
+            reference += f"#{target.fragment}"
         try:
-            return self.guard.admit(join_url(target, location))
+            return self.guard.admit(join_url(target, reference))
         except (InvalidRequest, BlockedAddress) as error:
             raise BlockedAddress(
-                "The page redirects to an address that is not allowed: only public http and https addresses are."
+                "The page redirects to an address that is not allowed: only public http and https addresses are. "
+                "Open another page."
             ) from error
 
-    async def _exchange(
-        self,
-        method: str,
-        url: Any,
-        headers: Mapping[str, str],
-        body: Mapping[str, Any],
-        cap: int,
-        inspect: Callable[[Head], None] | None,
-    ) -> Reply:
+    async def _request(
+        self, method: str, url: URL, headers: Mapping[str, str], body: Mapping[str, Any]
+    ) -> aiohttp.ClientResponse:
+        """Send one request and return the answer when its head is here; leaving it as a context lets it go."""
         import aiohttp
 
         session = self._open()
         try:
-            async with session.request(
-                method, url, headers=headers, allow_redirects=False, proxy=self._proxy, **body
-            ) as response:
-                return await _read(response, cap, inspect)
-        except GroundwireError:
+            return await session.request(method, url, headers=headers, allow_redirects=False, proxy=self._proxy, **body)
+        except Exception as error:
+            if self._closed:  # closing under aiohttp ends in whatever it trips over, failed assertions among it
+                raise Closed(_CLOSED) from error
+            if isinstance(error, (aiohttp.ClientError, OSError, ValueError)):
+                raise _translated(error, proxied=self._proxy is not None) from error
             raise
+
+    async def _read(self, response: aiohttp.ClientResponse, cap: int, inspect: Callable[[Head], None] | None) -> Reply:
+        """Read one body: streamed, one layer of coding, both sizes capped. Unless it ends, its connection is closed."""
+        head = Head(str(response.url), response.status, response.headers)
+        announced = response.content_length or 0
+        decoder: BodyDecoder | None = None
+        wire, body, start = 0, bytearray(), b""
+        self._reading.add(response)
+        try:
+            while chunk := await self._chunk(response):
+                # Made with the first bytes: an answer without a body may name any coding (RFC 9110, 8.4).
+                decoder = decoder or BodyDecoder(",".join(response.headers.getall("Content-Encoding", [])))
+                wire += len(chunk)
+                for piece in decoder.feed(chunk):
+                    body += piece
+                    if not start and (len(body) >= _SNIFF or announced > cap):
+                        start = _shown(inspect, head, body)
+                        _refuse_more_than(cap, announced)
+                    _refuse_more_than(cap, len(body))
+                _refuse_more_than(cap, wire)
+            if decoder:
+                decoder.finish()
+        except UndecodableBody as error:
+            response.close()
+            if head.status < _FAILURES:
+                raise _ExchangeFailed("coding", str(error)) from error
+            # The status of a failure says enough without its body.
+        except BaseException:
+            response.close()
+            raise
+        finally:
+            self._reading.discard(response)
+        start = start or _shown(inspect, head, body)
+        return Reply(head.url, head.status, head.headers, start, bytes(body))
+
+    async def _chunk(self, response: aiohttp.ClientResponse) -> bytes:
+        """Return the next bytes of a body as they come from the wire, and none at its end."""
+        import aiohttp
+
+        try:
+            return await response.content.readany()
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _translated(error) from error
+            if self._closed:
+                raise Closed(_CLOSED) from error
+            raise _ExchangeFailed("network", "broke off in the middle of its answer") from error
 
     def _open(self) -> aiohttp.ClientSession:
         if self._closed:
-            raise Closed("This Web was closed; make a new one.")
+            raise Closed(_CLOSED)
         if self._session is None:
             import aiohttp
 
@@ -289,6 +341,7 @@ class Transport:
                 trust_env=False,
                 timeout=aiohttp.ClientTimeout(total=None),
                 requote_redirect_url=False,
+                max_field_size=_FIELD_CAP,
                 headers={
                     "User-Agent": self._user_agent,
                     "Accept-Encoding": ACCEPT_ENCODING,
@@ -337,49 +390,37 @@ def _resolver(guard: Guard) -> AbstractResolver:
     return GuardResolver()
 
 
-async def _read(response: aiohttp.ClientResponse, cap: int, inspect: Callable[[Head], None] | None) -> Reply:
-    """Read one body: streamed, one layer of coding, both sizes capped."""
-    headers = response.headers
-    wire, body, start = 0, bytearray(), b""
-    try:
-        decoder = BodyDecoder(",".join(headers.getall("Content-Encoding", [])))
-        announced = response.content_length
-        shown = False
-        async for chunk in response.content.iter_any():
-            wire += len(chunk)
-            for piece in decoder.feed(chunk):
-                body += piece
-                if len(body) > cap:
-                    raise _ExchangeFailed("large", f"has more than {cap:,} bytes")
-            if not shown and len(body) >= _SNIFF:
-                start, shown = bytes(body[:_SNIFF]), True
-                _show(inspect, response, start)
-                if announced is not None and announced > cap:
-                    raise _ExchangeFailed("large", f"has {announced:,} bytes, more than {cap:,}")
-            if wire > cap:
-                raise _ExchangeFailed("large", f"has more than {cap:,} bytes")
-        decoder.finish()
-        if not shown:
-            start = bytes(body[:_SNIFF])
-            _show(inspect, response, start)
-    except UndecodableBody as error:
-        response.close()
-        raise _ExchangeFailed("coding", str(error)) from error
-    except BaseException:
-        response.close()  # a body that was not read to its end must not go back into the pool
-        raise
-    return Reply(str(response.url), response.status, headers, start, bytes(body))
+@asynccontextmanager
+async def _within(deadline: Deadline) -> AsyncIterator[None]:
+    """Raise TimeoutError when the deadline passes; when it already has, before anything is sent."""
+    if deadline.passed:
+        raise TimeoutError
+    async with deadline.timeout():
+        yield
 
 
-_SNIFF = 1_024  # bytes; the signatures of media types lie in the first few hundred (WHATWG MIME Sniffing: 1,445)
-
-
-def _show(inspect: Callable[[Head], None] | None, response: aiohttp.ClientResponse, start: bytes) -> None:
+def _shown(inspect: Callable[[Head], None] | None, head: Head, body: bytearray) -> bytes:
+    """Show the head with the first bytes of the body, and return these."""
+    start = bytes(body[:_SNIFF])
     if inspect is not None:
-        inspect(Head(str(response.url), response.status, response.headers, start))
+        inspect(replace(head, start=start))
+    return start
 
 
-def _translated(error: Exception) -> Exception:
+def _refuse_more_than(cap: int, size: int) -> None:
+    if size > cap:
+        raise _ExchangeFailed("large", f"has more than {cap:,} bytes")
+
+
+def _as_reference(location: str) -> str:
+    """Percent-encode what servers leave raw in a `Location`: spaces, and bytes that are not UTF-8."""
+    return "".join(
+        "%20" if char == " " else f"%{ord(char) & 0xFF:02X}" if "\udc80" <= char <= "\udcff" else char
+        for char in location
+    )
+
+
+def _translated(error: Exception, *, proxied: bool) -> Exception:
     """Return a library's error in our terms; its text, which may name addresses, stays behind."""
     import aiohttp
 
@@ -393,34 +434,54 @@ def _translated(error: Exception) -> Exception:
             return _ExchangeFailed("certificate", "has a TLS certificate that is not valid for it")
         case aiohttp.ClientSSLError():
             return _ExchangeFailed("certificate", "did not agree on a TLS connection")
-        case aiohttp.ClientConnectorDNSError() | socket.gaierror():
-            return _ExchangeFailed("name", "its host name does not resolve")
+        case aiohttp.ClientHttpProxyError():
+            return _ExchangeFailed("proxy", f"could not be reached: the proxy refused with HTTP {error.status}")
+        case aiohttp.ClientConnectorError() if proxied:  # only the proxy is looked up and connected to
+            return _ExchangeFailed("proxy", "could not be reached: the proxy does not answer")
+        case aiohttp.ClientConnectorDNSError():
+            return _ExchangeFailed("name", "does not resolve")
         case aiohttp.ClientConnectorError():
             return _ExchangeFailed("network", "refused the connection or could not be reached")
-        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
-            return _ExchangeFailed("network", "could not be reached through the proxy")
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | aiohttp.ClientConnectionError():
-            return _ExchangeFailed("network", "closed the connection without an answer")
-        case aiohttp.ClientPayloadError():
-            return _ExchangeFailed("network", "broke off in the middle of its answer")
         case aiohttp.ClientResponseError():
             return _ExchangeFailed("protocol", "sent an answer that is not HTTP")
+        case aiohttp.ClientConnectionError():
+            return _ExchangeFailed("network", "closed the connection without an answer")
         case OSError():
             return _ExchangeFailed("network", "could not be reached")
         case _:
             return _ExchangeFailed("protocol", "could not be asked or sent an answer that is not HTTP")
 
 
-def _raise_page_error(url: str, error: _ExchangeFailed) -> NoReturn:
-    subject = f"{_host(url)} {error.detail}."
-    if error.kind == "large":
-        raise PageTooLarge(url, f"The page {error.detail}. Look for a smaller page on the same subject.") from error
-    if error.kind == "coding":
-        raise PageUnavailable(url, f"The page {error.detail}. Open another page.") from error
-    if error.kind == "name":
-        text = f"{_nowhere(_host(url))} Check the spelling, or search for the page."
-        raise PageUnavailable(url, text) from error
-    raise PageUnavailable(url, f"{subject} Try again later, or open another page.") from error
+def _raise_provider_error(provider: str, host: str, error: _ExchangeFailed) -> NoReturn:
+    match error.kind:
+        case "large" | "coding":
+            raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
+        case "protocol":
+            raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
+        case "proxy":
+            fix = "Check the setting network.proxy"
+        case "certificate":
+            fix = "Check its address and its certificate"
+        case _:
+            fix = "Check its address, and that it can be reached from here"
+    raise ProviderUnreachable(provider, f"{host} {error.detail}", fix=fix) from error
+
+
+def _raise_page_error(url: str, host: str, error: _ExchangeFailed) -> NoReturn:
+    match error.kind:
+        case "large":
+            raise PageTooLarge(
+                url, f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
+            ) from error
+        case "coding":
+            text = f"The page at {host} {error.detail}. Open another page."
+        case "name":
+            text = f"{_nowhere(host)} Check the spelling, or search for the page."
+        case "proxy":
+            text = f"{host} {error.detail}. Check the setting network.proxy."
+        case _:
+            text = f"{host} {error.detail}. Try again later, or open another page."
+    raise PageUnavailable(url, text) from error
 
 
 def _nowhere(host: str) -> str:
@@ -428,9 +489,12 @@ def _nowhere(host: str) -> str:
     return f"{host} does not lead to a public web address."
 
 
-def _host(url: str) -> str:
-    return parse_url(url).host
-
-
 def _origin(proxy: str) -> str:
-    return parse_url(proxy).origin
+    """Return a proxy's origin, without the user name and password that only proxies may have."""
+    try:
+        scheme, authority, *_ = urlsplit(proxy)
+        return parse_url(f"{scheme}://{authority.rpartition('@')[2]}").origin
+    except (ValueError, InvalidRequest, BlockedAddress) as error:
+        raise ConfigurationError(
+            "network.proxy: this is not the address of an HTTP proxy. Write it as http://proxy.example:3128."
+        ) from error

@@ -113,9 +113,10 @@ async def test_the_cap_is_exact(
             await fetching
 
 
-async def test_the_cap_counts_the_wire_too(connect: Connect, serve: Serve, response: Response) -> None:
+async def test_the_cap_counts_the_wire_too(connect: Connect, serve: Serve) -> None:
     packed = gzip.compress(b"small") + bytes(6_000)
-    server: Any = await serve(response(packed, Content_Encoding="gzip"))
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+    server: Any = await serve(lambda _: [head + packed, server.close])
     with pytest.raises(PageTooLarge):
         await connect(server.url).fetch(server.url, deadline=soon(), cap=5_000)
 
@@ -139,7 +140,6 @@ async def test_bodies_that_cannot_be_decoded(connect: Connect, serve: Serve, res
         await transport.fetch(server.url, deadline=soon())
     with pytest.raises(UnexpectedResponse, match=r"127\.0\.0\.1 is "):
         await transport.call("searx", "GET", server.url, deadline=soon())
-    assert server.connections == 2
 
 
 async def test_truncated_gzip_is_an_error(connect: Connect, serve: Serve, response: Response) -> None:

@@ -1,0 +1,97 @@
+"""A proxy is used when it is set, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from groundwire.deadline import Deadline
+from groundwire.errors import BlockedAddress, ConfigurationError, PageUnavailable, ProviderUnreachable
+from groundwire.safety.guard import Guard
+from groundwire.testing.world import World
+from groundwire.transport import Transport
+
+Connect = Callable[..., Transport]
+Serve = Callable[..., Awaitable[Any]]
+Response = Callable[..., bytes]
+
+pytestmark = pytest.mark.req("B3")
+
+
+def soon() -> Deadline:
+    return Deadline.after(3.0)
+
+
+async def test_proxies_of_the_environment_are_ignored(
+    world: World, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, world.closed_url)
+    reply = await connect(world.searxng.url).fetch(world.searxng.url, deadline=soon())
+    assert reply.status == 200
+
+
+async def test_a_proxy_gets_the_whole_address(
+    connect: Connect, serve: Serve, response: Response, forwarder: Any
+) -> None:
+    server: Any = await serve(response(b"through"))
+    forwarder.upstream = server.port
+    transport = connect(proxy=forwarder.url)
+    reply = await transport.fetch("http://pub.example.com/a%2Fb?q[]=1", deadline=soon())
+    assert reply.body == b"through"
+    assert forwarder.heads[0].startswith(b"GET http://pub.example.com/a%2Fb?q[]=1 HTTP/1.1\r\n")
+
+
+async def test_a_user_name_is_for_the_proxy_only(
+    connect: Connect, serve: Serve, response: Response, forwarder: Any
+) -> None:
+    server: Any = await serve(response(b"through"))
+    forwarder.upstream = server.port
+    transport = connect(proxy=forwarder.url.replace("//", "//user:pass@"))
+    assert (await transport.fetch("http://pub.example.com/", deadline=soon())).body == b"through"
+    assert b"Proxy-Authorization: Basic dXNlcjpwYXNz" in forwarder.heads[0]
+
+
+async def test_https_goes_through_a_tunnel(connect: Connect, forwarder: Any) -> None:
+    forwarder.refuse = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
+    transport = connect(proxy=forwarder.url)
+    with pytest.raises(PageUnavailable, match=r"^pub\.example\.com .* proxy refused with HTTP 403.*network\.proxy"):
+        await transport.fetch("https://pub.example.com/", deadline=soon())
+    with pytest.raises(ProviderUnreachable, match="proxy"):
+        await transport.call("brave", "GET", "https://pub.example.com/", deadline=soon(), headers={"X-Key": "s3cret"})
+    assert all(head.startswith(b"CONNECT pub.example.com:443 HTTP/1.1\r\n") for head in forwarder.heads)
+    assert not any(b"s3cret" in head for head in forwarder.heads)
+
+
+async def test_a_dead_proxy_is_named_as_the_reason(world: World, connect: Connect) -> None:
+    transport = connect(proxy=world.closed_url)
+    for url in ("http://pub.example.com/", "https://pub.example.com/"):
+        with pytest.raises(PageUnavailable, match=r"proxy does not answer.*network\.proxy") as caught:
+            await transport.fetch(url, deadline=soon())
+        assert "127." not in str(caught.value)
+
+
+@pytest.mark.req("Y13")
+async def test_the_form_of_addresses_is_judged_with_a_proxy_too(
+    connect: Connect, serve: Serve, response: Response, forwarder: Any, listener: Any
+) -> None:
+    server: Any = await serve(response(b"", "302 Found", Location="http://169.254.169.254/latest"))
+    forwarder.upstream = server.port
+    transport = connect(proxy=forwarder.url)
+    for url in (listener.url, "http://localhost/", "http://pub.example.com:6667/", "http://pub.example.com/"):
+        with pytest.raises(BlockedAddress):
+            await transport.fetch(url, deadline=soon())
+    assert len(forwarder.heads) == 1
+    assert listener.connections == 0
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    ["proxy:3128", "socks5://proxy.example:1080", "http://", "http://user:s3cret@", "http://[", "http://0x7f.1"],
+)
+def test_what_is_no_proxy(proxy: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"^network\.proxy: .* Write it as") as caught:
+        Transport(Guard(), proxy=proxy)
+    assert "s3cret" not in str(caught.value)

@@ -1,0 +1,80 @@
+"""A certificate that nobody vouches for ends the request, and the error says that it is the certificate."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from groundwire.deadline import Deadline
+from groundwire.errors import PageUnavailable, ProviderUnreachable
+from groundwire.testing.world import World
+from groundwire.transport import Transport
+
+Connect = Callable[..., Transport]
+Serve = Callable[..., Awaitable[Any]]
+Response = Callable[..., bytes]
+
+pytestmark = pytest.mark.req("B3")
+
+
+@pytest.fixture
+def self_signed(tmp_path: Path) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    address = x509.IPAddress(ipaddress.IPv4Address("127.0.0.1"))
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = tmp_path / "server.pem"
+    path.write_bytes(secret + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return context
+
+
+async def test_a_self_signed_certificate(
+    connect: Connect, serve: Serve, response: Response, self_signed: ssl.SSLContext
+) -> None:
+    server: Any = await serve(response(b"secret"), context=self_signed)
+    transport = connect(server.url)
+    with pytest.raises(PageUnavailable, match=r"^127\.0\.0\.1 has a TLS certificate that is not valid"):
+        await transport.fetch(server.url, deadline=Deadline.after(3))
+    with pytest.raises(ProviderUnreachable, match=r"TLS certificate.*Check its address and its certificate"):
+        await transport.call("searx", "GET", server.url, deadline=Deadline.after(3), headers={"X-Key": "s3cret"})
+    assert not server.heads
+
+
+async def test_a_self_signed_certificate_behind_a_proxy(
+    connect: Connect, serve: Serve, response: Response, forwarder: Any, self_signed: ssl.SSLContext
+) -> None:
+    server: Any = await serve(response(b"secret"), context=self_signed)
+    forwarder.upstream = server.port
+    with pytest.raises(PageUnavailable, match=r"^pub\.example\.com has a TLS certificate that is not valid"):
+        await connect(proxy=forwarder.url).fetch("https://pub.example.com/", deadline=Deadline.after(3))
+    assert not server.heads
+
+
+async def test_no_tls_at_all(world: World, connect: Connect) -> None:
+    url = world.searxng.url.replace("http:", "https:")
+    with pytest.raises(
+        PageUnavailable, match=r"did not agree on a TLS connection|closed the connection|not be reached"
+    ):
+        await connect(url).fetch(url, deadline=Deadline.after(3))
