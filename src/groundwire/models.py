@@ -7,8 +7,10 @@ All are frozen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from types import MappingProxyType
 from typing import Literal, Self, get_args, overload
 
 from pydantic import BaseModel, ConfigDict
@@ -17,16 +19,19 @@ from groundwire.errors import InvalidRequest
 
 __all__ = [
     "MAX_LIMIT",
+    "MAX_PAGE",
     "MAX_QUERY",
     "MAX_SNIPPET",
     "MAX_TITLE",
     "MAX_URL",
     "NO_FILTERS",
+    "Applied",
     "Attempt",
     "AttemptFinished",
     "AttemptStarted",
     "Budget",
     "Event",
+    "FilterReceipt",
     "Filters",
     "Observer",
     "Outcome",
@@ -61,11 +66,15 @@ Outcome = Literal[
 TimeRange = Literal["d", "w", "m", "y", "all"]
 """How recent a result must be: a day, a week, a month, a year, or any age."""
 
+Applied = Literal["native", "operator", "post_filter", "not_possible"]
+"""Who saw to a filter: the service by a parameter, by words in the query, we afterwards, or nobody."""
+
 SafeSearch = Literal["off", "moderate", "strict"]
 """How much a provider should leave out for decency."""
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are met in their files
 MAX_LIMIT = 50  # results; no provider of the reference gives more than 20 to 50 for one request
+MAX_PAGE = 10  # pages of results; Brave's own limit, and more than anybody reads
 MAX_URL = 2_048  # characters, row C4
 MAX_TITLE = 500  # characters, row C4
 MAX_SNIPPET = 1_000  # characters, row C4
@@ -83,12 +92,18 @@ class Filters:
     """Never these domains nor their sub-domains."""
     time_range: TimeRange = "all"
     """How recent a result must be."""
+    published_after: date | None = None
+    """The first day on which a result may have been published."""
+    published_before: date | None = None
+    """The last day on which a result may have been published."""
     language: str | None = None
     """A BCP 47 language tag such as `en` or `pt-BR`."""
     region: str | None = None
     """An ISO 3166-1 country code of two letters such as `us`."""
     safesearch: SafeSearch = "moderate"
     """How much a provider should leave out for decency."""
+    page: int = 1
+    """Which page of results, from 1 to 10."""
 
 
 NO_FILTERS = Filters()
@@ -116,6 +131,11 @@ class Query(Filters):
         check_choice("safesearch", self.safesearch, get_args(SafeSearch))
         for name in ("allowed_domains", "blocked_domains"):
             set_(self, name, check_domains(name, getattr(self, name)))
+        check_int("page", self.page, 1, MAX_PAGE)
+        for name in ("published_after", "published_before"):
+            set_(self, name, check_date(name, getattr(self, name)))
+        if self.published_after and self.published_before and self.published_after > self.published_before:
+            raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
         check_pattern("region", self.region, r"[A-Za-z]{2}", "us or de")
 
@@ -170,6 +190,18 @@ def check_domains(field: str, value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(domains))
 
 
+def check_date(field: str, value: object) -> date | None:
+    """Return a day, given as a date or as ISO 8601 text, or raise InvalidRequest."""
+    if value is None:
+        return None
+    if isinstance(value, date):
+        return value.date() if isinstance(value, datetime) else value
+    try:
+        return date.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise InvalidRequest(field, f"has {_shown(value)}", "Pass a day such as 2026-01-31.") from None
+
+
 def check_pattern(field: str, value: object, pattern: str, examples: str) -> None:
     """Raise InvalidRequest unless `value` is None or matches `pattern` as a whole."""
     if value is not None and not (isinstance(value, str) and re.fullmatch(pattern, value)):
@@ -199,9 +231,22 @@ class SearchResult(_Noun):
     source: str = ""
     """The provider that found it and, where it says so, the indexes behind it: `searxng (bing, mojeek)`."""
     published: str | None = None
-    """When the page was published, ISO 8601 as far as the provider knows it; None means unknown."""
+    """When the page was published, ISO 8601 (`2026-11-01` or with a time of day); None means unknown."""
+    published_origin: str = ""
+    """How the provider said it, when that was not a date: `2 days ago`."""
     score: float | None = None
     """The provider's own measure; comparable within one response only."""
+
+
+class FilterReceipt(_Noun):
+    """What became of one filter of a search."""
+
+    filter: str
+    """The filter's name, as in the call."""
+    applied: Applied
+    """Who saw to it."""
+    note: str = ""
+    """What the reader should know: rows without a date, more domains than a query can hold."""
 
 
 class Source(_Noun):
@@ -267,6 +312,8 @@ class SearchResponse(_Noun):
     """The provider that answered."""
     attempts: tuple[Attempt, ...] = ()
     """Every try that led here, in order."""
+    filters: tuple[FilterReceipt, ...] = ()
+    """What became of each filter that was asked for."""
     budget: Budget | None = None
     """What the session may still use; None when it has no limit."""
     warnings: tuple[str, ...] = ()
@@ -306,6 +353,8 @@ class ReadResult(_Noun):
     """The media type the server gave, such as `text/html`."""
     warnings: tuple[str, ...] = ()
     """What the reader should know about the content."""
+    cost_usd: float = 0.0
+    """What reading it cost, in US dollars."""
 
 
 class Page(_Noun):
@@ -362,6 +411,10 @@ class Results(Sequence[SearchResult]):
     """What the reader should know about them."""
     status: int | None = None
     """The HTTP status of the answer."""
+    cost_usd: float = 0.0
+    """What the answer cost, in US dollars."""
+    applied: Mapping[str, Applied] = field(default_factory=lambda: MappingProxyType({}))
+    """What the service did about filters, by their names, where it differs from its capabilities."""
 
     @classmethod
     def of(cls, rows: Sequence[SearchResult]) -> Self:

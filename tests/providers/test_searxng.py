@@ -176,6 +176,7 @@ class TestParams:
             ("C!! and D:E", "C!! and D:E"),
             ("cats !!", "cats"),
             ("!!", '"!!"'),
+            ("!! !!", '"!!!!"'),
         ],
     )
     def test_commands_are_neutralised(self, query: str, expected: str) -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey
 from groundwire.models import Filters, ReadResult, SearchResult, TimeRange
+from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
 from groundwire.settings.suggest import did_you_mean, faults
 from groundwire.transport import Transport
@@ -38,8 +39,12 @@ class Capabilities:
     """The most results that one request can give."""
     time_ranges: frozenset[TimeRange] = frozenset()
     """The time ranges it knows."""
+    dates: bool = False
+    """Whether it can be held to the days between two dates."""
     domains: Literal["native", "operator", "none"] = "none"
     """How it can be held to domains: by a parameter, by `site:` in the query, or not at all."""
+    pages: bool = False
+    """Whether it can be asked for a further page of results."""
     language: bool = False
     """Whether it can prefer a language."""
     region: bool = False
@@ -162,20 +167,33 @@ class ProviderContext:
                 lines.append(f"providers.{self.name}.{key} ({origin}): {text}")
             raise ConfigurationError("\n".join(lines)) from error
 
+    def keys(self, *variables: str, needed: bool = True) -> tuple[SecretStr, ...]:
+        """Return all keys kept under the variables' names; one variable may hold several, separated by commas.
+
+        Args:
+            variables: The names under which a key may be kept, the usual one first.
+            needed: Whether there must be one.
+
+        Raises:
+            MissingKey: there is none, and one is needed.
+        """
+        found: dict[str, SecretStr] = {}
+        for variable in variables:
+            value = self.settings.keys.get(variable)
+            for part in value.get_secret_value().split(",") if value else ():
+                if key := part.strip():
+                    found.setdefault(key, SecretStr(key))
+        if needed and not found:
+            raise MissingKey(self.name, variables[0] if variables else "a key")
+        return tuple(found.values())
+
+    def prices(self) -> Prices:
+        """Return what the service's calls cost; nothing for one that is not listed."""
+        return load_prices().get(self.name.partition(":")[0], Prices())
+
     def key(self, variable: str) -> SecretStr | None:
         """Return the key kept under an environment variable's name, or None."""
         return self.settings.keys.get(variable)
-
-    def required_key(self, variable: str) -> SecretStr:
-        """Return the key kept under an environment variable's name.
-
-        Raises:
-            MissingKey: there is none.
-        """
-        key = self.key(variable)
-        if key is None:
-            raise MissingKey(self.name, variable)
-        return key
 
 
 class ProviderClass(Protocol):

@@ -160,7 +160,7 @@ def neutralised(query: str) -> str:
 
     `!!w x` would redirect to an outside host, `!general`, `:fr` and `<3` would change what is searched and how.
     """
-    return " ".join(_COMMAND.sub("", query).split()) or f'"{query}"'
+    return " ".join(_COMMAND.sub("", query).split()) or f'"{"".join(query.split())}"'
 
 
 def parse(reply: Reply, name: str = "searxng", warnings: tuple[str, ...] = ()) -> Results:

@@ -2,13 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from typing import Any
 
-__all__ = ["retry_after", "text_or_empty"]
+from groundwire.errors import (
+    AuthenticationFailed,
+    ProviderTimeout,
+    ProviderUnavailable,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+    UnexpectedResponse,
+)
+from groundwire.transport import Reply
+
+__all__ = [
+    "clipped",
+    "day",
+    "error_text",
+    "json_object",
+    "number_or_none",
+    "objects",
+    "raise_for_status",
+    "retry_after",
+    "text_or_empty",
+    "time_range_start",
+]
 
 _LONGEST = 366 * 86_400.0  # seconds
+_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+_SECRET = re.compile(r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?)[^\s\"'&,;]{6,}")
+
+
+def raise_for_status(reply: Reply, name: str) -> None:
+    """Raise the error that an HTTP status stands for with most services; a status of 200 to 299 is none.
+
+    A provider looks for what its service says differently first (Brave's 422, Tavily's 432), then calls this.
+
+    Args:
+        reply: The answer.
+        name: The provider's name.
+
+    Raises:
+        ProviderError: one of its classes, with the service's own words and its Retry-After.
+    """
+    status = reply.status
+    if 200 <= status < 300:
+        return
+    words = error_text(reply)
+    again = retry_after(reply.headers)
+    if status == 429:
+        raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
+    if status == 402:
+        raise QuotaExceeded(name, f"the account's allowance is used up{words}", status=status, retry_after=again)
+    if status in {401, 403}:
+        raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
+    if status in {408, 504}:
+        raise ProviderTimeout(name, f"it ran out of time itself{words}", status=status, retry_after=again)
+    if status >= 500:
+        raise ProviderUnavailable(name, f"failed{words}", status=status, retry_after=again)
+    if 300 <= status < 400:
+        raise UnexpectedResponse(name, "redirects elsewhere", status=status, fix="Check base_url")
+    if status in {400, 404, 405, 406, 409, 410, 411, 413, 414, 415, 422}:
+        raise RequestRefused(name, f"the request was refused{words}", status=status)
+    raise UnexpectedResponse(name, f"answered with an unknown status{words}", status=status)
+
+
+def json_object(reply: Reply, name: str) -> dict[str, Any]:
+    """Return the body as a JSON object.
+
+    Raises:
+        UnexpectedResponse: it is HTML, broken, or another kind of JSON.
+    """
+    try:
+        data = reply.json()
+    except ValueError as error:
+        what = "a web page" if reply.body.lstrip()[:1] == b"<" else "something that is not JSON"
+        raise UnexpectedResponse(name, f"answered with {what}", status=reply.status, fix="Check base_url") from error
+    if not isinstance(data, dict):
+        raise UnexpectedResponse(name, "answered with JSON of another form", status=reply.status)
+    return data
+
+
+def objects(value: object) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a list; anything else in it, or instead of it, is passed over."""
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))
+
+
+def error_text(reply: Reply) -> str:
+    """Return what a failed answer says for itself as ": words", shortened, secrets out; or nothing.
+
+    Looks where the services put it: `error`, `message`, `detail`, as text or inside an object or a list of them.
+    """
+    try:
+        data = reply.json()
+    except ValueError:
+        return ""
+    words = " ".join(_first_words(data, 4).split())
+    words = _SECRET.sub(r"\1***", words)
+    if not words:
+        return ""
+    return f": {words if len(words) <= 200 else words[:199] + '…'}"
+
+
+def _first_words(value: object, depth: int) -> str:
+    if isinstance(value, str):
+        return value
+    if depth and isinstance(value, list) and value:
+        return _first_words(value[0], depth - 1)
+    if depth and isinstance(value, dict):
+        for key in ("error", "errors", "detail", "message", "readableMessage", "msg", "code", "tag"):
+            if words := _first_words(value.get(key), depth - 1):
+                return words
+    return ""
+
+
+def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
+    """Return a query cut at a word to what a service takes, and a warning if it was cut.
+
+    Args:
+        name: The provider's name.
+        query: The words.
+        characters: The most characters.
+        words: The most words, if the service counts them.
+    """
+    parts = query.split()
+    kept = parts if words is None else parts[:words]
+    text = " ".join(kept)
+    if len(text) > characters:
+        head, space, _ = text[: characters + 1].rpartition(" ")
+        text = head if space else text[:characters]
+    if text == " ".join(parts):
+        return query, []
+    return text, [f"{name}: the query was cut to {len(text)} characters, which is all that it takes"]
+
+
+def day(text: str) -> str:
+    """Return a date or date-time of a service as ISO 8601, or an empty text if it is none."""
+    text = text.strip()
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return ""
+    return text
+
+
+def time_range_start(time_range: str, today: date | None = None) -> date | None:
+    """Return the first day of a time range that ends today, or None for `all`."""
+    days = _RANGES.get(time_range)
+    return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)
+
+
+def number_or_none(value: object) -> float | None:
+    """Return `value` if it is a finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
@@ -34,7 +188,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    return min(max(0.0, seconds), _LONGEST) if seconds == seconds else None
+    return min(max(0.0, seconds), _LONGEST) if math.isfinite(seconds) else None
 
 
 def text_or_empty(value: object) -> str:

@@ -1,0 +1,162 @@
+"""What the providers behind an HTTP API share: an address, keys in turn, prices, and one way to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+from groundwire.deadline import Deadline
+from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.models import Applied, Results
+from groundwire.providers.base import Options, ProviderContext
+from groundwire.providers.keys import Keys
+from groundwire.providers.prices import Prices
+from groundwire.transport import Reply, Transport
+
+__all__ = ["ApiOptions", "ApiProvider", "Mapped"]
+
+_T = TypeVar("_T")
+
+_TIMEOUT = 10.0  # seconds, when nobody gives a deadline
+
+
+class ApiOptions(Options):
+    """`[providers.NAME]` of a service behind an HTTP API."""
+
+    base_url: str = ""
+    """Another address of the service, such as a gateway of your own; it may be private."""
+
+
+@dataclass(slots=True)
+class Mapped:
+    """A query in a service's own terms."""
+
+    values: dict[str, Any]
+    """The parameters or the body."""
+    applied: dict[str, Applied] = field(default_factory=dict)
+    """What was done about filters, by their names, where it differs from the provider's capabilities."""
+    warnings: list[str] = field(default_factory=list)
+    """What the reader should know: words cut, domains left out."""
+
+
+class ApiProvider:
+    """A service behind an HTTP API. A subclass says where it is, how the key goes, and maps queries and answers.
+
+    Args:
+        transport: The HTTP client.
+        keys: The keys in the order in which they are used.
+        base_url: The service's address; by default its public one.
+        prices: What its calls cost.
+        name: The name it goes by.
+    """
+
+    service: ClassVar[str]
+    """The public address of the service."""
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    """The environment variables under which a key may be kept, the usual one first."""
+    key_needed: ClassVar[bool] = True
+    """Whether it does nothing without a key."""
+    Options: ClassVar[type[ApiOptions]] = ApiOptions
+    """The model of its own settings."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        keys: Keys | None = None,
+        base_url: str = "",
+        prices: Prices | None = None,
+        name: str,
+        options: ApiOptions | None = None,
+    ) -> None:
+        self.name = name
+        self._transport = transport
+        self._keys = keys or Keys(name)
+        self._base = (base_url or self.service).rstrip("/")
+        self._prices = prices or Prices()
+        self._options = options or self.Options()
+
+    @classmethod
+    def create(cls, context: ProviderContext) -> Self:
+        """Make the provider from its options and keys.
+
+        Raises:
+            MissingKey: there is no key and it needs one. ConfigurationError: an option is wrong.
+        """
+        options = context.options(cls.Options)
+        keys = context.keys(*cls.key_variables, needed=cls.key_needed)
+        transport = context.transports.api
+        if options.base_url:
+            try:
+                transport = context.transports.operator(options.base_url)
+            except GroundwireError as error:
+                where = f"providers.{context.name}.base_url"
+                raise ConfigurationError(f"{where} = {options.base_url!r}: {error}") from error
+        return cls(
+            transport,
+            keys=Keys(context.name, keys),
+            base_url=options.base_url,
+            prices=context.prices(),
+            name=context.name,
+            options=options,
+        )
+
+    def headers(self, key: str | None) -> Mapping[str, str]:
+        """Return the headers of a request: how the service wants its key, and what else it wants."""
+        return {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+
+    async def ask(
+        self,
+        method: Literal["GET", "POST"],
+        path: str,
+        read: Callable[[Reply], _T],
+        *,
+        deadline: Deadline | None,
+        params: Mapping[str, str] | None = None,
+        json_body: object = None,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> _T:
+        """Make a request, with the next key if one gives out, and read the answer.
+
+        Args:
+            method: GET or POST.
+            path: What comes behind the service's address.
+            read: Reads the answer, or raises the error that it stands for.
+            deadline: When the answer must be here.
+            params: Query parameters.
+            json_body: A value to send as JSON.
+            form: Fields to send as a form.
+            headers: More headers.
+            timeout: Seconds for the request at most.
+
+        Raises:
+            ProviderError: one of its classes.
+        """
+        limited = (deadline or Deadline.after(timeout)).capped(timeout)
+
+        async def once(key: str | None) -> _T:
+            reply = await self._transport.call(
+                self.name,
+                method,
+                self._base + path,
+                deadline=limited,
+                params=params,
+                headers={**self.headers(key), **(headers or {})},
+                json_body=json_body,
+                form=form,
+            )
+            return read(reply)
+
+        return await self._keys.use(once)
+
+    def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
+        """Return results with what is known about the request: filters, warnings, cost (by default one `request`)."""
+        return replace(
+            found,
+            applied={**found.applied, **mapped.applied},
+            warnings=(*mapped.warnings, *found.warnings),
+            cost_usd=found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd),
+        )

@@ -1,0 +1,39 @@
+"""What calls cost: a dated table, so that a changed price is a changed line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["Prices", "load_prices"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The price list of one service, in US dollars by unit."""
+
+    units: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Prices by unit: `request`, `credit`, `page`, `token`."""
+    as_of: str = ""
+    """The day on which the list was read, ISO 8601."""
+    source: str = ""
+    """Whose list it was."""
+
+    def cost(self, unit: str = "request", count: float = 1) -> float:
+        """Return what `count` units cost, in US dollars; 0 for a unit that is not listed."""
+        return self.units.get(unit, 0.0) * count
+
+
+def load_prices() -> Mapping[str, Prices]:
+    """Return the price lists by provider."""
+    text = files("groundwire.providers").joinpath("prices.toml").read_text(encoding="utf-8")
+    return MappingProxyType({name: _prices(entry) for name, entry in tomllib.loads(text).items()})
+
+
+def _prices(entry: dict[str, Any]) -> Prices:
+    units = {unit: float(price) for unit, price in entry.items() if isinstance(price, (int, float))}
+    return Prices(MappingProxyType(units), str(entry.get("as_of", "")), str(entry.get("source", "")))
