@@ -14,6 +14,7 @@ from groundwire.testing.library import Library
 from groundwire.testing.pages import Calendar, Site
 from groundwire.testing.searxng import SearXng
 from groundwire.testing.server import Endpoint, ServerThread
+from groundwire.testing.services import make_service
 from groundwire.testing.sites import make_sites
 
 __all__ = ["Fault", "Recorded", "World"]
@@ -108,6 +109,16 @@ class World:
             ValueError: The name is taken.
         """
         return self.add(SearXng(name, self.library))
+
+    def service(self, name: str) -> Endpoint:
+        """Return a search or read service such as `brave`, started when it is first asked for.
+
+        Raises:
+            KeyError: There is no such service; the message lists the known ones.
+        """
+        if name not in self._services:
+            self.add(make_service(name, self.library))
+        return self._services[name]
 
     async def resolver(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host name of this world.
