@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import os
+import sys
+import threading
+
 import click
 
 from groundwire._version import __version__
+from groundwire.cli.codes import ExitCode
 from groundwire.cli.config import config
 from groundwire.cli.demo import demo
+from groundwire.cli.logs import log_to_stderr
 from groundwire.cli.open import open_
 from groundwire.cli.search import search
 
 __all__ = ["group", "main"]
 
+_logger = logging.getLogger(__name__)
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Group(click.Group):
+    """The group, ended by whatever happens with an exit code of its own: 1 is kept for "found nothing"."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("Interrupted.", err=True)
+            sys.exit(ExitCode.INTERRUPTED)
+        except BrokenPipeError:
+            _forget_stdout()
+            sys.exit(ExitCode.BROKEN_PIPE)
+        except OSError as error:
+            _forget_stdout()
+            click.echo(f"Error: {error.strerror or error}.", err=True)
+            sys.exit(ExitCode.FAILED)
+        except Exception as error:
+            _logger.exception("The command failed")
+            click.echo(
+                f"Error: Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where.",
+                err=True,
+            )
+            sys.exit(ExitCode.FAILED)
+
+
+@click.group(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog='First steps: groundwire demo, then groundwire search "reciprocal rank fusion".',
+)
+@click.option("-v", "--verbose", count=True, help="Say on standard error what is done; -vv says everything.")
 @click.version_option(__version__, prog_name="groundwire")
-def group() -> None:
+@click.pass_context
+def group(ctx: click.Context, verbose: int) -> None:
     """The web for AI agents: search it, open its pages as Markdown."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
+        ctx.color = False
+    ctx.with_resource(log_to_stderr(verbose))
 
 
 group.add_command(search)
@@ -27,4 +73,32 @@ group.add_command(config)
 
 def main() -> None:
     """Run the command line; the process ends with the command's exit code."""
-    group(prog_name="groundwire")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a page may hold signs that this terminal's encoding has not
+    try:
+        group(prog_name="groundwire")
+    except SystemExit as end:
+        _leave(end.code if isinstance(end.code, int) else ExitCode.OK)
+        raise
+
+
+def _leave(code: int) -> None:
+    """End at once if threads are left that cannot be stopped, such as one in which ddgs still waits for an answer."""
+    left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+    if left:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
+
+def _forget_stdout() -> None:
+    """Let what is still to be written to standard output go nowhere: nobody takes it."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        return

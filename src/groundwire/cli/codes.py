@@ -20,6 +20,10 @@ class ExitCode(IntEnum):
     """An argument or a setting is wrong."""
     FAILED = 3
     """The web could not be searched, or the page could not be read."""
+    INTERRUPTED = 130
+    """Control-C; 128 + SIGINT, as shells have it."""
+    BROKEN_PIPE = 141
+    """Nobody reads the output any more; 128 + SIGPIPE."""
 
 
 def exit_code(error: GroundwireError) -> ExitCode:

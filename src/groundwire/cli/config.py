@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 import click
 
 from groundwire.cli.codes import ExitCode
-from groundwire.cli.run import warn
+from groundwire.cli.run import say_error, warn
+from groundwire.cli.terminal import cells, clean, escaped
 from groundwire.errors import ConfigurationError
-from groundwire.settings import load
+from groundwire.settings import KEY_VARIABLES, Row, Settings, load, provider_rows, variable
+from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, user_file
+from groundwire.web import Web
 
 __all__ = ["config"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  the settings can be used
+  2  a setting is wrong, or no provider can be used"""
+_WIDEST = 44  # columns of a value; what is longer pushes its origin to the right
 
 
 @click.group()
@@ -20,23 +32,91 @@ def config() -> None:
     """Look at the settings."""
 
 
-@config.command()
+@config.command(short_help="Print every setting, its value and its origin.", epilog=_EXIT_CODES)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {key, value, origin}.")
 def show(as_json: bool) -> None:
-    """Print what is in force and where each value came from; secrets are masked."""
+    """Print what is in force and where each value came from; secrets are masked.
+
+    Every setting can be written into a file, as `limit = 3` under `[search]`, or into the environment, as
+    GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command win over the environment, that over a .env file, that over the
+    project's groundwire.toml (this folder or one above), that over the user's.
+    """
     try:
         settings = load()
     except ConfigurationError as error:
-        click.echo(click.style("Error: ", fg="red", bold=True) + str(error), err=True)
+        say_error(str(error))
         sys.exit(ExitCode.WRONG_USE)
-    rows = settings.rows()
+    rows = [*(row for row in settings.rows() if not row.key.startswith("providers.")), *provider_rows(settings)]
+    rows.sort(key=lambda row: row.key.startswith("keys."))
     if as_json:
-        click.echo(json.dumps([row.model_dump() for row in rows], indent=2))
+        click.echo(escaped(json.dumps([row.model_dump() for row in rows], indent=2)))
     else:
-        key_width = max(len(row.key) for row in rows)
-        value_width = min(40, max(len(row.value) for row in rows))
-        for row in rows:
-            origin = click.style(row.origin, dim=row.origin == "default")
-            click.echo(f"{row.key:<{key_width}}  {row.value:<{value_width}}  {origin}")
+        _print_rows(rows)
+        _print_keys(settings)
     for warning in settings.warnings:
         warn(warning)
+    try:
+        skipped = asyncio.run(_skipped(settings))
+    except ConfigurationError as error:
+        say_error(str(error))
+        sys.exit(ExitCode.WRONG_USE)
+    if not as_json:
+        _print_providers(settings, skipped)
+
+
+async def _skipped(settings: Settings) -> tuple[str, ...]:
+    """Return why providers of the settings are not used.
+
+    Raises:
+        ConfigurationError: none is left, or a setting is wrong that only its user can judge.
+    """
+    async with Web(settings) as web:
+        return web.skipped
+
+
+def _print_rows(rows: Iterable[Row]) -> None:
+    listed = [row for row in rows if not row.key.startswith("keys.")]
+    names = max(cells(row.key.rpartition(".")[2]) for row in listed)
+    for section, group in groupby(listed, lambda row: row.key.rpartition(".")[0]):
+        click.echo(click.style(f"[{_quoted(section)}]", bold=True))
+        _print_table([(row.key.rpartition(".")[2], row.value, row.origin) for row in group], names)
+
+
+def _print_keys(settings: Settings) -> None:
+    click.echo(click.style("Keys", bold=True) + " (from the environment or .env only)")
+    rows = {row.key.removeprefix("keys."): row for row in settings.rows() if row.key.startswith("keys.")}
+    names = max(map(len, KEY_VARIABLES))
+    _print_table(
+        [
+            (name, rows[name].value, rows[name].origin) if name in rows else (name, "", "not set")
+            for name in KEY_VARIABLES
+        ],
+        names,
+    )
+
+
+def _print_table(rows: Sequence[tuple[str, str, str]], names: int) -> None:
+    values = min(_WIDEST, max(cells(value) for _, value, _ in rows))
+    for name, value, origin in rows:
+        shown = clean(value) or "-"
+        gap = " " * max(0, values - cells(shown))
+        faint = origin in {"default", "not set"}
+        click.echo(f"  {name:<{names}}  {shown}{gap}  " + click.style(clean(origin), dim=faint))
+    click.echo()
+
+
+def _print_providers(settings: Settings, skipped: Sequence[str]) -> None:
+    click.echo(click.style("In use", bold=True))
+    for role, chain in (("search", settings.search.providers), ("read", settings.read.providers)):
+        for name in chain:
+            reason = next((text for text in skipped if text.startswith(f"{name} ")), "")
+            state = click.style("skipped", fg="yellow") if reason else click.style("ready  ", fg="green")
+            click.echo(f"  {role:<6}  {state}  {clean(reason) or name}")
+    click.echo(f"\nYour own file: {user_file()}\nA project's file: {FILE_NAME}, or the one that {FILE_VARIABLE} names")
+    click.echo(f"A variable, for example: {variable('search.limit')}=3")
+
+
+def _quoted(section: str) -> str:
+    """Return a section's name as TOML wants it."""
+    provider = section.removeprefix("providers.")
+    return f'providers."{provider}"' if provider != section and not provider.isidentifier() else section

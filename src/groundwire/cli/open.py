@@ -4,31 +4,57 @@ from __future__ import annotations
 
 import click
 
-from groundwire.cli.run import fail, run
-from groundwire.errors import GroundwireError
+from groundwire.cli.command import ToolCommand, print_json
+from groundwire.cli.run import run
+from groundwire.cli.terminal import clean
 from groundwire.models import Page
-from groundwire.tools import open_failed, opened, render_json, render_text
+from groundwire.settings import ReadSettings
+from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
 
 __all__ = ["open_"]
 
+_EXIT_CODES = """\b
+Exit codes:
+  0  the page was read
+  2  wrong use: an argument or a setting
+  3  the page could not be read"""
+_DEFAULTS = ReadSettings()
 
-@click.command("open")
+
+@click.command(
+    "open",
+    cls=ToolCommand,
+    failed=open_failed,
+    subject="url",
+    fields={"max_length": "--max-length"},
+    short_help="Read a page as Markdown.",
+    epilog=_EXIT_CODES,
+)
 @click.argument("url")
-@click.option("-m", "--max-length", type=int, help="Most characters of Markdown; longer pages are cut at a block.")
-@click.option("--timeout", type=float, help="Seconds for the whole call.")
+@click.option(
+    "-m",
+    "--max-length",
+    type=int,
+    metavar="N",
+    help="Most characters of Markdown; longer pages are cut at a block and say so. "
+    f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
+)
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help=f"For the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
 def open_(url: str, max_length: int | None, timeout: float | None, as_json: bool) -> None:
-    """Read the page at URL as Markdown.
-
-    Exit codes: 0 the page was read, 2 wrong use, 3 the page could not be read.
-    """
+    """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
         return await web.open_page(url, max_length=max_length, timeout=timeout)
 
-    try:
-        page = run("Opening", {}, call)
-    except GroundwireError as error:
-        fail(error, open_failed(url[:200], error) if as_json else None)
-    click.echo(render_json(opened(page)) if as_json else render_text(opened(page)))
+    page = opened(run("Opening", {}, call))
+    if as_json:
+        print_json(page)
+    else:
+        click.echo(clean(render_text(page)))

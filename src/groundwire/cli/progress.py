@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from groundwire.cli.terminal import clean
 from groundwire.models import AttemptStarted, Event, Observer
 
 __all__ = ["progress"]
@@ -21,7 +23,7 @@ def progress(doing: str) -> Iterator[Observer]:
     Yields:
         An observer that keeps the line up to date.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or logging.getLogger("groundwire").isEnabledFor(logging.INFO):  # the log tells it then
         yield _ignore
         return
     from rich.console import Console
@@ -33,7 +35,7 @@ def progress(doing: str) -> Iterator[Observer]:
         def observe(event: Event) -> None:
             if isinstance(event, AttemptStarted):
                 before = f"{'; '.join(failed)}; " if failed else ""
-                status.update(escape(f"{doing}: {before}asking {event.provider} …"))
+                status.update(escape(clean(f"{doing}: {before}asking {event.provider} …")))
             elif event.attempt.outcome not in {"ok", "partial"}:
                 failed.append(f"{event.attempt.provider} {event.attempt.outcome}")
 

@@ -1,26 +1,26 @@
-"""Running one call of a `Web` for a command, with progress, and ending with the right exit code."""
+"""Running one call of a `Web` for a command, with progress, and saying things on standard error."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import click
 
-from groundwire.cli.codes import exit_code
 from groundwire.cli.progress import progress
-from groundwire.errors import GroundwireError
+from groundwire.cli.terminal import clean
+from groundwire.models import AttemptStarted, Event
 from groundwire.settings import load
-from groundwire.tools import ToolResult, render_json
 from groundwire.web import Web
 
-__all__ = ["fail", "run", "warn"]
+__all__ = ["run", "say_error", "warn"]
+
+_logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-
-_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitable[_T]]) -> _T:
@@ -28,7 +28,7 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
 
     Args:
         doing: What is under way, for the person who waits.
-        arguments: Settings by dotted key that the command line gave.
+        arguments: Settings by dotted key that the command line gave; None means not given.
         call: The call.
 
     Raises:
@@ -39,31 +39,48 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
         warn(warning)
 
     async def whole() -> _T:
-        with progress(doing) as observer:
-            async with Web(settings, observer=observer) as web:
+        with progress(doing) as shown:
+
+            def observe(event: Event) -> None:
+                _log(event)
+                shown(event)
+
+            async with Web(settings, observer=observe) as web:
+                if "search.providers" in arguments:
+                    for reason in web.skipped:
+                        warn(reason)
                 return await call(web)
 
-    try:
-        return asyncio.run(whole())
-    except KeyboardInterrupt:
-        click.echo("Interrupted.", err=True)
-        sys.exit(_INTERRUPTED)
+    return asyncio.run(_without_waiting(whole))
 
 
-def fail(error: GroundwireError, result: ToolResult | None) -> NoReturn:
-    """Say what went wrong and end: on standard error, or as the tool's result on standard output.
+async def _without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Await `work`, and leave behind threads that cannot be stopped, such as one that still resolves a name.
 
-    Args:
-        error: What went wrong.
-        result: The tool's result to print as JSON, or None for words.
+    `asyncio.run` waits for the loop's executor, so it gets an idle one at the end.
     """
-    if result is not None:
-        click.echo(render_json(result))
+    loop = asyncio.get_running_loop()
+    threads = ThreadPoolExecutor(thread_name_prefix="groundwire-cli")
+    loop.set_default_executor(threads)
+    try:
+        return await work()
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        loop.set_default_executor(ThreadPoolExecutor(1))
+
+
+def _log(event: Event) -> None:
+    if isinstance(event, AttemptStarted):
+        _logger.info("Asking %s", event.provider)
     else:
-        click.echo(click.style("Error: ", fg="red", bold=True) + str(error), err=True)
-    sys.exit(exit_code(error))
+        _logger.info("%s", event.attempt.describe())
+
+
+def say_error(text: str) -> None:
+    """Say on standard error what went wrong."""
+    click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
 
 
 def warn(text: str) -> None:
     """Say on standard error what a person should know."""
-    click.echo(click.style("Note: ", fg="yellow") + text, err=True)
+    click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)

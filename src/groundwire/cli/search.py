@@ -4,34 +4,82 @@ from __future__ import annotations
 
 import shutil
 import sys
-import textwrap
 import time
+from collections.abc import Iterable
 from typing import get_args
 
 import click
 
 from groundwire.cli.codes import ExitCode
-from groundwire.cli.run import fail, run, warn
-from groundwire.errors import GroundwireError
-from groundwire.models import SearchResponse, TimeRange
-from groundwire.tools import render_json, search_failed, searched
+from groundwire.cli.command import ToolCommand, print_json, storable
+from groundwire.cli.run import run, warn
+from groundwire.cli.terminal import clean, wrap
+from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
+from groundwire.settings import SearchSettings
+from groundwire.tools import search_failed, searched
 from groundwire.web import Web
 
 __all__ = ["search"]
 
-_WIDEST = 100  # characters; longer lines are tiring to read
+_WIDEST = 100  # columns; longer lines are tiring to read
+_INDENT = " " * 4
+_MIDNIGHT = "T00:00:00"  # what a day looks like when a service has to say a moment
+_EXIT_CODES = """\b
+Exit codes:
+  0  there are results
+  1  searched, and found nothing
+  2  wrong use: an argument or a setting
+  3  the web could not be searched"""
+_DEFAULTS = SearchSettings()
 
 
-@click.command()
+@click.command(
+    cls=ToolCommand,
+    failed=search_failed,
+    subject="query",
+    fields={
+        "time_range": "--time-range",
+        "allowed_domains": "--domain",
+        "blocked_domains": "--block-domain",
+    },
+    short_help="Search the web.",
+    epilog=_EXIT_CODES,
+)
 @click.argument("query", nargs=-1, required=True)
-@click.option("-n", "--limit", type=int, help="Most results, 1 to 50.")
-@click.option("-t", "--time-range", help=f"How recent: {', '.join(get_args(TimeRange))} (day, week, month, year, any).")
-@click.option("-d", "--domain", "domains", multiple=True, help="Only this domain and its sub-domains; repeatable.")
-@click.option("-x", "--block-domain", "blocked", multiple=True, help="Never this domain; repeatable.")
-@click.option("-p", "--provider", "providers", multiple=True, help="Ask this provider; repeatable, in this order.")
-@click.option("--language", help="A language such as en or pt-BR.")
-@click.option("--region", help="A country such as us or de.")
-@click.option("--timeout", type=float, help="Seconds for the whole search.")
+@click.option(
+    "-n",
+    "--limit",
+    type=int,
+    metavar="N",
+    help=f"Most results, 1 to {MAX_LIMIT}. By default the setting search.limit ({_DEFAULTS.limit}).",
+)
+@click.option(
+    "-t",
+    "--time-range",
+    metavar=f"[{'|'.join(get_args(TimeRange))}]",
+    help="How recent: a day, a week, a month, a year, or any age.",
+)
+@click.option(
+    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
+)
+@click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
+@click.option(
+    "-p",
+    "--provider",
+    "providers",
+    multiple=True,
+    metavar="NAME",
+    help=f"Ask this provider; repeatable, in this order. By default the setting search.providers "
+    f"({', '.join(_DEFAULTS.providers)}).",
+)
+@click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
+@click.option("--region", metavar="CODE", help="A country such as us or de.")
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help=f"For the whole search. By default the setting search.timeout ({_DEFAULTS.timeout:g}).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
 def search(
     query: tuple[str, ...],
@@ -45,18 +93,15 @@ def search(
     timeout: float | None,
     as_json: bool,
 ) -> None:
-    """Search the web for QUERY.
-
-    Exit codes: 0 results, 1 searched and found nothing, 2 wrong use, 3 the web could not be searched.
-    """
-    words = " ".join(query)
+    """Search the web for QUERY."""
+    words = storable(" ".join(query))
 
     async def call(web: Web) -> SearchResponse:
         return await web.search(
             words,
             limit=limit,
-            allowed_domains=domains,
-            blocked_domains=blocked,
+            allowed_domains=_each(domains),
+            blocked_domains=_each(blocked),
             time_range=time_range or "all",  # type: ignore[arg-type]  # judged by Web.search, which says what is wrong
             language=language,
             region=region,
@@ -64,33 +109,38 @@ def search(
         )
 
     started = time.perf_counter()
-    try:
-        response = run("Searching", {"search.providers": providers or None}, call)
-    except GroundwireError as error:
-        fail(error, search_failed(words[:200], error) if as_json else None)
+    response = run("Searching", {"search.providers": _each(providers)} if providers else {}, call)
     if as_json:
-        click.echo(render_json(searched(response)))
+        print_json(searched(response))
     else:
         _print(response, time.perf_counter() - started)
     sys.exit(ExitCode.OK if response.results else ExitCode.NOTHING)
 
 
+def _each(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values of a repeatable option, which may also be given in one go with commas."""
+    return tuple(part.strip() for value in values for part in value.split(","))
+
+
 def _print(response: SearchResponse, seconds: float) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     for row in response.results:
-        click.echo(f"{row.citation_id:>2}. " + click.style(row.title, bold=True))
-        click.echo("    " + click.style(row.url, fg="blue"))
+        number = f"{row.citation_id:>2}. "
+        title = wrap(clean(row.title), width, _INDENT, number)
+        click.echo(number + click.style(title.removeprefix(number), bold=True))
+        click.echo(_INDENT + click.style(clean(row.url), fg="blue"))
         if row.snippet:
-            click.echo(textwrap.fill(row.snippet, width, initial_indent="    ", subsequent_indent="    "))
-        facts = " · ".join(filter(None, (row.source, row.published)))
-        click.echo("    " + click.style(facts, dim=True) + "\n")
-    for attempt in response.attempts:
-        if attempt.outcome not in {"ok", "partial", "empty"}:
-            warn(attempt.describe())
+            click.echo(wrap(clean(row.snippet), width, _INDENT))
+        facts = " · ".join(filter(None, (row.source, (row.published or "").removesuffix("Z").removesuffix(_MIDNIGHT))))
+        click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
+    if response.results:  # else the warnings say it
+        for attempt in response.attempts:
+            if attempt.outcome not in {"ok", "partial", "empty"}:
+                warn(attempt.describe())
     for warning in response.warnings:
         warn(warning)
     if response.results:
         count = f"{len(response.results)} result{'s' if len(response.results) > 1 else ''}"
         click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s", dim=True), err=True)
     else:
-        click.echo(f"No results found for: {response.query}", err=True)
+        click.echo(clean(f"No results found for: {response.query}"), err=True)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from groundwire.settings.installed import provider_rows
 from groundwire.settings.load import load
 from groundwire.settings.schema import (
     KEY_VARIABLES,
     NetworkSettings,
     PolicySettings,
     ReadSettings,
+    Row,
     SearchSettings,
     SessionSettings,
     Settings,
 )
+from groundwire.settings.variables import variable
 
 __all__ = [
     "KEY_VARIABLES",
     "NetworkSettings",
     "PolicySettings",
     "ReadSettings",
+    "Row",
     "SearchSettings",
     "SessionSettings",
     "Settings",
     "load",
+    "provider_rows",
+    "variable",
 ]

@@ -1,40 +1,27 @@
 """Settings from arguments, the environment, `.env` and `groundwire.toml`, each value with its origin.
 
 The order, strongest first: arguments, environment variables, the `.env` file of the working folder, the
-project's `groundwire.toml` (the nearest one upwards from the working folder), the user's `groundwire.toml` in the
-user's configuration folder, the defaults.
+project's `groundwire.toml` (the nearest one upwards from the working folder, or the one that GROUNDWIRE_CONFIG
+names), the user's `groundwire.toml` in the user's configuration folder, the defaults.
 """
 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import entry_points
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.settings.schema import KEY_VARIABLES, Settings
+from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, places, read_dotenv, read_toml, working_folder
+from groundwire.settings.installed import option_model, provider_names
+from groundwire.settings.schema import KEY_VARIABLES, Settings, known_keys, sections
 from groundwire.settings.suggest import did_you_mean, faults
+from groundwire.settings.variables import PREFIX, Flat, from_provider_variables, from_variables, variable
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
-
-FILE_NAME = "groundwire.toml"
-PREFIX = "GROUNDWIRE_"
-
-_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
-_DOCUMENT_VARIABLES = MappingProxyType(
-    {
-        "WEB_SEARCH_SESSION_LIMIT": "session.limit",
-        "WEB_SEARCH_WARNING_THRESHOLD": "session.warning_threshold",
-    }
-)
-
-_Flat = dict[str, tuple[Any, str]]  # dotted key -> value and origin
 
 
 def load(
@@ -48,7 +35,7 @@ def load(
 
     Args:
         arguments: Values by dotted key, such as `{"search.limit": 3}`; they win over everything else.
-        environment: The environment variables; by default those of the process.
+        environment: The environment variables; by default those of the process. An empty one counts as not set.
         folder: The working folder, where the project's file and `.env` are looked for; by default the current one.
         user_folder: The folder with the user's own `groundwire.toml`; by default the platform's.
 
@@ -57,146 +44,119 @@ def load(
             right key.
     """
     environment = os.environ if environment is None else environment
-    folder = Path.cwd() if folder is None else folder
-    dotenv = _dotenv(folder / ".env")
-    merged: _Flat = {}
+    folder = working_folder() if folder is None else folder
     problems: list[str] = []
     warnings: list[str] = []
-    for path in _files(environment, folder, user_folder):
-        _merge(merged, _from_file(path, problems))
-    _merge(merged, _from_variables(dotenv, ".env", problems, warnings))
-    _merge(merged, _from_variables(environment, "environment", problems, warnings))
-    _merge(merged, {key: (value, "argument") for key, value in (arguments or {}).items()})
+    dotenv = _dotenv(folder / ".env", problems, warnings)
+    named = environment.get(FILE_VARIABLE) or dotenv.get(FILE_VARIABLE)
+    files = [_from_file(path, problems) for path in places(named, folder, user_folder, problems)]
+    given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items()}
+    plain = [
+        from_variables(source, origin, problems, warnings)
+        for source, origin in ((dotenv, ".env"), (environment, "environment"))
+    ]
+
+    def instances() -> set[str]:
+        return set(_instances((*files, *plain, given)))
+
+    merged: Flat = {}
+    for layer in (
+        *files,
+        plain[0],
+        from_provider_variables(dotenv, ".env", instances, problems),
+        plain[1],
+        from_provider_variables(environment, "environment", instances, problems),
+        given,
+    ):
+        merged |= layer
+    _refuse_unknown(merged, problems)
     keys = {
         name: (source[name], f"{origin} {name}")
         for source, origin in ((dotenv, ".env"), (environment, "environment"))
         for name in KEY_VARIABLES
         if source.get(name, "").strip()
     }
-    _refuse_unknown(merged, problems)
     settings = _build(merged, keys, problems)
     object.__setattr__(settings, "_warnings", tuple(warnings))
     return settings
 
 
-def variable(key: str) -> str:
-    """Return the environment variable of a dotted key: `search.limit` is GROUNDWIRE_SEARCH_LIMIT."""
-    return PREFIX + key.replace(".", "_").replace(":", "_").upper()
-
-
-def _merge(into: _Flat, layer: _Flat) -> None:
-    into.update(layer)
-
-
-def _files(environment: Mapping[str, str], folder: Path, user_folder: Path | None) -> Iterator[Path]:
-    """Yield the files that exist, weakest first."""
-    if user_folder is None:
-        import platformdirs
-
-        user_folder = platformdirs.user_config_path("groundwire")
-    if (user_file := user_folder / FILE_NAME).is_file():
-        yield user_file
-    if named := environment.get(_FILE_VARIABLE):
-        path = Path(named)
-        if not path.is_file():
-            raise ConfigurationError(f"{_FILE_VARIABLE} names {named}, which is not a file.")
-        yield path
-        return
-    for parent in (folder, *folder.resolve().parents):
-        if (path := parent / FILE_NAME).is_file():
-            yield path
-            return
-
-
-def _dotenv(path: Path) -> Mapping[str, str]:
-    if not path.is_file():
-        return {}
-    from dotenv import dotenv_values
-
+def _dotenv(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:
     try:
-        return {name: value for name, value in dotenv_values(path).items() if value is not None}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-
-
-def _from_file(path: Path, problems: list[str]) -> _Flat:
-    try:
-        with path.open("rb") as file:
-            data = tomllib.load(file)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problems.append(f"{path}: cannot be read: {error}")
+        return read_dotenv(path, warnings)
+    except ConfigurationError as error:
+        problems.append(str(error))
         return {}
-    flat: _Flat = {}
+
+
+def _from_file(path: Path, problems: list[str]) -> Flat:
+    try:
+        data = read_toml(path)
+    except ConfigurationError as error:
+        problems.append(str(error))
+        return {}
+    flat: Flat = {}
     for section, values in data.items():
         if section == "keys":
             problems.append(f"{path}: keys do not belong into a file; put them into the environment or .env")
-        elif section == "providers" and isinstance(values, dict):
+        elif not isinstance(values, dict):
+            problems.append(f"{path}: {_outside(section)}")
+        elif section == "providers":
             for name, options in values.items():
-                _flatten(f"providers.{name}", options, str(path), flat, problems)
+                if isinstance(options, dict):
+                    flat |= {f"providers.{name}.{key}": (value, str(path)) for key, value in options.items()}
+                else:
+                    problems.append(f'{path}: providers.{name}: write its options under [providers."{name}"]')
+        elif section not in sections():
+            near = did_you_mean(section, [*sections(), "providers"])
+            problems.append(f"{path}: [{section}] is not a section{near}")
         else:
-            _flatten(section, values, str(path), flat, problems)
+            flat |= {f"{section}.{key}": (value, str(path)) for key, value in values.items()}
     return flat
 
 
-def _flatten(prefix: str, values: object, origin: str, flat: _Flat, problems: list[str]) -> None:
-    if not isinstance(values, dict):
-        problems.append(
-            f"{origin}: {prefix!r} must be a section [{prefix}]{did_you_mean(prefix, _sections())}"
-            if prefix not in _sections()
-            else f"{origin}: {prefix!r} must be a section, written as [{prefix}] on a line of its own"
-        )
-        return
-    flat.update({f"{prefix}.{key}": (value, origin) for key, value in values.items()})
+def _outside(key: str) -> str:
+    """Return what is wrong with a key that stands outside any section."""
+    if key in {*sections(), "providers"}:
+        return f"{key!r} must be a section, written as [{key}] on a line of its own"
+    homes = [f"[{known.partition('.')[0]}]" for known in known_keys() if known.partition(".")[2] == key]
+    if homes:
+        return f"{key!r} stands outside any section; put it under {' or '.join(homes)}"
+    return f"{key!r} stands outside any section{did_you_mean(key, [*sections(), 'providers'])}"
 
 
-def _from_variables(source: Mapping[str, str], origin: str, problems: list[str], warnings: list[str]) -> _Flat:
-    known = {variable(key): key for key in _known_keys()}
-    flat: _Flat = {}
-    for name, value in sorted(source.items()):
-        if name in _DOCUMENT_VARIABLES:
-            if value.strip().isascii() and value.strip().isdigit():
-                flat.setdefault(_DOCUMENT_VARIABLES[name], (int(value), f"{origin} {name}"))
+def _instances(layers: Iterable[Flat]) -> Iterator[str]:
+    """Yield every `NAME:LABEL` that the settings mention."""
+    for layer in layers:
+        for key, (value, _) in layer.items():
+            if key.startswith("providers."):
+                names = [key.removeprefix("providers.").rpartition(".")[0]]
+            elif key in {"search.providers", "read.providers"}:
+                words = value.split(",") if isinstance(value, str) else value
+                names = [str(word).strip() for word in words] if isinstance(words, (list, tuple)) else []
             else:
-                warnings.append(f"{name} must be a whole number of 0 or more; it is ignored.")
-        elif name.startswith(PREFIX) and name != _FILE_VARIABLE:
-            key = known.get(name) or _provider_key(name)
-            if key:
-                flat[key] = (value, f"{origin} {name}")
-            else:
-                problems.append(f"{origin}: {name} is not a setting{did_you_mean(name, known)}")
-    return flat
+                continue
+            yield from (name for name in names if ":" in name)
 
 
-def _provider_key(name: str) -> str | None:
-    """Return `providers.NAME.OPTION` for GROUNDWIRE_PROVIDERS_NAME_OPTION of a provider that is installed."""
-    rest = name.removeprefix(PREFIX + "PROVIDERS_")
-    if rest == name:
-        return None
-    names = sorted((entry.name for entry in entry_points(group="groundwire.providers")), key=len, reverse=True)
-    for provider in names:
-        if rest.startswith(provider.upper() + "_"):
-            return f"providers.{provider}.{rest[len(provider) + 1 :].lower()}"
-    return None
-
-
-def _sections() -> list[str]:
-    return [name for name in Settings.model_fields if name != "keys"]
-
-
-def _known_keys() -> Iterator[str]:
-    for section, field in Settings.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from (f"{section}.{key}" for key in field.annotation.model_fields)
-
-
-def _refuse_unknown(merged: _Flat, problems: list[str]) -> None:
-    known = list(_known_keys())
+def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
+    known = list(known_keys())
     for key in [key for key in merged if not key.startswith("providers.") and key not in known]:
         origin = merged.pop(key)[1]
-        problems.append(f"{origin}: {key!r} is not a setting{did_you_mean(key, known)}")
+        section = key.partition(".")[0]
+        same = [one for one in known if one.startswith(f"{section}.")]
+        problems.append(f"{origin}: {key!r} is not a setting{did_you_mean(key, same or known, prefix=f'{section}.')}")
+    installed: tuple[str, ...] = ()
+    for key in [key for key in merged if key.startswith("providers.")]:
+        provider = key.removeprefix("providers.").rpartition(".")[0]
+        installed = installed or provider_names()
+        if provider.partition(":")[0] not in installed:
+            origin = merged.pop(key)[1]
+            near = did_you_mean(provider, installed)
+            problems.append(f"{origin}: {key}: {provider!r} is not an installed provider{near}")
 
 
-def _build(merged: _Flat, keys: Mapping[str, tuple[str, str]], problems: list[str]) -> Settings:
+def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str]) -> Settings:
     nested: dict[str, dict[str, Any]] = {"providers": {}}
     for key, (value, _) in merged.items():
         section, _, rest = key.partition(".")
@@ -206,20 +166,42 @@ def _build(merged: _Flat, keys: Mapping[str, tuple[str, str]], problems: list[st
         else:
             nested.setdefault(section, {})[rest] = value
     secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
+    settings = Settings()
     try:
         settings = Settings.model_validate({**nested, "keys": secrets})
     except ValidationError as error:
-        for key, text in faults(error):
-            problems.append(f"{_origin(merged, key)}: {key}: {text}")
+        problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in faults(error)]
+    for provider, options in nested["providers"].items():
+        problems += _option_faults(provider, options, merged)
     _raise(problems)
     origins = {key: origin for key, (_, origin) in merged.items()}
     origins |= {f"keys.{name}": origin for name, (_, origin) in keys.items()}
-    object.__setattr__(settings, "_origins", MappingProxyType(origins))
+    object.__setattr__(settings, "_origins", origins)
     return settings
 
 
-def _origin(merged: _Flat, key: str) -> str:
-    return next((origin for known, (_, origin) in merged.items() if key.startswith(known)), "settings")
+def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> list[str]:
+    """Return what is wrong with a provider's options, also of one that is not asked now."""
+    model = option_model(provider)
+    if model is None:
+        return []
+    try:
+        model.model_validate(dict(options))
+    except ValidationError as error:
+        lines = []
+        for key, text in faults(error):
+            if key in options and key not in model.model_fields:
+                text = f"is not an option of {provider}{did_you_mean(key, model.model_fields)}"
+            dotted = f"providers.{provider}.{key}"
+            lines.append(f"{_origin(merged, dotted)}: {dotted}: {text}")
+        return lines
+    return []
+
+
+def _origin(merged: Flat, key: str) -> str:
+    """Return the origin of the setting to which a key, perhaps of one item of a list, belongs."""
+    found = [known for known in merged if key == known or key.startswith(f"{known}.")]
+    return merged[max(found, key=len)][1] if found else "settings"
 
 
 def _raise(problems: Iterable[str]) -> None:

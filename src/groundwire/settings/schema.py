@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
@@ -21,6 +21,9 @@ __all__ = [
     "SessionSettings",
     "Settings",
     "Words",
+    "known_keys",
+    "sections",
+    "shown",
 ]
 
 KEY_VARIABLES = (
@@ -34,6 +37,8 @@ KEY_VARIABLES = (
 """The variables in which the services' own documentation and the five design documents keep keys."""
 
 _MASK = "********"
+_USER_PART = re.compile(r"([A-Za-z][\w+.-]*://)[^\s,]*@|(?<![^\s,])[^\s,:@/]+:[^\s,@]+@")  # of a URL, or of HOST:PORT
+_SECRET_NAME = re.compile(r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_)", re.IGNORECASE)
 
 
 def _split(value: object) -> object:
@@ -47,7 +52,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class SearchSettings(_Section):
@@ -101,7 +106,7 @@ class PolicySettings(_Section):
 class NetworkSettings(_Section):
     """How to reach the network."""
 
-    proxy: str = ""
+    proxy: str = Field(default="", repr=False)  # it may hold a password
     """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names; the environment's are ignored."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
     """How we introduce ourselves to servers."""
@@ -121,7 +126,7 @@ class Row(BaseModel):
 class Settings(BaseModel):
     """Everything that can be set. `groundwire.settings.load` fills it from files and the environment."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     search: SearchSettings = SearchSettings()
     """How to search."""
@@ -133,12 +138,12 @@ class Settings(BaseModel):
     """What may be found and opened."""
     network: NetworkSettings = NetworkSettings()
     """How to reach the network."""
-    providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, repr=False)
     """Each provider's own options by the provider's name; the provider's file says which there are."""
     keys: Mapping[str, SecretStr] = Field(default_factory=dict, repr=False)
     """Keys by the name of their environment variable; shown masked wherever they are shown."""
 
-    _origins: Mapping[str, str] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
+    _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @property
@@ -162,13 +167,26 @@ class Settings(BaseModel):
         return rows
 
     def _row(self, key: str, value: object) -> Row:
-        text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-        return Row(key=key, value=_without_password(text), origin=self.origin(key))
+        return Row(key=key, value=shown(key, value), origin=self.origin(key))
 
 
-def _without_password(text: str) -> str:
-    """Return `text` with the user part of a URL masked."""
-    scheme, mark, rest = text.partition("://")
-    if not mark or "@" not in rest.split("/", 1)[0]:
-        return text
-    return f"{scheme}://{_MASK}@{rest.split('@', 1)[1]}"
+def sections() -> tuple[str, ...]:
+    """Return the names of the sections that have keys of their own; `providers` and `keys` are not among them."""
+    return tuple(dict.fromkeys(key.partition(".")[0] for key in known_keys()))
+
+
+def known_keys() -> Iterator[str]:
+    """Yield the dotted key of every setting but those of the providers."""
+    for section, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, _Section):
+            yield from (f"{section}.{key}" for key in field.annotation.model_fields)
+
+
+def shown(key: str, value: object) -> str:
+    """Return a setting's value as text for people: passwords in addresses and whatever is named a secret are masked."""
+    if value and _SECRET_NAME.search(key.rpartition(".")[2]):
+        return _MASK
+    if value is None:
+        return ""
+    text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    return _USER_PART.sub(lambda found: f"{found[1] or ''}{_MASK}@", text)

@@ -1,0 +1,58 @@
+"""What installed providers can be told, without importing them by name.
+
+Providers live a floor above and come from other packages too; both are reached through their entry points only, and
+only when a setting speaks of them.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from pydantic import BaseModel
+
+from groundwire.settings.schema import Row, Settings, shown
+
+__all__ = ["option_model", "option_names", "provider_names", "provider_rows"]
+
+_GROUP = "groundwire.providers"
+
+
+def provider_names() -> tuple[str, ...]:
+    """Return the names of all installed providers, sorted."""
+    return tuple(sorted({entry.name for entry in entry_points(group=_GROUP)}))
+
+
+def option_model(provider: str) -> type[BaseModel] | None:
+    """Return the model of a provider's options, its class's `Options`; None when it does not say.
+
+    Args:
+        provider: Its name; the label of `NAME:LABEL` is left aside.
+    """
+    for entry in entry_points(group=_GROUP, name=provider.partition(":")[0]):
+        try:
+            model = getattr(entry.load(), "Options", None)
+        except (ImportError, AttributeError):  # said when the provider is made, if it is
+            return None
+        return model if isinstance(model, type) and issubclass(model, BaseModel) else None
+    return None
+
+
+def option_names(provider: str) -> tuple[str, ...]:
+    """Return the names of a provider's options; none when it does not say."""
+    model = option_model(provider)
+    return tuple(model.model_fields) if model else ()
+
+
+def provider_rows(settings: Settings) -> list[Row]:
+    """Return every option of every installed provider and of every instance, defaults included, secrets masked."""
+    names = {*provider_names(), *settings.providers, *settings.search.providers, *settings.read.providers}
+    rows = []
+    for provider in sorted(names):
+        given = settings.providers.get(provider, {})
+        model = option_model(provider)
+        fields = model.model_fields.items() if model else ()
+        values = {option: field.get_default(call_default_factory=True) for option, field in fields} | dict(given)
+        for option, value in values.items():
+            key = f"providers.{provider}.{option}"
+            rows.append(Row(key=key, value=shown(key, value), origin=settings.origin(key)))
+    return rows

@@ -1,0 +1,128 @@
+"""Environment variables: which setting each one names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from groundwire.settings.files import FILE_VARIABLE
+from groundwire.settings.installed import option_names, provider_names
+from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
+from groundwire.settings.suggest import did_you_mean
+
+__all__ = ["PREFIX", "Flat", "from_provider_variables", "from_variables", "variable"]
+
+PREFIX = "GROUNDWIRE_"
+
+Flat = dict[str, tuple[Any, str]]
+"""Values by dotted key, each with its origin."""
+
+_PROVIDERS = PREFIX + "PROVIDERS_"
+_MOST_DIGITS = 9
+_DOCUMENT_VARIABLES = MappingProxyType(
+    {
+        "WEB_SEARCH_SESSION_LIMIT": "session.limit",
+        "WEB_SEARCH_WARNING_THRESHOLD": "session.warning_threshold",
+    }
+)
+
+
+def variable(key: str) -> str:
+    """Return the environment variable of a dotted key: `search.limit` is GROUNDWIRE_SEARCH_LIMIT."""
+    return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", key).upper()
+
+
+def from_variables(source: Mapping[str, str], origin: str, problems: list[str], warnings: list[str]) -> Flat:
+    """Return the settings that variables name, but for those of single providers. An empty one counts as not set.
+
+    Args:
+        source: The variables.
+        origin: Where they are from, such as `environment`.
+        problems: Gets a line for each unknown variable.
+        warnings: Gets a line for each of the documents' variables that is wrong and therefore ignored (row H3).
+    """
+    known = {variable(key): key for key in known_keys()}
+    flat: Flat = {}
+    for name, value in sorted(source.items()):
+        if not value.strip() or name == FILE_VARIABLE or name.startswith(_PROVIDERS):
+            continue
+        if name in _DOCUMENT_VARIABLES:
+            number = value.strip()
+            if number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS:
+                flat.setdefault(_DOCUMENT_VARIABLES[name], (int(number), f"{origin} {name}"))
+            else:
+                key = _DOCUMENT_VARIABLES[name]
+                warnings.append(f"{origin} {name} must be a whole number of 0 or more; it is ignored ({key} stays).")
+        elif name in known:
+            flat[known[name]] = (value, f"{origin} {name}")
+        elif name.startswith(PREFIX):
+            problems.append(f"{origin}: {name} is not a setting{_near(name, known)}")
+    return flat
+
+
+def from_provider_variables(
+    source: Mapping[str, str], origin: str, instances: Callable[[], Iterable[str]], problems: list[str]
+) -> Flat:
+    """Return what GROUNDWIRE_PROVIDERS_NAME_OPTION and GROUNDWIRE_PROVIDERS_NAME_LABEL_OPTION say.
+
+    Args:
+        source: The variables.
+        origin: Where they are from.
+        instances: Returns the names `NAME:LABEL` that other settings mention; a variable alone makes none, because
+            `SEARXNG_BACKUP_URL` could be an option `backup_url` as well.
+        problems: Gets a line for each variable that names no provider.
+    """
+    named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
+    if not named:
+        return {}
+    installed = provider_names()
+    names = sorted({*installed, *instances()}, key=len, reverse=True)
+    flat: Flat = {}
+    for name, value in sorted(named.items()):
+        matches = [provider for provider in names if _option(name, provider)]
+        fitting = [provider for provider in matches if _option(name, provider) in option_names(provider)]
+        provider = (fitting or matches or [""])[0]
+        labelled = _labelled(name, provider) if matches and not fitting else None
+        if labelled:
+            instance, option = labelled
+            right = [variable(f"providers.{provider}.{known}") for known in option_names(provider)]
+            problems.append(
+                f"{origin}: {name} is no option of {provider}. If it is {option} of a second instance, "
+                f"name that in search.providers as {instance!r}{did_you_mean(name, right)}"
+            )
+        elif provider:
+            flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")
+        else:
+            options = [f"{provider}.{option}" for provider in installed for option in option_names(provider)]
+            problems.append(
+                f"{origin}: {name} is not an option of an installed provider"
+                + did_you_mean(name, [variable(f"providers.{option}") for option in options])
+            )
+    return flat
+
+
+def _option(name: str, provider: str) -> str:
+    """Return the option of `provider` that a variable names, or nothing if it is not this provider's."""
+    start = variable(f"providers.{provider}") + "_"
+    return name.removeprefix(start).lower() if name.startswith(start) else ""
+
+
+def _labelled(name: str, provider: str) -> tuple[str, str] | None:
+    """Return the instance and the option that a variable would mean if there were such an instance."""
+    rest = _option(name, provider)
+    for option in sorted(option_names(provider), key=len, reverse=True):
+        label = rest.removesuffix(f"_{option}")
+        if label not in {rest, ""}:
+            return f"{provider}:{label}", option
+    return None
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """Return the nearest right variable, or those of the same section."""
+    for section in sections():
+        start = f"{PREFIX}{section.upper()}_"
+        if name.startswith(start):
+            return did_you_mean(name, [one for one in known if one.startswith(start)], prefix=start)
+    return did_you_mean(name, [*known, *KEY_VARIABLES, FILE_VARIABLE], prefix=PREFIX)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from groundwire.cli import group
+from groundwire.testing import Endpoint, Recorded, Reply, World
+
+_STEERING = "\x1b]0;owned\x07\x1b[2Jtitle\x9b31m \u202egnorw"
+
+
+class Corner(Endpoint):
+    """Pages that the miniature web has no use for elsewhere."""
+
+    def handle(self, request: Recorded) -> Reply:
+        match request.path:
+            case "/204":
+                return Reply(status=204, content_type=None)
+            case "/image":
+                return Reply(body=b"\x89PNG\r\n\x1a\n" + bytes(100), content_type="image/png")
+            case "/empty":
+                return Reply.html("")
+            case "/steering":
+                return Reply.html(f"<title>{_STEERING}</title><article><p>{_STEERING}</p><p>More text.</p></article>")
+            case "/long":
+                return Reply.text("A line of a long page.\n\n" * 50_000)
+            case "/search":
+                rows = [{"title": _STEERING, "url": "http://a.example/", "content": _STEERING, "engine": _STEERING}]
+                return Reply.json({"query": "x", "results": rows, "unresponsive_engines": [["bing", _STEERING]]})
+        return Reply.html("<title>404</title>", status=404)
+
+
+@dataclass
+class Terminal:
+    """The command line, in this process or in one of its own, with nothing around it but the miniature web."""
+
+    world: World
+    corner: Corner
+    home: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "PYTHONWARNINGS": "error",
+            "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+            "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": self.world.searxng.url,
+            "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join((*self.world.origins, self.corner.url)),
+            **self.variables,
+        }
+
+    def here(self, *arguments: str | os.PathLike[str], **variables: str) -> Result:
+        """Run in this process."""
+        runner = CliRunner(env=self.environment | variables)
+        return runner.invoke(group, [os.fspath(one) for one in arguments], prog_name="groundwire")
+
+    def run(self, *arguments: str | bytes, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run in a process of its own."""
+        return subprocess.run(
+            [sys.executable, "-m", "groundwire", *arguments],
+            env=self.environment | variables,
+            cwd=self.home,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=50,
+            check=False,
+        )
+
+    def start(self, *arguments: str, stdout: int = subprocess.PIPE, **variables: str) -> subprocess.Popen[bytes]:
+        """Start in a process of its own and do not wait."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "groundwire", *arguments],
+            env=self.environment | variables,
+            cwd=self.home,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+        )
+
+
+@pytest.fixture
+def terminal(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    return Terminal(world, world.add(Corner("corner", "corner.test")), tmp_path)

@@ -1,0 +1,73 @@
+"""`groundwire config show`, in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from groundwire.settings.schema import known_keys
+
+Terminal = Any  # see conftest.py
+CANARY = "c4n4ry-key"
+
+
+@pytest.mark.req("Y4", "Y7")
+def test_every_setting_its_value_and_its_origin(terminal: Terminal) -> None:
+    (terminal.home / "groundwire.toml").write_text("[search]\nlimit = 7\n", encoding="utf-8")
+    done = terminal.here("config", "show", BRAVE_API_KEY=CANARY, GROUNDWIRE_NETWORK_PROXY=f"http://me:{CANARY}@h:1")
+    assert done.exit_code == 0
+    assert CANARY not in done.stdout + done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["limit", "7", str(terminal.home / "groundwire.toml")] in lines
+    assert ["timeout", "10.0", "default"] in lines
+    assert ["max_threads", "16", "default"] in lines
+    assert ["BRAVE_API_KEY", "********", "environment", "BRAVE_API_KEY"] in lines
+    assert ["TAVILY_API_KEY", "-", "not", "set"] in lines
+    assert ["search", "ready", "searxng"] in lines
+    for key in known_keys():
+        section, _, name = key.partition(".")
+        assert [f"[{section}]"] in lines
+        assert name in [line[0] for line in lines if line]
+
+
+def test_providers_that_are_skipped_and_why(terminal: Terminal) -> None:
+    done = terminal.here("config", "show", GROUNDWIRE_SEARCH_PROVIDERS="searxng:other,searxng")
+    assert done.exit_code == 0
+    assert "skipped  searxng:other is not configured: " in done.stdout
+    assert '[providers."searxng:other"]' in done.stdout
+
+
+@pytest.mark.req("Y4")
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"GROUNDWIRE_SEARCH_PROVIDERS": "searxng,serxng"}, "'serxng'"),
+        ({"GROUNDWIRE_SEARCH_PROVIDERS": "searxng:other"}, "searxng:other is not configured"),
+        ({"GROUNDWIRE_SEARCH_LIMIT": "many"}, "environment GROUNDWIRE_SEARCH_LIMIT: search.limit"),
+        ({"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_ULR": "x"}, "did you mean 'base_url'?"),
+        ({"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": "nonsense"}, "providers.searxng.base_url"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_exit_code_2(variables: dict[str, str], said: str, terminal: Terminal) -> None:
+    done = terminal.here("config", "show", **variables)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stderr.startswith("Error: ")
+
+
+@pytest.mark.req("Y7")
+def test_json(terminal: Terminal) -> None:
+    done = terminal.here("config", "show", "--json", BRAVE_API_KEY=CANARY, WEB_SEARCH_SESSION_LIMIT="many")
+    assert done.exit_code == 0
+    assert CANARY not in done.stdout
+    rows = {row["key"]: row for row in json.loads(done.stdout)}
+    assert set(known_keys()) <= set(rows)
+    assert rows["keys.BRAVE_API_KEY"] == {
+        "key": "keys.BRAVE_API_KEY",
+        "value": "********",
+        "origin": "environment BRAVE_API_KEY",
+    }
+    assert rows["providers.searxng.categories"]["value"] == "general"
+    assert done.stderr.startswith("Note: environment WEB_SEARCH_SESSION_LIMIT")

@@ -1,0 +1,124 @@
+"""`groundwire open`, in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from groundwire.tools import OpenPageToolResult
+
+Terminal = Any  # see conftest.py
+
+
+def _article(terminal: Terminal) -> str:
+    site = terminal.world.site("articles")
+    return str(site.page(next(iter(site.pages))))
+
+
+@pytest.mark.req("Y17")
+def test_a_page_as_markdown(terminal: Terminal) -> None:
+    url = _article(terminal)
+    done = terminal.here("open", url)
+    assert (done.exit_code, done.stderr) == (0, "")
+    head, _, content = done.stdout.partition("\n\n")
+    assert head.splitlines()[0].startswith("# ")
+    assert f"URL: {url}" in head
+    assert "characters, the whole page" in head
+    assert len(content) > 500
+
+    cut = terminal.here("open", url, "--max-length", "300")
+    assert cut.exit_code == 0
+    assert "characters, cut" in cut.stdout.partition("\n\n")[0]
+    assert len(cut.stdout.partition("\n\n")[2].rstrip("\n")) <= 300
+
+
+@pytest.mark.req("Y3", "Y17")
+def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
+    done = terminal.here("open", _article(terminal), "--max-length", "300", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert set(json.loads(done.stdout)) == set(OpenPageToolResult.model_fields)
+    page = OpenPageToolResult.model_validate_json(done.stdout)
+    assert (page.status, page.truncated, page.content_length) == ("success", True, len(page.content))
+
+
+WRONG = {
+    "file": ("file:///etc/passwd", "url: has the scheme file:."),
+    "no scheme": ("example.org/x", "url: has no scheme. Add https:// in front"),
+    "space": ("https://exa mple.org/", "url: has a space. Percent-encode it"),
+    "long": ("https://example.org/" + "a" * 9_980, "url: has 10,000 characters. "),
+    "empty": ("", "url: "),
+}
+
+
+@pytest.mark.req("Y13")
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
+    url, said = WRONG[case]
+    done = terminal.here("open", url)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    done = terminal.here("open", url, "--json")
+    page = OpenPageToolResult.model_validate_json(done.stdout)
+    assert (done.exit_code, done.stderr, page.status) == (2, "", "error")
+    assert said in page.error
+
+
+def test_wrong_options(terminal: Terminal) -> None:
+    done = terminal.here("open", "https://example.org/", "--max-length", "0")
+    assert done.exit_code == 2
+    assert "max_length (--max-length): is 0. Pass a whole number from 1 to" in done.stderr
+    done = terminal.here("open", "https://example.org/", "--max-length", "all", "--json")
+    assert done.exit_code == 2
+    error = OpenPageToolResult.model_validate_json(done.stdout).error
+    assert error == "Invalid value for '-m' / '--max-length': 'all' is not a valid integer. See groundwire open --help."
+    assert terminal.here("open").exit_code == 2
+    assert terminal.here("open", "https://a.example/", "https://b.example/").exit_code == 2
+
+
+FAILING = {
+    "no name": ("http://nowhere.invalid/", "nowhere.invalid"),
+    "204": ("{corner}/204", "no content (HTTP 204). Open another page."),
+    "image": ("{corner}/image", "a PNG image, which cannot be read as text. Open another page."),
+    "empty body": ("{corner}/empty", "empty (HTTP 200, no body). Open another page."),
+    "404": ("{corner}/nowhere", "no such page (HTTP 404). Search for it."),
+    "private": ("http://10.0.0.1/", "not allowed"),
+    "no port": ("{closed}/", "not allowed"),
+    "never begins": ("{hang}", "in time"),
+    "never ends": ("{endless}", ""),
+}
+
+
+@pytest.mark.req("Y15")
+@pytest.mark.parametrize("case", FAILING)
+@pytest.mark.timeout(30)
+def test_a_page_that_cannot_be_had_is_exit_code_3(case: str, terminal: Terminal) -> None:
+    slow = terminal.world.site("slow")
+    address, said = FAILING[case]
+    url = address.format(
+        corner=terminal.corner.url,
+        closed=terminal.world.closed_url,
+        hang=slow.page("hang"),
+        endless=slow.page("endless"),
+    )
+    done = terminal.here("open", url, "--timeout", "1")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert said in done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    if case == "never ends":
+        return
+    done = terminal.here("open", url, "--timeout", "1", "--json")
+    page = OpenPageToolResult.model_validate_json(done.stdout)
+    assert (done.exit_code, done.stderr, page.status, page.url) == (3, "", "error", url)
+    assert said in page.error
+
+
+def test_nothing_on_a_page_steers_the_terminal(terminal: Terminal) -> None:
+    for arguments in (["open"], ["open", "--json"]):
+        done = terminal.here(*arguments, f"{terminal.corner.url}/steering")
+        assert done.exit_code == 0
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout)
+        assert "More text." in done.stdout

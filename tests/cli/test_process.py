@@ -1,0 +1,189 @@
+"""The command as a process: streams, signals, pipes, terminals, and what it says without a traceback."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from groundwire import __version__
+from groundwire.tools import WebSearchToolResult
+
+Terminal = Any  # see conftest.py
+QUERY = "reciprocal rank fusion"
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def test_exit_codes_and_streams(terminal: Terminal) -> None:
+    found = terminal.run("search", QUERY, "--limit", "1")
+    assert (found.returncode, found.stdout.splitlines()[0]) == (0, " 1. Reciprocal rank fusion")
+    assert "\x1b" not in found.stdout + found.stderr
+    nothing = terminal.run("search", "zzzyyyxxx", "--json")
+    assert (nothing.returncode, nothing.stderr) == (1, "")
+    wrong = terminal.run("search", "--limit", "0", "--json", b"not UTF-8: \xff")
+    assert (wrong.returncode, wrong.stderr) == (2, "")
+    assert WebSearchToolResult.model_validate_json(wrong.stdout).error.startswith("limit: is 0.")
+    failed = terminal.run("search", QUERY, GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL=terminal.world.closed_url)
+    assert (failed.returncode, failed.stdout) == (3, "")
+    assert failed.stderr.startswith("Error: Web search unavailable.")
+    assert "Traceback" not in failed.stderr
+
+
+def test_the_group(terminal: Terminal) -> None:
+    assert terminal.run("--version").stdout == f"groundwire, version {__version__}\n"
+    bare = terminal.run()
+    assert bare.returncode == 2
+    assert "First steps: groundwire demo" in bare.stdout + bare.stderr
+    unknown = terminal.here("serch", "x")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "No such command 'serch'. Did you mean 'search'?" in unknown.stderr
+    assert terminal.here("--nonsense").exit_code == 2
+
+
+@pytest.mark.parametrize("command", [[], ["search"], ["open"], ["demo"], ["config"], ["config", "show"]])
+def test_help(command: list[str], terminal: Terminal) -> None:
+    long, short = terminal.here(*command, "--help"), terminal.here(*command, "-h")
+    assert long.exit_code == 0
+    assert long.stdout == short.stdout
+    assert long.stdout.startswith("Usage: groundwire")
+    assert max(map(len, long.stdout.splitlines())) <= 80
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(terminal: Terminal) -> None:
+    with terminal.start("open", f"{terminal.corner.url}/long", "--max-length", "9000000") as process:
+        assert process.stdout.read(10)
+        process.stdout.close()
+        error = process.stderr.read()
+        assert (process.wait(30), error) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")  # noqa: PTH110
+def test_a_full_disk_is_said(terminal: Terminal) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        with terminal.start("search", QUERY, stdout=full) as process:
+            error = process.stderr.read()
+    finally:
+        os.close(full)
+    assert (process.returncode, error) == (3, b"Error: No space left on device.\n")
+
+
+def test_control_c_ends_it_at_once(terminal: Terminal) -> None:
+    slow = terminal.world.site("slow")
+    with terminal.start("open", slow.page("hang")) as process:
+        slow.wait_for_requests(1, 20)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        output, error = process.communicate(timeout=20)
+    assert (process.returncode, output, error) == (130, b"", b"Interrupted.\n")
+    assert time.monotonic() - started < 5
+
+
+def test_a_thread_that_cannot_be_stopped_does_not_hold_up_the_end(terminal: Terminal) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        proxy = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with terminal.start(
+            "search", "x", "-p", "duckduckgo", "--timeout", "30", GROUNDWIRE_PROVIDERS_DUCKDUCKGO_PROXY=proxy
+        ) as process:
+            asking, _ = silent.accept()  # from now on ddgs waits for an answer that never comes
+            process.send_signal(signal.SIGINT)
+            started = time.monotonic()
+            _, error = process.communicate(timeout=20)
+            asking.close()
+    assert (process.returncode, error) == (130, b"Interrupted.\n")
+    assert time.monotonic() - started < 4
+
+
+def test_an_encoding_without_the_signs_of_the_page(terminal: Terminal) -> None:
+    url = terminal.world.site("legacy").page("gbk-header")
+    done = terminal.run("open", url, PYTHONIOENCODING="latin-1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "# ?????" in done.stdout
+
+
+def test_a_fault_of_our_own_is_said_without_a_traceback(terminal: Terminal) -> None:
+    script = (
+        "import click, groundwire.cli as cli\n"
+        "@cli.group.command()\n"
+        "def broken(): raise RuntimeError('secret')\n"
+        "cli.main()\n"
+    )
+    for before in ([], ["-v"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *before, "broken"],
+            env=terminal.environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=50,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (3, "")
+        assert (
+            "Error: Groundwire itself failed (RuntimeError). Run it as groundwire -v ... to see where." in done.stderr
+        )
+        assert ("Traceback" in done.stderr) is bool(before)
+
+
+def _on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tuple[int, str]:
+    """Run with a pseudo terminal as standard output and standard error."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "groundwire", *arguments],
+        env=terminal.environment | {"TERM": "xterm-256color", "COLUMNS": "80"} | variables,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=terminal.home,
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while select.select([ours], [], [], 30)[0]:
+            try:
+                seen += os.read(ours, 65_536)
+            except OSError:  # the last writer has gone
+                break
+    finally:
+        os.close(ours)
+    return process.wait(30), seen.decode()
+
+
+def test_a_spinner_and_colours_on_a_terminal_only(terminal: Terminal) -> None:
+    code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1")
+    assert code == 0
+    assert "Searching" in seen
+    assert "\x1b[1mReciprocal rank fusion\x1b[0m" in seen
+    assert seen.rindex("\x1b[?25h") < seen.index("Reciprocal rank fusion")  # the cursor is back before the list
+
+    code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1", NO_COLOR="1")
+    assert code == 0
+    assert "[1m" not in seen
+    assert "[32m" not in seen
+
+    code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1", TERM="dumb")
+    assert (code, "\x1b" in seen) == (0, False)
+
+
+@pytest.mark.req("Y11", "H2")
+def test_the_demo_needs_nothing(terminal: Terminal) -> None:
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "groundwire", "demo"], env={}, capture_output=True, timeout=50, check=False
+    )
+    assert time.monotonic() - started < 10
+    shown = done.stdout.decode()
+    assert (done.returncode, done.stderr) == (0, b"")
+    steps = ["World", "Search", "searxng:first: rate_limited (HTTP 429)", "ok   searxng:second", "Open", "ok   local"]
+    places = [shown.index(step) for step in (*steps, "Cite", "[1].", "Sources", "(opened)", "groundwire search")]
+    assert places == sorted(places)

@@ -1,0 +1,175 @@
+"""`groundwire search`, in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from groundwire.cli.terminal import cells
+from groundwire.testing import Fault
+from groundwire.tools import WebSearchToolResult
+
+Terminal = Any  # see conftest.py
+QUERY = "reciprocal rank fusion"
+
+
+def test_a_list_for_people(terminal: Terminal) -> None:
+    done = terminal.here("search", QUERY, "--limit", "2", COLUMNS="60")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == " 1. Reciprocal rank fusion"
+    assert lines[1].startswith("    http://127.0.0.1:")
+    assert lines[-2].startswith("    searxng (miniature) · 20")
+    assert "T00:00:00" not in done.stdout
+    assert all(cells(line) <= 60 for line in lines if "http://" not in line)
+    assert "2 results from searxng in " in done.stderr
+
+
+def test_the_options_reach_the_service(terminal: Terminal) -> None:
+    done = terminal.here(
+        "search", "a", "b", "-n", "3", "-t", "y", "-d", "wikipedia.org, a.org", "-x", "b.org", "--language", "de"
+    )
+    assert done.exit_code in {0, 1}
+    asked = terminal.world.searxng.requests[0].query
+    assert asked["q"].startswith("a b (site:wikipedia.org OR site:a.org)")
+    assert (asked["time_range"], asked["language"]) == ("year", "de")
+
+
+@pytest.mark.req("Y2", "Y11")
+def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
+    done = terminal.here("search", QUERY, "--limit", "2", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    found = json.loads(done.stdout)
+    assert set(found) == set(WebSearchToolResult.model_fields)
+    result = WebSearchToolResult.model_validate_json(done.stdout)
+    assert [row.citation_id for row in result.results] == [1, 2]
+    assert result.status == "success"
+
+
+def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:
+    done = terminal.here("search", "zzzyyyxxx")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "No results found for: zzzyyyxxx\n")
+    done = terminal.here("search", "zzzyyyxxx", "--json")
+    result = WebSearchToolResult.model_validate_json(done.stdout)
+    assert (done.exit_code, result.status, result.results) == (1, "success", ())
+
+
+@pytest.mark.req("H2", "Y15")
+@pytest.mark.parametrize("fault", [Fault.status(429), Fault.status(500), Fault.reset(), Fault.status(200, "<p>no")])
+def test_a_failed_search_is_exit_code_3(fault: Fault, terminal: Terminal) -> None:
+    terminal.world.searxng.fail(fault, times=None)
+    done = terminal.here("search", QUERY)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.startswith("Error: Web search unavailable. Errors: searxng ")
+    assert done.stderr.count("\n") == 1
+    done = terminal.here("search", QUERY, "--json")
+    result = WebSearchToolResult.model_validate_json(done.stdout)
+    assert (done.exit_code, done.stderr, result.status) == (3, "", "error")
+    assert result.attempts[0].provider == "searxng"
+
+
+@pytest.mark.req("H2")
+def test_a_provider_that_failed_before_another_helped_is_told(terminal: Terminal) -> None:
+    terminal.world.searxng.fail(Fault.status(429))
+    second = terminal.world.add_searxng("second")
+    done = terminal.here(
+        "search",
+        QUERY,
+        GROUNDWIRE_SEARCH_PROVIDERS="searxng,searxng:second",
+        GROUNDWIRE_PROVIDERS_SEARXNG_SECOND_BASE_URL=second.url,
+    )
+    assert done.exit_code == 0
+    assert "Note: searxng rate_limited, HTTP 429 after " in done.stderr
+    assert "from searxng:second in " in done.stderr
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "empty query": (["  "], "query: is empty. Pass the words to look for."),
+    "long query": (["a" * 2_001], "query: has 2,001 characters. Shorten it to at most 2,000 characters."),
+    "limit 0": (["x", "--limit", "0"], "limit: is 0. Pass a whole number from 1 to 50."),
+    "limit 10000": (["x", "--limit", "10000"], "limit: is 10000. Pass a whole number from 1 to 50."),
+    "limit ten": (["x", "--limit", "ten"], "Invalid value for '-n' / '--limit': 'ten' is not a valid integer."),
+    "time range": (["x", "-t", "decade"], "does not know 'decade'. Pass one of: d, w, m, y, all."),
+    "domain": (["x", "-d", "http://a.org/"], "'http://a.org/', which is not a domain name. Pass bare names such as"),
+    "no domain": (["x", "-d", "a.org,"], "has '', which is not a domain name."),
+    "language": (["x", "--language", "klingon!"], "language: does not know 'klingon!'. Pass a code such as en"),
+    "region": (["x", "--region", "usa"], "region: does not know 'usa'. Pass a code such as us or de."),
+    "timeout": (["x", "--timeout", "0"], "timeout: is 0.0. Pass seconds, more than 0 and at most 600."),
+    "not a number": (["x", "--timeout", "nan"], "timeout: is nan. Pass seconds"),
+    "provider": (["x", "-p", "serxng"], "'serxng'"),
+    "reader": (["x", "-p", "local"], "local cannot search; take it out of search.providers."),
+    "no query": ([], "Missing argument 'QUERY...'."),
+    "option": (["x", "--limti", "3"], "No such option '--limti'. Did you mean '--limit'?"),
+}
+
+
+@pytest.mark.req("Y4")
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
+    arguments, said = WRONG[case]
+    done = terminal.here("search", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    done = terminal.here("search", *arguments, "--json")
+    result = WebSearchToolResult.model_validate_json(done.stdout)
+    assert (done.exit_code, done.stderr, result.status) == (2, "", "error")
+    assert said.rstrip(".") in result.error
+    assert terminal.world.searxng.requests == []
+
+
+def test_the_message_names_the_option_where_the_field_has_another_name(terminal: Terminal) -> None:
+    assert "time_range (--time-range): " in terminal.here("search", "x", "-t", "never").stderr
+    assert "allowed_domains (--domain): " in terminal.here("search", "x", "-d", "?").stderr
+
+
+def test_words_after_two_dashes_are_words(terminal: Terminal) -> None:
+    done = terminal.here("search", "--", "--json", "--zzzyyyxxx")
+    assert done.exit_code in {0, 1}
+    assert terminal.world.searxng.requests[0].query["q"] == "--json --zzzyyyxxx"
+
+
+def test_a_provider_that_was_asked_for_but_cannot_be_used_is_told(terminal: Terminal) -> None:
+    done = terminal.here("search", QUERY, "-p", "searxng:other", "-p", "searxng")
+    assert done.exit_code == 0
+    assert "Note: searxng:other is not configured: " in done.stderr
+    done = terminal.here("search", QUERY, "-p", "searxng:other")
+    assert done.exit_code == 2
+    assert "searxng:other is not configured: " in done.stderr
+
+
+def test_wrong_settings_are_exit_code_2(terminal: Terminal) -> None:
+    done = terminal.here("search", "x", GROUNDWIRE_SEARCH_LIMTI="3")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?" in done.stderr
+    done = terminal.here("search", "x", "--json", GROUNDWIRE_SEARCH_LIMTI="3")
+    assert (done.exit_code, done.stderr) == (2, "")
+    assert "GROUNDWIRE_SEARCH_LIMTI" in WebSearchToolResult.model_validate_json(done.stdout).error
+
+
+@pytest.mark.req("H3")
+def test_a_bad_documents_variable_is_a_note_and_not_in_the_way(terminal: Terminal) -> None:
+    done = terminal.here("search", QUERY, "--json", WEB_SEARCH_SESSION_LIMIT="many")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("Note: environment WEB_SEARCH_SESSION_LIMIT must be a whole number")
+    assert WebSearchToolResult.model_validate_json(done.stdout).status == "success"
+
+
+def test_nothing_from_a_service_steers_the_terminal(terminal: Terminal) -> None:
+    base = {"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": terminal.corner.url}
+    for arguments in (["search", "x"], ["search", "x", "--json"], ["-vv", "search", "\x1b[31mx"]):
+        done = terminal.here(*arguments, **base)
+        assert done.exit_code == 0
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout + done.stderr)
+        assert "owned" in done.stdout
+
+
+def test_the_log_is_written_only_when_it_is_asked_for(terminal: Terminal) -> None:
+    assert "INFO" not in terminal.here("search", QUERY).stderr
+    spoken = terminal.here("-v", "search", QUERY, "--json")
+    assert "INFO groundwire.cli.run: Asking searxng\n" in spoken.stderr
+    assert "searxng ok, HTTP 200 after " in spoken.stderr
+    assert WebSearchToolResult.model_validate_json(spoken.stdout).results
+    assert "INFO" not in terminal.here("search", QUERY).stderr

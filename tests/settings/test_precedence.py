@@ -1,0 +1,127 @@
+"""Which of the six places wins, for every setting, and what is said about where a value came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from groundwire.settings import Settings, load, variable
+from groundwire.settings.schema import known_keys
+
+
+class _Desk(Protocol):
+    folder: Path
+    user_folder: Path
+
+    def write(self, *, project: str = "", user: str = "", dotenv: str = "") -> None: ...
+    def load(self, environment: dict[str, str] | None = None, **arguments: Any) -> Settings: ...
+
+
+VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
+    "search.providers": (["searxng"], ["duckduckgo"], ["searxng:a"], ["searxng:b"], ["searxng:c", "duckduckgo"]),
+    "search.limit": (1, 2, 3, 4, 6),
+    "search.timeout": (1.5, 2.5, 3.5, 4.5, 6.5),
+    "search.attempt_timeout": (1.5, 2.5, 3.5, 4.5, 7.5),
+    "search.safesearch": ("off", "strict", "off", "strict", "off"),
+    "read.providers": (["local"], ["local:a"], ["local:b"], ["local:c"], ["local:d", "local"]),
+    "read.max_length": (1, 2, 3, 4, 5),
+    "read.timeout": (1.5, 2.5, 3.5, 4.5, 5.5),
+    "read.max_bytes": (1001, 1002, 1003, 1004, 1005),
+    "session.limit": (1, 2, 3, 4, 0),
+    "session.warning_threshold": (1, 2, 3, 4, 0),
+    "policy.allowed_domains": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
+    "policy.blocked_domains": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
+    "policy.allow_origins": (["http://a"], ["http://b"], ["http://c"], ["http://d"], ["http://e", "http://f"]),
+    "network.proxy": ("http://a:1", "http://b:1", "http://c:1", "http://d:1", "http://e:1"),
+    "network.user_agent": ("a/1", "b/1", "c/1", "d/1", "e/1"),
+    "providers.searxng.base_url": ("http://a", "http://b", "http://c", "http://d", "http://e"),
+    "providers.duckduckgo.max_threads": ("1", "2", "3", "4", "5"),
+}
+"""For each setting five values, weakest place first: user's file, project's file, .env, environment, arguments."""
+
+
+def test_every_setting_is_in_the_table() -> None:
+    assert {key for key in VALUES if not key.startswith("providers.")} == set(known_keys())
+
+
+@pytest.mark.req("H3", "Y4")
+@pytest.mark.parametrize("key", VALUES)
+def test_the_stronger_place_wins(key: str, desk: _Desk) -> None:
+    section, _, name = key.rpartition(".")
+    user, project, dotenv, environment, argument = VALUES[key]
+    name_of_variable = variable(key)
+
+    def toml(value: object) -> str:
+        return f"[{section}]\n{name} = {json.dumps(value)}\n"
+
+    def words(value: Any) -> str:
+        return ", ".join(value) if isinstance(value, list) else str(value)
+
+    def in_force(**options: Any) -> tuple[str, str]:
+        settings = load(folder=desk.folder, user_folder=desk.user_folder, **options)
+        row = next((row for row in settings.rows() if row.key == key), None)
+        return (row.value, row.origin) if row else ("", "default")
+
+    own_file, project_file = desk.user_folder / "groundwire.toml", desk.folder / "groundwire.toml"
+    variables = {name_of_variable: words(environment)}
+
+    default = in_force(environment={})
+    assert default[1] == "default"
+    desk.write(user=toml(user))
+    assert in_force(environment={}) == (words(user), str(own_file))
+    desk.write(project=toml(project))
+    assert in_force(environment={}) == (words(project), str(project_file))
+    desk.write(dotenv=f"{name_of_variable}={words(dotenv)}\n")
+    assert in_force(environment={}) == (words(dotenv), f".env {name_of_variable}")
+    assert in_force(environment=variables) == (words(environment), f"environment {name_of_variable}")
+    assert in_force(environment=variables, arguments={key: argument}) == (words(argument), "argument")
+    assert in_force(environment={name_of_variable: " "}) == (words(dotenv), f".env {name_of_variable}")
+
+
+def test_a_place_takes_only_what_it_names_from_a_weaker_one(desk: _Desk) -> None:
+    desk.write(user="[search]\nlimit = 3\ntimeout = 3\n", project="[search]\ntimeout = 4\n")
+    settings = desk.load({"GROUNDWIRE_READ_TIMEOUT": "9"})
+    assert (settings.search.limit, settings.search.timeout, settings.read.timeout) == (3, 4, 9)
+
+
+def test_the_nearest_project_file_upwards_is_taken(desk: _Desk) -> None:
+    desk.write(project="[search]\nlimit = 3\n")
+    below = desk.folder / "a" / "b"
+    below.mkdir(parents=True)
+    settings = load(environment={}, folder=below, user_folder=desk.user_folder)
+    assert settings.search.limit == 3
+    (desk.folder / "a" / "groundwire.toml").write_text("[search]\nlimit = 4\n", encoding="utf-8")
+    assert load(environment={}, folder=below, user_folder=desk.user_folder).search.limit == 4
+
+
+@pytest.mark.parametrize("place", ["environment", ".env"])
+def test_a_named_file_stands_for_the_projects(place: str, desk: _Desk) -> None:
+    other = desk.folder / "other.toml"
+    other.write_text("[search]\nlimit = 9\n", encoding="utf-8")
+    desk.write(project="[search]\nlimit = 3\n", user="[search]\ntimeout = 2\n")
+    if place == ".env":
+        desk.write(dotenv="GROUNDWIRE_CONFIG=other.toml\n")
+    settings = desk.load({"GROUNDWIRE_CONFIG": str(other)} if place == "environment" else {})
+    assert (settings.search.limit, settings.search.timeout) == (9, 2)
+    assert settings.origin("search.limit") == str(other)
+
+
+@pytest.mark.req("H3")
+def test_our_own_variable_wins_over_the_documents_variable() -> None:
+    both = {"GROUNDWIRE_SESSION_LIMIT": "7", "WEB_SEARCH_SESSION_LIMIT": "9"}
+    here = Path("/nowhere")
+    assert load(environment=both, folder=here, user_folder=here).session.limit == 7
+
+
+def test_the_users_folder_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own = tmp_path / "groundwire" / "groundwire.toml"
+    own.parent.mkdir()
+    own.write_text("[search]\nlimit = 8\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    settings = load()
+    assert settings.search.limit == 8
+    assert settings.origin("search.limit") == str(own)
