@@ -186,3 +186,14 @@ def test_whatever_a_model_writes_nothing_is_raised(arguments: dict[str, Any]) ->
     asyncio.run(call(web_search_tool))
     if not str(arguments.get("url", "")).startswith("http"):
         asyncio.run(call(open_page_tool))
+
+
+async def test_half_a_character_does_no_harm(settings: Make) -> None:
+    async with Web(settings()) as web:
+        for tool in web_tools(web):
+            for arguments in (
+                {"query": "\ud800"},
+                {"url": "https://a.example/\ud800"},
+                {"query": "x", "limit": "\ud800"},
+            ):
+                json.loads(render_json(await tool.call(**arguments)))

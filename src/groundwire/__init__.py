@@ -12,6 +12,7 @@ its parts are loaded when they are first used.
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -76,6 +77,8 @@ __all__ = [
     "open_page",
     "search",
 ]
+
+logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless it is asked for
 
 _ROOMS = ("errors", "models", "providers", "settings", "sync", "web")
 

@@ -40,6 +40,7 @@ next; none carries a secret or a resolved private address.
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -119,7 +120,9 @@ class UnknownProvider(ConfigurationError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(sorted(known))
-        super().__init__(f"Unknown provider {name!r}. Known providers: {', '.join(self.known) or 'none'}.")
+        near = difflib.get_close_matches(name.partition(":")[0], self.known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"Unknown provider {name!r}.{hint} Known providers: {', '.join(self.known) or 'none'}.")
 
 
 class MissingKey(ConfigurationError):

@@ -79,7 +79,7 @@ MAX_URL = 2_048  # characters, row C4
 MAX_TITLE = 500  # characters, row C4
 MAX_SNIPPET = 1_000  # characters, row C4
 
-_DOMAIN = re.compile(r"(?!-)[^\s/:@?#\\%\[\]]{1,253}")
+_DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +282,8 @@ class Attempt(_Noun):
         """Return the attempt as one line for a person."""
         status = f", HTTP {self.status}" if self.status else ""
         reason = f": {self.reason}" if self.reason else ""
-        return f"{self.provider} {self.outcome}{status} after {self.latency_ms} ms{reason}"
+        again = f" (may be asked again in {self.retry_after:g} s)" if self.retry_after else ""
+        return f"{self.provider} {self.outcome}{status} after {self.latency_ms} ms{reason}{again}"
 
 
 class Budget(_Noun):

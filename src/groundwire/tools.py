@@ -46,7 +46,7 @@ _INTERNAL = "The tool itself failed; the operator finds the reason in the log. G
 
 
 class _Result(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class SearchResultItem(_Result):
@@ -246,7 +246,7 @@ def open_page_tool(web: Web) -> Tool:
 
 async def web_search_result(web: Web, arguments: Mapping[str, Any]) -> WebSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
-    shown = str(arguments.get("query", ""))[:200]
+    shown = _shown(arguments.get("query", ""))
     try:
         asked = _SearchArguments.model_validate(arguments)
         response = await web.search(
@@ -264,7 +264,7 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any]) -> WebSearch
 
 async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
     """Open a page with the arguments that a model wrote; every failure becomes a result with `status` error."""
-    shown = str(arguments.get("url", ""))[:200]
+    shown = _shown(arguments.get("url", ""))
     try:
         asked = _OpenArguments.model_validate(arguments)
         page = await web.open_page(asked.url, max_length=asked.max_length)
@@ -319,6 +319,11 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
 def opened(page: Page) -> OpenPageToolResult:
     """Return a page as the tool's result."""
     return OpenPageToolResult(**page.model_dump(include=set(OpenPageToolResult.model_fields)))
+
+
+def _shown(value: object) -> str:
+    """Return an argument as it may stand in a result: text that every encoding takes, and not too long."""
+    return str(value)[:200].encode("utf-8", "replace").decode("utf-8")
 
 
 def _search_text(result: WebSearchToolResult) -> str:

@@ -7,6 +7,7 @@ from typing import Self, cast
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
+    BlockedAddress,
     BlockedDomain,
     Closed,
     ConfigurationError,
@@ -262,13 +263,19 @@ class _Transports:
         self._settings = settings
         self._resolver = resolver
         self.guard = self._guard()
-        self.api = self._transport(self.guard)
-        self.pages = self._transport(self.guard)
+        self.api = self._transport(self.guard, settings.network.proxy)
+        self.pages = self._transport(self.guard, settings.network.proxy)
         self._operators: list[Transport] = []
 
     def operator(self, base_url: str) -> Transport:
         """Return a client that may reach the origin of `base_url` besides public addresses."""
-        transport = self._transport(self._guard(parse_url(base_url).origin))
+        origin = parse_url(base_url).origin
+        try:
+            Guard().admit(origin)
+            proxy = self._settings.network.proxy
+        except BlockedAddress:
+            proxy = ""  # a service inside is not reached by way of outside
+        transport = self._transport(self._guard(origin), proxy)
         self._operators.append(transport)
         return transport
 
@@ -279,6 +286,5 @@ class _Transports:
     def _guard(self, *origins: str) -> Guard:
         return Guard(allow_origins=(*self._settings.policy.allow_origins, *origins), resolver=self._resolver)
 
-    def _transport(self, guard: Guard) -> Transport:
-        network = self._settings.network
-        return Transport(guard, user_agent=network.user_agent, proxy=network.proxy)
+    def _transport(self, guard: Guard, proxy: str) -> Transport:
+        return Transport(guard, user_agent=self._settings.network.user_agent, proxy=proxy)

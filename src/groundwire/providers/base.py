@@ -113,7 +113,7 @@ class ReadProvider(Protocol):
 class Options(BaseModel):
     """A provider's own settings, `[providers.NAME]` in a file. Subclass it in the provider's file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
 
 
 _O = TypeVar("_O", bound=Options)

@@ -16,7 +16,7 @@ from groundwire.errors import (
     UnsupportedContent,
 )
 from groundwire.models import ReadResult
-from groundwire.providers.base import Capabilities, ProviderContext
+from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.convert import to_markdown
 from groundwire.reading.decode import decode
 from groundwire.reading.media import media_type
@@ -41,6 +41,8 @@ class LocalReadProvider:
     """
 
     capabilities = Capabilities(read=True, guarded=True)
+    Options = Options
+    """It has no settings of its own; those of the section `read` hold for it."""
 
     def __init__(self, transport: Transport, *, max_bytes: int = 10_000_000, name: str = "local") -> None:
         self.name = name
@@ -50,7 +52,12 @@ class LocalReadProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the reader; it has no options of its own."""
+        """Make the reader.
+
+        Raises:
+            ConfigurationError: an option is given; it has none.
+        """
+        context.options(cls.Options)
         return cls(context.transports.pages, max_bytes=context.settings.read.max_bytes, name=context.name)
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:

@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable
+from datetime import datetime
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
@@ -17,6 +18,7 @@ __all__ = ["canonical", "normalise", "plain"]
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _CUT = "…"
+_LONGEST_DATE = 100  # characters
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
 
 
@@ -47,11 +49,22 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
                 update={
                     "title": plain(row.title, MAX_TITLE) or url.host,
                     "snippet": plain(row.snippet, MAX_SNIPPET),
-                    "source": row.source or provider,
+                    "source": plain(row.source, MAX_TITLE) or provider,
+                    **_published(row),
                 }
             )
         )
     return kept
+
+
+def _published(row: SearchResult) -> dict[str, str | None]:
+    """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
+    said = plain(row.published or "", _LONGEST_DATE)
+    try:
+        datetime.fromisoformat(said)
+    except ValueError:
+        return {"published": None, "published_origin": said or plain(row.published_origin, _LONGEST_DATE)}
+    return {"published": said, "published_origin": plain(row.published_origin, _LONGEST_DATE)}
 
 
 def plain(text: str, longest: int) -> str:

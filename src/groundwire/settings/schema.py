@@ -52,7 +52,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
 
 
 class SearchSettings(_Section):
@@ -126,7 +126,7 @@ class Row(BaseModel):
 class Settings(BaseModel):
     """Everything that can be set. `groundwire.settings.load` fills it from files and the environment."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
 
     search: SearchSettings = SearchSettings()
     """How to search."""
