@@ -62,5 +62,7 @@ def test_each_exchange_ends_in_its_class(provider: str, exchange: dict[str, Any]
 def test_the_table_is_large_and_knows_every_class() -> None:
     seen = Counter(case["expect"] for _, case in CASES)
     assert sum(seen.values()) >= 120
-    assert {"ok", "empty", "rate_limited", "quota", "auth", "bad_request", "unavailable", "invalid_response"} <= set(seen)
+    assert {"ok", "empty", "rate_limited", "quota", "auth", "bad_request", "unavailable", "invalid_response"} <= set(
+        seen
+    )
     assert issubclass(PageError, GroundwireError)
