@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from datetime import date
 from typing import Any, Self, TypeVar
 
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
@@ -50,9 +51,12 @@ class SyncWeb:
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
         time_range: TimeRange = "all",
+        published_after: date | str | None = None,
+        published_before: date | str | None = None,
         language: str | None = None,
         region: str | None = None,
         safesearch: SafeSearch | None = None,
+        page: int = 1,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web; see `Web.search` for the arguments, the result and the errors."""
@@ -63,9 +67,12 @@ class SyncWeb:
                 allowed_domains=allowed_domains,
                 blocked_domains=blocked_domains,
                 time_range=time_range,
+                published_after=published_after,
+                published_before=published_before,
                 language=language,
                 region=region,
                 safesearch=safesearch,
+                page=page,
                 timeout=timeout,
             )
         )
@@ -117,9 +124,12 @@ def search(
     allowed_domains: Sequence[str] = (),
     blocked_domains: Sequence[str] = (),
     time_range: TimeRange = "all",
+    published_after: date | str | None = None,
+    published_before: date | str | None = None,
     language: str | None = None,
     region: str | None = None,
     safesearch: SafeSearch | None = None,
+    page: int = 1,
     timeout: float | None = None,
 ) -> SearchResponse:
     """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
@@ -130,9 +140,12 @@ def search(
             allowed_domains=allowed_domains,
             blocked_domains=blocked_domains,
             time_range=time_range,
+            published_after=published_after,
+            published_before=published_before,
             language=language,
             region=region,
             safesearch=safesearch,
+            page=page,
             timeout=timeout,
         )
 

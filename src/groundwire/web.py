@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Self, cast
 
 from groundwire.deadline import Deadline
@@ -24,6 +25,7 @@ from groundwire.models import (
     SearchResponse,
     Source,
     TimeRange,
+    check_date,
     check_domains,
     check_int,
 )
@@ -106,9 +108,12 @@ class Web:
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
         time_range: TimeRange = "all",
+        published_after: date | str | None = None,
+        published_before: date | str | None = None,
         language: str | None = None,
         region: str | None = None,
         safesearch: SafeSearch | None = None,
+        page: int = 1,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web.
@@ -119,9 +124,12 @@ class Web:
             allowed_domains: Only these domains and their sub-domains; empty means every domain.
             blocked_domains: Never these domains nor their sub-domains.
             time_range: How recent: `d` (day), `w`, `m`, `y` or `all`.
+            published_after: The first day on which a result may have been published, a date or `2026-01-31`.
+            published_before: The last such day.
             language: A language tag such as `en`.
             region: A country code such as `us`.
             safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
+            page: Which page of results, 1 to 10.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
 
         Returns:
@@ -138,9 +146,12 @@ class Web:
             allowed_domains=check_domains("allowed_domains", allowed_domains),
             blocked_domains=check_domains("blocked_domains", blocked_domains),
             time_range=time_range,
+            published_after=check_date("published_after", published_after),
+            published_before=check_date("published_before", published_before),
             language=language,
             region=region,
             safesearch=self.settings.search.safesearch if safesearch is None else safesearch,
+            page=page,
         )
         deadline = self._begin(timeout, self.settings.search.timeout)
         self._budget.take()
@@ -159,6 +170,7 @@ class Web:
             sources=tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results),
             provider=answer.provider,
             attempts=answer.attempts,
+            filters=answer.filters,
             budget=self._budget.state(),
             warnings=(*answer.warnings, *((warning,) if warning else ())),
         )

@@ -77,7 +77,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _uv(*arguments: str) -> None:
-    command = [sys.executable, "-m", "uv", "--quiet", *arguments]
+    command = [sys.executable, "-m", "uv", "--quiet", "--system-certs", *arguments]  # as pip trusts them
     clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     try:
         subprocess.run(command, env=clean, check=True, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
 import pytest
 
@@ -29,11 +30,15 @@ ROW = SearchResult(title="A", url="https://a.example/x")
 class Scripted:
     """A provider of somebody else: it does what a test says, for any query but the canary's."""
 
-    capabilities = Capabilities(search=True)
-
     def __init__(
-        self, name: str, act: Callable[[], Awaitable[Sequence[SearchResult]]], *, canary: bool | None = None
+        self,
+        name: str,
+        act: Callable[[], Awaitable[Sequence[SearchResult]]],
+        *,
+        canary: bool | None = None,
+        domains: Literal["native", "operator", "none"] = "none",
     ) -> None:
+        self.capabilities = Capabilities(search=True, domains=domains)
         self.name = name
         self._act = act
         self._canary = canary
@@ -198,7 +203,8 @@ class TestEmpty:
         answer = await chain(limited, Scripted("second", finds(), canary=True)).search(
             Query(text="q"), Deadline.after(5)
         )
-        assert [attempt.outcome for attempt in answer.attempts] == ["rate_limited", "empty"]
+        assert [attempt.outcome for attempt in answer.attempts] == ["rate_limited", "empty", "ok"]
+        assert "canary" in answer.attempts[2].reason
         assert "first rate_limited" in answer.warnings[0]
 
 
@@ -226,13 +232,15 @@ class TestRows:
         answer = await Chain([Scripted("any", finds(*rows))], policy=policy).search(Query(text="q"), Deadline.after(5))
         assert [row.url for row in answer.results] == ["https://good.example/"]
 
-    async def test_rows_that_are_all_off_domain_prove_an_empty_answer(self) -> None:
-        answer = await chain(Scripted("any", finds(ROW))).search(
-            Query(text="q", allowed_domains=("wikipedia.org",)), Deadline.after(5)
-        )
+    @pytest.mark.req("B1", "B4")
+    async def test_off_domain_rows_prove_an_empty_answer_if_the_service_knew_the_domains(self) -> None:
+        query = Query(text="q", allowed_domains=("wikipedia.org",))
+        answer = await chain(Scripted("any", finds(ROW), domains="native")).search(query, Deadline.after(5))
         assert answer.results == ()
         assert answer.attempts[0].outcome == "empty"
         assert "none of them on an allowed domain" in answer.attempts[0].reason
+        with pytest.raises(AllProvidersFailed, match=r"does not know allowed_domains \(unproven\)"):
+            await chain(Scripted("any", finds(ROW), canary=True)).search(query, Deadline.after(5))
 
     async def test_the_limit_holds_even_if_a_provider_gives_more(self) -> None:
         rows = [SearchResult(title="x", url=f"https://a.example/{number}") for number in range(9)]

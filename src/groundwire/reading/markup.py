@@ -15,8 +15,10 @@ from urllib.parse import urljoin
 
 __all__ = ["Token", "attribute", "shorten", "tokens", "unescape", "web_address"]
 
-_ATTRIBUTES = r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])))*+"""
-_TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)({_ATTRIBUTES})>")
+# A lookahead and a backreference make the group atomic, so that a page of unclosed quotes costs linear time. Possessive
+# groups say the same and are matched wrongly by Python up to 3.11.4 (CPython issue 106052).
+_ATTRIBUTES = r"""(?:[^>=]+|=\s*(?!\s)(?:"[^"]*"|'[^']*'|(?!["'])))*"""
+_TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)(?=({_ATTRIBUTES}))\3>")
 _RAW: Final = {
     name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")

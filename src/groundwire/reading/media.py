@@ -102,7 +102,7 @@ _DESCRIPTIONS: Final[dict[KindName, str]] = {
 }
 _SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard looks at 1,445
 _HTML = re.compile(
-    rb"(?:<!--.{0,1000}?-->\s*+|<\?xml.{0,300}?\?>\s*+)*+"
+    rb"(?:<!--(?:(?!-->).)*-->\s*|<\?xml(?:(?!\?>).)*\?>\s*)*"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|table|main|article|section|header|nav|h[1-6]|p|a|br)[\s/>]",
     re.IGNORECASE | re.DOTALL,
 )
