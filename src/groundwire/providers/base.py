@@ -179,7 +179,7 @@ class ProviderContext:
         """
         found: dict[str, SecretStr] = {}
         for variable in variables:
-            value = self.settings.keys.get(variable)
+            value = self.settings.secret(variable)
             for part in value.get_secret_value().split(",") if value else ():
                 if key := part.strip():
                     found.setdefault(key, SecretStr(key))
@@ -193,7 +193,7 @@ class ProviderContext:
 
     def key(self, variable: str) -> SecretStr | None:
         """Return the key kept under an environment variable's name, or None."""
-        return self.settings.keys.get(variable)
+        return self.settings.secret(variable)
 
 
 class ProviderClass(Protocol):

@@ -23,6 +23,8 @@ from groundwire.settings.variables import PREFIX, Flat, from_provider_variables,
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
 
+_KEYS = "keys."
+
 
 def load(
     arguments: Mapping[str, Any] | None = None,
@@ -34,7 +36,8 @@ def load(
     """Return the settings in force.
 
     Args:
-        arguments: Values by dotted key, such as `{"search.limit": 3}`; they win over everything else.
+        arguments: Values by dotted key, such as `{"search.limit": 3}` or `{"keys.BRAVE_API_KEY": key}`; they win over
+            everything else.
         environment: The environment variables; by default those of the process. An empty one counts as not set.
         folder: The working folder, where the project's file and `.env` are looked for; by default the current one.
         user_folder: The folder with the user's own `groundwire.toml`; by default the platform's.
@@ -50,7 +53,7 @@ def load(
     dotenv = _dotenv(folder / ".env", problems, warnings)
     named = environment.get(FILE_VARIABLE) or dotenv.get(FILE_VARIABLE)
     files = [_from_file(path, problems) for path in places(named, folder, user_folder, problems)]
-    given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items()}
+    given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
     plain = [
         from_variables(source, origin, problems, warnings)
         for source, origin in ((dotenv, ".env"), (environment, "environment"))
@@ -76,9 +79,22 @@ def load(
         for name in KEY_VARIABLES
         if source.get(name, "").strip()
     }
+    keys |= {
+        key.removeprefix(_KEYS): (value.get_secret_value() if isinstance(value, SecretStr) else str(value), "argument")
+        for key, value in (arguments or {}).items()
+        if key.startswith(_KEYS)
+    }
     settings = _build(merged, keys, problems)
+    ambient = {name: value.strip() for name, value in {**dotenv, **environment}.items() if _may_be_a_key(name)}
+    secrets = {name: SecretStr(value) for name, value in ambient.items() if value}
+    object.__setattr__(settings, "_ambient", secrets)
     object.__setattr__(settings, "_warnings", tuple(warnings))
     return settings
+
+
+def _may_be_a_key(name: str) -> bool:
+    """Whether a variable may hold a provider's key; anybody's provider may ask for one by its own name."""
+    return name.endswith(("_KEY", "_TOKEN"))
 
 
 def _dotenv(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
+from groundwire.settings.keyring import key_from_keyring
 
 __all__ = [
     "KEY_VARIABLES",
@@ -29,10 +30,18 @@ __all__ = [
 KEY_VARIABLES = (
     "BRAVE_API_KEY",
     "BRAVE_SEARCH_API_KEY",
+    "EXA_API_KEY",
+    "FIRECRAWL_API_KEY",
     "JINA_API_KEY",
+    "KAGI_API_KEY",
+    "LINKUP_API_KEY",
+    "PARALLEL_API_KEY",
     "PERPLEXITY_API_KEY",
     "SEARXNG_API_KEY",
+    "SERPER_API_KEY",
     "TAVILY_API_KEY",
+    "YDC_API_KEY",
+    "YOU_API_KEY",
 )
 """The variables in which the services' own documentation and the five design documents keep keys."""
 
@@ -144,6 +153,7 @@ class Settings(BaseModel):
     """Keys by the name of their environment variable; shown masked wherever they are shown."""
 
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _ambient: Mapping[str, SecretStr] | None = PrivateAttr(default=None)
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @property
@@ -154,6 +164,17 @@ class Settings(BaseModel):
     def origin(self, key: str) -> str:
         """Return where the value of a dotted key came from: `default`, a file, a variable, `argument`."""
         return self._origins.get(key, "default")
+
+    def secret(self, variable: str) -> SecretStr | None:
+        """Return the key kept under a variable's name, or None.
+
+        One that was given as an argument comes first. Settings that were loaded then ask the keyring, the
+        environment and `.env`; settings that were made by hand have what they were given and nothing more.
+        """
+        given = self.keys.get(variable)
+        if self._ambient is None or (given is not None and self.origin(f"keys.{variable}") == "argument"):
+            return given
+        return key_from_keyring(variable) or self._ambient.get(variable)
 
     def rows(self) -> list[Row]:
         """Return every setting in force, secrets masked, in the order of the documentation."""
