@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import AllProvidersFailed, GroundwireError
-from groundwire.models import Attempt, Page, SearchResponse, Source, TimeRange
+from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source, TimeRange
 from groundwire.settings.suggest import faults
 from groundwire.web import Web
 
@@ -81,6 +81,8 @@ class WebSearchToolResult(_Result):
     """The provider that answered."""
     attempts: tuple[Attempt, ...] = ()
     """Every try, in order."""
+    filters: tuple[FilterReceipt, ...] = ()
+    """What became of each filter that was asked for."""
     status: Literal["success", "error"] = "success"
     """Whether the web could be searched."""
     error: str = ""
@@ -313,6 +315,7 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
         message="\n".join(filter(None, (found, *response.warnings))),
         provider=response.provider,
         attempts=response.attempts,
+        filters=response.filters,
     )
 
 

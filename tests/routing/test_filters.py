@@ -97,6 +97,12 @@ async def test_rows_without_a_date_are_kept_and_counted() -> None:
     answer = await search(Gives([ROW, old], ABLE), Query(text="q", time_range="w"))
     assert [row.url for row in answer.results] == [ROW.url]
     assert answer.filters[0].note == "1 of 1 results have no date and were kept"
+    assert answer.warnings == ("time_range: 1 of 1 results have no date and were kept",)
+
+
+async def test_what_cannot_be_done_is_said() -> None:
+    answer = await search(Gives([ROW], UNABLE), Query(text="q", language="de"))
+    assert answer.warnings == ("gives cannot filter by language; the results are not filtered by it",)
 
 
 @pytest.mark.req("B4", "Y10")

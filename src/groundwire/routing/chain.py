@@ -35,7 +35,7 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import SearchProvider
-from groundwire.routing.filters import asked_of, receipts, sift
+from groundwire.routing.filters import asked_of, notes, receipts, sift
 from groundwire.routing.normalise import normalise
 from groundwire.safety.domains import DomainPolicy
 
@@ -163,7 +163,8 @@ class Chain:
         sifted = sift(normalise(results, (self._policy, wanted), name), query)
         rows = sifted.rows[: query.limit]
         filters = receipts(asked, results, provider.capabilities, sifted, rows)
-        done = _Try(_attempt(name, "ok", "; ".join(results.warnings), results), rows, filters, results.warnings)
+        warnings = (*results.warnings, *notes(filters, name))
+        done = _Try(_attempt(name, "ok", "; ".join(results.warnings), results), rows, filters, warnings)
         if rows:
             if results.partial:
                 done.attempt = done.attempt.model_copy(update={"outcome": "partial"})

@@ -11,7 +11,7 @@ from groundwire.providers import Capabilities
 from groundwire.providers.wire import time_range_start
 from groundwire.safety.domains import DomainPolicy
 
-__all__ = ["Sifted", "asked_of", "receipts", "sift"]
+__all__ = ["Sifted", "asked_of", "notes", "receipts", "sift"]
 
 _ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
 
@@ -83,6 +83,17 @@ def receipts(
             note = f"{sifted.dropped} results outside were left out"
         made.append(FilterReceipt(filter=name, applied=results.applied.get(name, usual), note=note))
     return tuple(made)
+
+
+def notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
+    """Return what the reader should know about the filters, a sentence each; nothing where all went well."""
+    said = []
+    for receipt in made:
+        if receipt.applied == "not_possible":
+            said.append(f"{provider} cannot filter by {receipt.filter}; the results are not filtered by it")
+        elif receipt.note:
+            said.append(f"{receipt.filter}: {receipt.note}")
+    return tuple(said)
 
 
 _DATES = frozenset({"time_range", "published_after", "published_before"})
