@@ -30,7 +30,7 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         policies: Domain lists that every row must satisfy, whatever the provider promised.
         provider: The provider's name, for rows that do not say who found them.
     """
-    policies = list(policies)
+    policies = [policy for policy in policies if policy.allowed or policy.blocked]
     seen: set[str] = set()
     kept = []
     for row in rows:
@@ -41,7 +41,7 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         except (InvalidRequest, BlockedByPolicy):
             continue  # not an address that anybody could open
         key = canonical(url)
-        if key in seen or not all(policy.permits(row.url) for policy in policies):
+        if key in seen or not all(policy.permits(url.host) for policy in policies):
             continue
         seen.add(key)
         kept.append(
@@ -74,11 +74,14 @@ def plain(text: str, longest: int) -> str:
         text: A title or snippet as a provider sent it.
         longest: The most characters to return, the mark included.
     """
-    text = html.unescape(_TAG.sub("", text[: longest * 8]))
-    text = "".join(
-        " " if char in "\t\n\r\u2028\u2029" else char for char in text if char in "\t\n\r" or _is_shown(char)
-    )
+    text = text[: longest * 8]
+    if "<" in text:
+        text = _TAG.sub("", text)
+    if "&" in text:
+        text = html.unescape(text)
     text = " ".join(text.split())
+    if not text.isprintable():
+        text = " ".join("".join(filter(_is_shown, text)).split())
     return text if len(text) <= longest else text[: longest - 1].rstrip() + _CUT
 
 

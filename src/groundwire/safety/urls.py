@@ -155,6 +155,8 @@ def _check_characters(text: str) -> None:
         raise _fault("is empty", "Pass an address such as https://example.com/.")
     if len(text) > MAX_LENGTH:
         raise _too_long(len(text))
+    if text.isascii() and text.isprintable() and "\\" not in text and " " not in text:
+        return  # as nearly every address; what follows looks for the fault
     for char in text:
         if char == "\\":
             raise _fault("has a backslash", "Write / between the parts, or %5C where a backslash is meant.")
@@ -224,6 +226,8 @@ def _without_dots(path: str) -> str:
 
 
 def _encoded(text: str, unsafe: frozenset[str]) -> str:
+    if text.isascii() and unsafe.isdisjoint(text):
+        return text
     return "".join(
         char if char.isascii() and char not in unsafe else "".join(f"%{byte:02X}" for byte in char.encode("utf-8"))
         for char in text
