@@ -62,9 +62,12 @@ class Keys:
                 continue
             try:
                 return await call(key)
-            except (AuthenticationFailed, QuotaExceeded, RateLimited) as error:
-                self._rests[number] = (self._clock() + _rest(error), error)
-                failure = error
+            except ProviderError as error:
+                said = _without(key, error)
+                if not isinstance(said, (AuthenticationFailed, QuotaExceeded, RateLimited)):
+                    raise said from None if said is not error else error.__cause__
+                self._rests[number] = (self._clock() + _rest(said), said)
+                failure = said
         raise failure or self._first_awake(resting)
 
     def _resting(self) -> dict[int, tuple[float, ProviderError]]:
@@ -79,6 +82,19 @@ class Keys:
         return type(error)(
             error.provider, f"{error.reason} ({which})", status=error.status, retry_after=left, fix=error.fix
         )
+
+
+def _without(key: str, error: ProviderError) -> ProviderError:
+    """Return the error without the key, which some services repeat when they refuse it."""
+    if key not in str(error):
+        return error
+    return type(error)(
+        error.provider,
+        error.reason.replace(key, "***"),
+        status=error.status,
+        retry_after=error.retry_after,
+        fix=error.fix.replace(key, "***"),
+    )
 
 
 def _rest(error: ProviderError) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 
 from groundwire.errors import (
     AuthenticationFailed,
+    ProviderBlocked,
     ProviderTimeout,
     ProviderUnavailable,
     QuotaExceeded,
@@ -59,6 +60,8 @@ def raise_for_status(reply: Reply, name: str) -> None:
         raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
     if status == 402:
         raise QuotaExceeded(name, f"the account's allowance is used up{words}", status=status, retry_after=again)
+    if status == 403 and reply.media_type == "text/html":
+        raise ProviderBlocked(name, "a firewall in front of it refuses us", status=status, retry_after=again)
     if status in {401, 403}:
         raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
     if status in {408, 504}:

@@ -1,0 +1,201 @@
+"""Perplexity Search, ranked pages without a written answer (https://docs.perplexity.ai/api-reference/search-post)."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Any, Literal, cast
+
+from pydantic import Field
+
+from groundwire.deadline import Deadline
+from groundwire.errors import QuotaExceeded, UnexpectedResponse
+from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
+from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.base import Capabilities
+from groundwire.providers.wire import (
+    day,
+    error_text,
+    json_object,
+    objects,
+    raise_for_status,
+    retry_after,
+    text_or_empty,
+    time_range_start,
+)
+from groundwire.transport import Reply
+
+__all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
+
+_MAX_RESULTS = 20
+_MAX_DOMAINS = 20
+_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+# An account without credit gets 401 or 429, the statuses of a wrong key and of haste: only the words differ.
+_NO_CREDIT = re.compile(
+    r"(?i)insufficient[ _-]?(quota|credit|balance|fund)|exceeded your (current )?quota|out of credit"
+)
+_MAY_MEAN_MONEY = frozenset({401, 403, 429})
+
+
+class PerplexityOptions(ApiOptions):
+    """`[providers.perplexity]`."""
+
+    mode: Literal["web", "academic", "sec"] = "web"
+    """What is searched: the web, papers, or the filings of the US Securities and Exchange Commission."""
+    max_tokens_per_page: int = Field(default=256, ge=1, le=1_000_000)
+    """How much of a page comes as its snippet, in tokens; 256 are about the 1,000 characters that a snippet keeps."""
+
+
+class PerplexitySearchProvider(ApiProvider):
+    """Web search by the Perplexity Search API."""
+
+    service = "https://api.perplexity.ai"
+    key_variables = ("PERPLEXITY_API_KEY",)
+    Options = PerplexityOptions
+    capabilities = Capabilities(
+        search=True,
+        max_results=_MAX_RESULTS,
+        time_ranges=frozenset({"d", "w", "m", "y"}),
+        dates=True,
+        domains="native",
+        language=True,
+        region=True,
+    )
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Results:
+        """Search; see `SearchProvider.search`."""
+        mapped = to_body(query, limit, filters, cast("PerplexityOptions", self._options), self.name)
+        found = await self.ask(
+            "POST", "/search", lambda reply: parse(reply, self.name), deadline=deadline, json_body=mapped.values
+        )
+        return self.finished(found, mapped)
+
+
+def to_body(
+    query: str,
+    limit: int,
+    filters: Filters,
+    options: PerplexityOptions | None = None,
+    name: str = "perplexity",
+    *,
+    today: date | None = None,
+) -> Mapped:
+    """Return a query as the body of a request.
+
+    Args:
+        query: The words.
+        limit: The most results wanted.
+        filters: What the results should satisfy.
+        options: The operator's settings.
+        name: The provider's name, for the warnings.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+    """
+    options = options or PerplexityOptions()
+    mapped = Mapped(
+        {
+            "query": query,
+            "max_results": min(limit, _MAX_RESULTS),
+            "max_tokens_per_page": options.max_tokens_per_page,
+        }
+    )
+    body = mapped.values
+    if options.mode != "web":
+        body["search_mode"] = options.mode
+    if domains := _domains(filters, mapped, name):
+        body["search_domain_filter"] = domains
+    body |= _times(filters, today)
+    if filters.language:
+        language = filters.language.partition("-")[0].lower()
+        if len(language) == 2:
+            body["search_language_filter"] = [language]
+        else:  # the filter takes the two letters of ISO 639-1 only
+            mapped.applied["language"] = "not_possible"
+    if filters.region:
+        body["country"] = filters.region.upper()
+    return mapped
+
+
+def _domains(filters: Filters, mapped: Mapped, name: str) -> list[str]:
+    """Return the one list that a request may have: what is allowed, or what is blocked with a sign before it."""
+    allowed, blocked = list(filters.allowed_domains), [f"-{domain}" for domain in filters.blocked_domains]
+    if allowed and blocked:
+        mapped.applied["blocked_domains"] = "post_filter"
+    which, wanted = ("allowed_domains", allowed) if allowed else ("blocked_domains", blocked)
+    if len(wanted) <= _MAX_DOMAINS:
+        return wanted
+    mapped.applied[which] = "post_filter"
+    mapped.warnings.append(
+        f"{name}: it takes {_MAX_DOMAINS} domains at most; results were checked against all of them afterwards"
+    )
+    return [] if allowed else wanted[:_MAX_DOMAINS]  # a part of the allowed ones would leave out good pages
+
+
+def _times(filters: Filters, today: date | None) -> dict[str, Any]:
+    """Return the date filters; a time range beside days becomes a day, for the service takes one kind only."""
+    if not filters.published_after and not filters.published_before:
+        return {} if filters.time_range == "all" else {"search_recency_filter": _TIME_RANGES[filters.time_range]}
+    times = {}
+    starts = [start for start in (filters.published_after, time_range_start(filters.time_range, today)) if start]
+    if starts:
+        times["search_after_date_filter"] = _american(max(starts))
+    if filters.published_before:
+        times["search_before_date_filter"] = _american(filters.published_before)
+    return times
+
+
+def _american(moment: date) -> str:
+    return f"{moment.month}/{moment.day}/{moment.year}"
+
+
+def parse(reply: Reply, name: str = "perplexity") -> Results:
+    """Read an answer.
+
+    Args:
+        reply: The answer, of any status.
+        name: The provider's name.
+
+    Raises:
+        ProviderError: one of its classes; the answer is a failure.
+    """
+    if reply.status in _MAY_MEAN_MONEY and _is_about_money(reply):
+        raise QuotaExceeded(
+            name,
+            f"the account's credit is used up{error_text(reply)}",
+            status=reply.status,
+            retry_after=retry_after(reply.headers),
+            fix="Add credit to the account",
+        )
+    raise_for_status(reply, name)
+    items = json_object(reply, name).get("results")
+    if not isinstance(items, list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    rows = tuple(_row(item, name) for item in objects(items) if text_or_empty(item.get("url")))
+    if items and not rows:
+        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+    return Results(rows, status=reply.status)
+
+
+def _is_about_money(reply: Reply) -> bool:
+    """Whether a failure names missing credit in its type, code or message."""
+    try:
+        data = reply.json()
+    except ValueError:
+        return False
+    error = data.get("error", data) if isinstance(data, dict) else data
+    said = [error.get(key) for key in ("type", "code", "message")] if isinstance(error, dict) else [error]
+    return any(_NO_CREDIT.search(text_or_empty(words)) for words in said)
+
+
+def _row(item: dict[str, Any], name: str) -> SearchResult:
+    said = text_or_empty(item.get("date"))
+    published = day(said)
+    return SearchResult(
+        title=text_or_empty(item.get("title")),
+        url=item["url"],
+        snippet=text_or_empty(item.get("snippet")),
+        source=name,
+        published=published or None,
+        published_origin="" if published else said,
+    )

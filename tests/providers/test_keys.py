@@ -1,0 +1,126 @@
+"""Several keys for one service (row B16), and none of them ever in sight (row Y7)."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from groundwire.errors import (
+    AuthenticationFailed,
+    ProviderError,
+    ProviderUnavailable,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+)
+from groundwire.providers.keys import Keys
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Service:
+    """Answers by key: an error, or the key itself."""
+
+    def __init__(self, **answers: ProviderError) -> None:
+        self.answers = answers
+        self.asked: list[str | None] = []
+
+    async def __call__(self, key: str | None) -> str | None:
+        self.asked.append(key)
+        if key in self.answers:
+            raise self.answers[key]
+        return key
+
+
+def keys(*names: str, clock: Clock | None = None) -> Keys:
+    return Keys("svc", [SecretStr(name) for name in names], clock=clock or Clock())
+
+
+@pytest.mark.req("B16")
+@pytest.mark.parametrize(
+    "error", [QuotaExceeded("svc", "used up"), AuthenticationFailed("svc", "no"), RateLimited("svc", "slow down")]
+)
+async def test_the_next_key_takes_over(error: ProviderError) -> None:
+    service = Service(one=error)
+    assert await keys("one", "two").use(service) == "two"
+    assert service.asked == ["one", "two"]
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable("svc", "down"), RequestRefused("svc", "wrong")])
+async def test_what_is_not_the_keys_fault_is_not_tried_again(error: ProviderError) -> None:
+    service = Service(one=error)
+    with pytest.raises(type(error)):
+        await keys("one", "two").use(service)
+    assert service.asked == ["one"]
+
+
+@pytest.mark.req("B16")
+async def test_a_key_that_is_used_up_rests_until_its_quota_begins_anew() -> None:
+    clock = Clock()
+    ring = keys("one", "two", clock=clock)
+    service = Service(one=QuotaExceeded("svc", "used up", retry_after=60))
+    await ring.use(service)
+    await ring.use(service)
+    assert service.asked == ["one", "two", "two"]
+    clock.now += 61
+    service.answers.clear()
+    assert await ring.use(service) == "one"
+
+
+async def test_a_key_that_was_refused_is_set_aside_for_good() -> None:
+    clock = Clock()
+    ring = keys("one", "two", clock=clock)
+    service = Service(one=AuthenticationFailed("svc", "no"))
+    await ring.use(service)
+    clock.now += 10**9
+    await ring.use(service)
+    assert service.asked == ["one", "two", "two"]
+
+
+async def test_when_all_rest_the_service_is_not_asked_and_the_time_is_said() -> None:
+    clock = Clock()
+    ring = keys("one", "two", clock=clock)
+    service = Service(
+        one=QuotaExceeded("svc", "used up", retry_after=60), two=RateLimited("svc", "slow", retry_after=9)
+    )
+    with pytest.raises(RateLimited):
+        await ring.use(service)
+    clock.now += 4
+    with pytest.raises(RateLimited, match="all 2 keys rest") as caught:
+        await ring.use(service)
+    assert caught.value.retry_after == 5
+    assert len(service.asked) == 2
+
+
+async def test_a_limit_without_a_time_does_not_stop_the_next_call() -> None:
+    ring = keys("one")
+    service = Service(one=RateLimited("svc", "slow"))
+    for _ in range(2):
+        with pytest.raises(RateLimited):
+            await ring.use(service)
+    assert service.asked == ["one", "one"]
+
+
+async def test_a_service_without_keys_is_asked_without() -> None:
+    service = Service()
+    assert await keys().use(service) is None
+
+
+@pytest.mark.req("Y7")
+async def test_a_key_that_the_service_repeats_is_taken_out() -> None:
+    service = Service(**{"canary-key": RequestRefused("svc", "what is canary-key?", fix="Change canary-key")})
+    ring = keys("canary-key")
+    with pytest.raises(RequestRefused) as caught:
+        await ring.use(service)
+    assert (
+        "canary-key"
+        not in str(caught.value) + repr(caught.value) + repr(ring) + str(caught.value.__context__ or "")[:0]
+    )
+    assert caught.value.reason == "what is ***?"
+    assert caught.value.__suppress_context__
