@@ -52,6 +52,8 @@ _FAILURES = 400  # statuses from here on say that there is no answer (RFC 9110, 
 _CLOSED = "This Web was closed; make a new one."
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 
+_WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
+
 _Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol"]
 
 
@@ -431,6 +433,9 @@ def _translated(error: Exception, *, proxied: bool) -> Exception:
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():
+            if getattr(error.certificate_error, "verify_code", None) in _WRONG_TIME:
+                detail = "has a TLS certificate that is not valid today, or this machine's clock is wrong"
+                return _ExchangeFailed("certificate", detail)
             return _ExchangeFailed("certificate", "has a TLS certificate that is not valid for it")
         case aiohttp.ClientSSLError():
             return _ExchangeFailed("certificate", "did not agree on a TLS connection")
