@@ -24,7 +24,7 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.operators import with_site_operators
-from groundwire.providers.wire import retry_after, text_or_empty
+from groundwire.providers.wire import number_or_none, retry_after, text_or_empty
 from groundwire.settings.schema import Words
 from groundwire.transport import Reply, Transport
 
@@ -230,14 +230,13 @@ def _row(item: Any, name: str) -> SearchResult | None:
     engines = item.get("engines")
     found_by = engines if isinstance(engines, list) else [item.get("engine")]
     names = ", ".join(engine for engine in found_by if isinstance(engine, str))
-    score = item.get("score")
     return SearchResult(
         title=text_or_empty(item.get("title")),
         url=url,
         snippet=text_or_empty(item.get("content")),
         source=f"{name} ({names})" if names else name,
         published=text_or_empty(item.get("publishedDate")) or text_or_empty(item.get("pubdate")) or None,
-        score=float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+        score=number_or_none(item.get("score")),
     )
 
 

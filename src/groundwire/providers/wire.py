@@ -36,7 +36,9 @@ __all__ = [
 
 _LONGEST = 366 * 86_400.0  # seconds
 _RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
-_SECRET = re.compile(r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?)[^\s\"'&,;]{6,}")
+_SECRET = re.compile(
+    r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
+)
 
 
 def raise_for_status(reply: Reply, name: str) -> None:
@@ -163,9 +165,13 @@ def time_range_start(time_range: str, today: date | None = None) -> date | None:
 
 def number_or_none(value: object) -> float | None:
     """Return `value` if it is a finite number, else None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # JSON's integers have no bound
+        return None
+    return number if math.isfinite(number) else None
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:

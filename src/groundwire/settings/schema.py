@@ -67,7 +67,7 @@ class _Section(BaseModel):
 class SearchSettings(_Section):
     """How to search."""
 
-    providers: Words = ("searxng", "duckduckgo")
+    providers: Words = ("searxng", "duckduckgo", "brave", "tavily")
     """The search providers, in the order in which they are asked; one that is not configured is skipped."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
     """The results of a search that does not say how many."""

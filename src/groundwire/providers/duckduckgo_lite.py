@@ -1,0 +1,239 @@
+"""DuckDuckGo's own pages for browsers without scripts (https://lite.duckduckgo.com/lite/), without a key.
+
+There is no API and no promise: the page is read as it is. A bot check, a page of another make and a page that found
+nothing all come with HTTP 200 or 202, so only a page that says "No results." counts as empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, cast
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedAddress,
+    InvalidRequest,
+    ProviderBlocked,
+    RateLimited,
+    UnexpectedResponse,
+    UnprovenEmpty,
+)
+from groundwire.models import NO_FILTERS, Filters, Results
+from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.base import Capabilities
+from groundwire.providers.duckduckgo_page import document, is_bot_check, is_search_page, next_fields, rows, says_empty
+from groundwire.providers.operators import with_site_operators
+from groundwire.providers.wire import clipped, raise_for_status, retry_after
+from groundwire.safety.urls import WebUrl, join_url, parse_url
+from groundwire.transport import Reply
+
+__all__ = ["DuckDuckGoLiteOptions", "DuckDuckGoLiteSearchProvider", "neutralised", "parse", "to_form"]
+
+Endpoint = Literal["lite", "html"]
+
+_TIMEOUT = 15.0  # seconds, row C3
+_MOST_REDIRECTS = 3  # row C3
+_CAP = 1_000_000  # bytes; the recorded pages have 25,000 to 45,000
+_LONGEST = 499  # characters of a query; SearXNG found that more are not taken
+_PER_PAGE = 10  # the first page; further ones have 15
+_ADDRESSES: Mapping[Endpoint, str] = {"lite": "https://lite.duckduckgo.com", "html": "https://html.duckduckgo.com"}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# The options of the form's `kl`, in its own order: country, then language.
+_REGIONS = """
+ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr ct-ca cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et fi-fi fr-fr
+de-de gr-el hk-tzh hu-hu is-is in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv lt-lt my-en mx-es nl-nl nz-en no-no pk-en
+pe-es ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr tw-tzh th-en tr-tr us-en
+us-es ua-uk uk-en vn-en
+"""
+_OWN_COUNTRIES = {"gb": "uk", "sa": "xa", "si": "sl", "sl": "", "ct": "", "xa": ""}  # where they are not ISO 3166-1
+_OWN_LANGUAGES = {"jp": "ja", "kr": "ko", "tzh": "zh"}  # where they are not ISO 639-1
+_DENIED = frozenset({401, 403, 451})
+
+
+class DuckDuckGoLiteOptions(ApiOptions):
+    """`[providers.duckduckgo_lite]`."""
+
+    endpoint: Endpoint = "lite"
+    """Which of the two pages to ask; each has a limit of its own."""
+
+
+class DuckDuckGoLiteSearchProvider(ApiProvider):
+    """Web search by DuckDuckGo's page for simple browsers."""
+
+    service = _ADDRESSES["lite"]
+    key_needed = False
+    Options = DuckDuckGoLiteOptions
+    capabilities = Capabilities(
+        search=True,
+        max_results=_PER_PAGE,
+        time_ranges=frozenset({"d", "w", "m", "y"}),
+        domains="operator",
+        pages=True,
+        region=True,
+    )
+
+    @property
+    def address(self) -> str:
+        """The page that is asked."""
+        base = _ADDRESSES[self._endpoint] if self._base == self.service else self._base
+        return f"{base}/{self._endpoint}/"
+
+    @property
+    def _endpoint(self) -> Endpoint:
+        return cast("DuckDuckGoLiteOptions", self._options).endpoint
+
+    def headers(self, key: str | None) -> Mapping[str, str]:
+        """Return the headers of a request; the user agent is the transport's own."""
+        del key
+        return {"Accept": "text/html, application/xhtml+xml"}
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Results:
+        """Search; see `SearchProvider.search`.
+
+        The service gives a further page only to whoever has the first one, so that takes a second request.
+        """
+        deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        mapped = to_form(query, limit, filters, self._endpoint)
+        reply = await self._ask(mapped.values, deadline)
+        found = parse(reply, self.name)
+        if filters.page > 1 and found:
+            onwards = next_fields(document(reply.body))
+            if not onwards:
+                return self.finished(replace(found, items=()), mapped)
+            form = {**onwards, **mapped.values, **_offset(filters.page)}
+            found = parse(await self._ask(form, deadline), self.name)
+        return self.finished(found, mapped)
+
+    async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Reply:
+        """Post a form and follow redirects within the site, each of which the guard judges anew."""
+        method: Literal["GET", "POST"] = "POST"
+        target = parse_url(self.address)
+        for _ in range(_MOST_REDIRECTS + 1):
+            reply = await self._transport.call(
+                self.name,
+                method,
+                target.text,
+                deadline=deadline,
+                headers=self.headers(None),
+                form=form if method == "POST" else None,
+                cap=_CAP,
+            )
+            if reply.status not in _REDIRECTS:
+                return reply
+            target = _onwards(target, reply, self.name)
+            if reply.status not in {307, 308}:
+                method = "GET"  # as browsers do (Fetch standard, 4.4)
+        raise UnexpectedResponse(self.name, f"redirects more than {_MOST_REDIRECTS} times", status=reply.status)
+
+
+def to_form(query: str, limit: int, filters: Filters, endpoint: Endpoint = "lite") -> Mapped:
+    """Return the fields of the form for a first page, and what became of the filters."""
+    del limit  # the pages are as long as they are
+    words, warnings = clipped("duckduckgo_lite", neutralised(query), characters=_LONGEST)
+    if re.search(r"(?<!\S)[!\\]", query):
+        warnings.append("duckduckgo_lite: signs that it reads as commands (! \\) were left out of the query")
+    text, warning = with_site_operators(words, filters)
+    mapped = Mapped({"q": text}, warnings=warnings)
+    if warning:
+        mapped.warnings.append(f"duckduckgo_lite: {warning}")
+    held = set(text.replace("(", " ").replace(")", " ").split())
+    if any(f"site:{domain}" not in held for domain in filters.allowed_domains):
+        mapped.applied["allowed_domains"] = "post_filter"
+    if any(f"-site:{domain}" not in held for domain in filters.blocked_domains):
+        mapped.applied["blocked_domains"] = "post_filter"
+    if endpoint == "html":
+        mapped.values["b"] = ""
+    mapped.values["kl"] = region = _region(filters)
+    mapped.values["df"] = "" if filters.time_range == "all" else filters.time_range
+    if filters.region and not region:
+        mapped.applied["region"] = "not_possible"
+    if region and filters.language and _speaks(region, filters.language):
+        mapped.applied["language"] = "native"
+    return mapped
+
+
+def neutralised(query: str) -> str:
+    r"""Return the words without the signs by which DuckDuckGo sends people elsewhere: `!w x`, `w! x`, `\x`."""
+    words = (word.lstrip("!\\").rstrip("!") for word in query.split())
+    return " ".join(word for word in words if word) or f'"{"".join(query.split())}"'
+
+
+def parse(reply: Reply, name: str = "duckduckgo_lite") -> Results:
+    """Read a page of results, of either form.
+
+    Args:
+        reply: The answer.
+        name: The provider's name.
+
+    Raises:
+        ProviderError: the answer is a failure, a bot check, or a page that does not say that it found nothing.
+    """
+    status = reply.status
+    checked = is_bot_check(reply.body)
+    if checked and not 200 <= status < 300:
+        raise _bot_check(reply, name)
+    if status in _DENIED:
+        raise ProviderBlocked(name, "access denied", status=status, retry_after=retry_after(reply.headers))
+    raise_for_status(reply, name)
+    page = document(reply.body)
+    found = () if page is None else tuple(rows(page, name))
+    if checked and not found:
+        raise _bot_check(reply, name)
+    if status == 202:
+        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(reply.headers))
+    if found:
+        return Results(found, status=status)
+    if page is not None and says_empty(page):
+        return Results(status=status)
+    if page is not None and is_search_page(page):
+        raise UnprovenEmpty(name, "a page without results that does not say that there are none", status=status)
+    raise UnexpectedResponse(name, "answered with a page that is not one of results", status=status)
+
+
+def _offset(page: int) -> dict[str, str]:
+    """Return the fields that say where a page begins: 10 for the second, then 25, 40 and so on."""
+    start = _PER_PAGE + (page - 2) * 15
+    return {"s": str(start), "dc": str(start + 1)}
+
+
+def _bot_check(reply: Reply, name: str) -> ProviderBlocked:
+    return ProviderBlocked(
+        name,
+        "it wants a person to solve a puzzle",
+        status=reply.status,
+        retry_after=retry_after(reply.headers),
+        fix="Ask less often from this address, or use another provider",
+    )
+
+
+def _onwards(target: WebUrl, reply: Reply, name: str) -> WebUrl:
+    """Return where a redirect leads, if that is the same site."""
+    location = reply.headers.get("Location", "")
+    try:
+        there = join_url(target, location)
+    except (InvalidRequest, BlockedAddress) as error:
+        raise UnexpectedResponse(name, "redirects to what is no address", status=reply.status) from error
+    both = (target, there)
+    ours = all(url.scheme == "https" and f".{url.host}".endswith(".duckduckgo.com") for url in both)
+    if not location or not (ours or target.origin == there.origin):
+        raise UnexpectedResponse(name, "redirects elsewhere", status=reply.status, fix="Check base_url")
+    return there
+
+
+def _region(filters: Filters) -> str:
+    """Return the form's value for a country, in the wanted language if it has that; empty for all regions."""
+    if not filters.region:
+        return ""
+    country = _OWN_COUNTRIES.get(filters.region.lower(), filters.region.lower())
+    known = [region for region in _REGIONS.split() if region.partition("-")[0] == country]
+    wanted = [region for region in known if filters.language and _speaks(region, filters.language)]
+    return next(iter(wanted or known), "")
+
+
+def _speaks(region: str, language: str) -> bool:
+    own = region.partition("-")[2]
+    return _OWN_LANGUAGES.get(own, own) == language.partition("-")[0].lower()

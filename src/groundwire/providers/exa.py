@@ -1,0 +1,220 @@
+"""Exa: web search by meaning, and the contents of pages (https://exa.ai/docs)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from groundwire.deadline import Deadline
+from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedResponse
+from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
+from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.base import Capabilities
+from groundwire.providers.domainlists import add_domains
+from groundwire.providers.targets import clean, empty_page, page_failure, said
+from groundwire.providers.wire import (
+    day,
+    error_text,
+    json_object,
+    number_or_none,
+    objects,
+    raise_for_status,
+    retry_after,
+    text_or_empty,
+    time_range_start,
+)
+from groundwire.transport import Reply
+
+__all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]
+
+_MOST_RESULTS = 100  # with highlights
+_MOST_DOMAINS = 1_200
+_SNIPPET = 1_000  # characters of highlights for a row; without a bound five rows have been 170 kB
+_PAGE = 500_000  # characters of a page
+_READ_TIMEOUT = 30.0  # seconds
+_NO_MONEY = frozenset({"NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED"})
+_STATUSES = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}  # tags of pages, where no status comes with them
+
+
+class ExaOptions(ApiOptions):
+    """`[providers.exa]`."""
+
+    type: Literal["auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning"] = "auto"
+    """How to search; the deep ones take longer and cost about twice as much."""
+    category: str = ""
+    """What to look for, such as `news` or `research paper`; empty means everything."""
+
+
+class ExaProvider(ApiProvider):
+    """Web search and reading by Exa; one instance serves both roles."""
+
+    service = "https://api.exa.ai"
+    key_variables = ("EXA_API_KEY",)
+    Options = ExaOptions
+    capabilities = Capabilities(
+        search=True,
+        read=True,
+        max_results=_MOST_RESULTS,
+        time_ranges=frozenset({"d", "w", "m", "y"}),
+        dates=True,
+        domains="native",
+        region=True,
+        safesearch=True,
+    )
+
+    def headers(self, key: str | None) -> Mapping[str, str]:
+        """Return the headers of a request."""
+        return {"Accept": "application/json"} | ({"x-api-key": key} if key else {})
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Results:
+        """Search; see `SearchProvider.search`."""
+        mapped = to_body(query, limit, filters, cast("ExaOptions", self._options))
+
+        def read(reply: Reply) -> Results:
+            return self.finished(parse(reply, self.name), mapped, self._cost(reply, "request"))
+
+        return await self.ask("POST", "/search", read, json_body=mapped.values, deadline=deadline)
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read a page; see `ReadProvider.read_url`."""
+        body = {"urls": [url], "text": {"maxCharacters": _PAGE}}
+
+        def read(reply: Reply) -> ReadResult:
+            page = parse_page(reply, url, self.name)
+            return page.model_copy(update={"cost_usd": self._cost(reply, "page")})
+
+        return await self.ask("POST", "/contents", read, json_body=body, deadline=deadline, timeout=_READ_TIMEOUT)
+
+    def _cost(self, reply: Reply, unit: str) -> float:
+        """Return what a good answer cost: the total that it names, else that of the price list."""
+        cost = json_object(reply, self.name).get("costDollars")
+        total = number_or_none(cost.get("total")) if isinstance(cost, dict) else None
+        return self._prices.cost(unit) if total is None else max(0.0, total)
+
+
+def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None = None) -> Mapped:
+    """Return the body of a search, and what became of the filters."""
+    options = options or ExaOptions()
+    mapped = Mapped({"query": query, "type": options.type, "numResults": min(limit, _MOST_RESULTS)})
+    body = mapped.values
+    body["contents"] = {"highlights": {"maxCharacters": _SNIPPET}}
+    body["moderation"] = filters.safesearch != "off"
+    if options.category:
+        body["category"] = options.category
+    add_domains(mapped, "allowed_domains", "includeDomains", filters.allowed_domains, _MOST_DOMAINS)
+    if not filters.allowed_domains:
+        add_domains(mapped, "blocked_domains", "excludeDomains", filters.blocked_domains, _MOST_DOMAINS)
+    elif filters.blocked_domains:  # one list or the other; the narrower one goes out
+        mapped.applied["blocked_domains"] = "post_filter"
+    first = max(
+        (start for start in (filters.published_after, time_range_start(filters.time_range)) if start), default=None
+    )
+    if first:
+        body["startPublishedDate"] = f"{first.isoformat()}T00:00:00.000Z"
+    if filters.published_before:
+        body["endPublishedDate"] = f"{filters.published_before.isoformat()}T23:59:59.999Z"
+    if filters.region:
+        body["userLocation"] = filters.region.upper()
+    return mapped
+
+
+def parse(reply: Reply, name: str = "exa") -> Results:
+    """Read the answer to a search.
+
+    Raises:
+        ProviderError: it is a failure, or not of the service's form.
+    """
+    data = _checked(reply, name)
+    if not isinstance(data.get("results"), list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    rows = [row for item in objects(data["results"]) if (row := _row(item, name)) is not None]
+    return Results(tuple(rows), status=reply.status)
+
+
+def parse_page(reply: Reply, url: str, name: str = "exa") -> ReadResult:
+    """Read the answer to a request for one page. How the page itself fared stands in `statuses`.
+
+    Raises:
+        PageError: the page cannot be had. ProviderError: the answer is a failure, or not of the service's form.
+    """
+    if reply.status >= 400 and _tag(reply) == "NO_CONTENT_FOUND":
+        raise empty_page(url)
+    data = _checked(reply, name)
+    if not isinstance(data.get("results"), list) and not isinstance(data.get("statuses"), list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    for item in objects(data.get("results")):
+        content = clean(item.get("text"))
+        if content.strip():
+            return ReadResult(
+                url=url,
+                title=clean(item.get("title")),
+                content=content,
+                content_length=len(content),
+                truncated=len(content) >= _PAGE,
+                success=True,
+                final_url=clean(item.get("url")),
+                published=day(text_or_empty(item.get("publishedDate"))) or None,
+            )
+    for item in objects(data.get("statuses")):
+        if item.get("status") != "success":
+            raise _failed_page(url, item.get("error"))
+    raise empty_page(url)
+
+
+def _failed_page(url: str, error: object) -> PageError:
+    """Return the error for an entry of `statuses`, by the page's status or else by the tag."""
+    known = error if isinstance(error, dict) else {"tag": error}
+    tag = text_or_empty(known.get("tag"))
+    code = number_or_none(known.get("httpStatusCode"))
+    return page_failure(url, status=int(code) if code else _STATUSES.get(tag), words=said(tag))
+
+
+def _checked(reply: Reply, name: str) -> dict[str, Any]:
+    """Return the body of a good answer, or raise what the service says."""
+    status = reply.status
+    if status >= 400 and _tag(reply) in _NO_MONEY:
+        raise QuotaExceeded(
+            name,
+            f"the credits or the key's budget are used up{error_text(reply)}",
+            status=status,
+            retry_after=retry_after(reply.headers),
+            fix="Add credits, or raise the key's budget",
+        )
+    if status == 503 and (words := error_text(reply)):  # its own word for too much load; a proxy's 503 has no JSON
+        raise RateLimited(name, f"overloaded{words}", status=status, retry_after=retry_after(reply.headers))
+    raise_for_status(reply, name)
+    return json_object(reply, name)
+
+
+def _tag(reply: Reply) -> str:
+    try:
+        data = reply.json()
+    except ValueError:
+        return ""
+    return text_or_empty(data.get("tag")) if isinstance(data, dict) else ""
+
+
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    url = text_or_empty(item.get("url"))
+    if not url:
+        return None
+    said_date = text_or_empty(item.get("publishedDate")).strip()
+    published = day(said_date)
+    return SearchResult(
+        title=text_or_empty(item.get("title")),
+        url=url,
+        snippet=_snippet(item),
+        source=name,
+        published=published or None,
+        published_origin="" if published else said_date,
+        score=number_or_none(item.get("score")),
+    )
+
+
+def _snippet(item: dict[str, Any]) -> str:
+    """Return the text, the highlights or the summary, whichever was asked for and came."""
+    highlights = item.get("highlights")
+    parts = [part for part in highlights if isinstance(part, str)] if isinstance(highlights, list) else []
+    return text_or_empty(item.get("text")) or " … ".join(parts) or text_or_empty(item.get("summary"))

@@ -1,0 +1,126 @@
+"""Tells addresses that carry a secret, which must not be given to a reader that somebody else runs.
+
+Whoever has such an address can act as its owner: signed links of clouds, links that reset a password, private feeds,
+webhooks. A remote reader would learn it, keep it in its logs and perhaps in a public cache. What is looked for:
+
+| where | what | source |
+| --- | --- | --- |
+| before the host | a user name or password | RFC 3986, 3.2.1 |
+| parameter | `password`, `secret`, `signature`, `token` and their like as a word of its name | CWE-598 |
+| parameter | `api_key`, `AWSAccessKeyId`, `session-id`: a pair of words | the vendors' documentation |
+| parameter | `key`, `sig`, `session`, `auth`, `code`, if the value looks random | Azure SAS; PHP; RFC 6749, 4.1.2 |
+| fragment | the same parameters | RFC 6749, 4.2.2 |
+| anywhere | tokens with a mark of their own: `ghp_`, `AKIA`, `eyJ` | RFC 7519; the vendors' secret scanning |
+| path | `;jsessionid=`, `(S(...))` | Jakarta Servlet 6.0, 7.1.3; ASP.NET |
+| path | webhooks, bot tokens, private calendars | Slack, Discord, Telegram, Google |
+
+Names are read in any spelling: `accessToken`, `access_token`, `X-Amz-Signature`, `user[password]`, percent-encoded too.
+Tokens that only turn pages (`pageToken`, `next_token`) are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from urllib.parse import unquote, unquote_plus
+
+__all__ = ["has_secret"]
+
+_DEPTH = 3  # addresses within parameters of addresses
+_RANDOM = 16  # characters; shorter keys than 64 bits of base 16 are not given out
+_LONG = 24  # characters from which letters alone may be random
+
+_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "accesstoken apikey apitoken authtoken bearer clientsecret credential credentials csrf csrftoken hmac idtoken "
+        "jsessionid jwt otp passcode passphrase passwd password phpsessid privatekey pwd refreshtoken secret sessid "
+        "sessionid sessiontoken signature token xsrf",
+    )
+)
+_PAIRS = frozenset(
+    {
+        (first, "key")
+        for first in ("access", "account", "api", "auth", "client", "encryption", "license", "private", "subscription")
+    }
+    | {("session", "id"), ("sess", "id")}
+)
+_PERHAPS = frozenset(re.findall(r"\w+", "auth authorization code key nonce resourcekey sas session sid sig ticket"))
+_PAGING = frozenset(re.findall(r"\w+", "continuation continue cursor next page paging pagination prev start sync"))
+_MARKED = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\."  # JSON Web Tokens: eyJ is {" in base 64
+    r"|gh[opsur]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{18,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{35}|ya29\.[\w-]{20,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|sk[-_](?:live|test|proj|ant|or)[\w-]{10,}|sk-[A-Za-z0-9]{32,}|rk_live_\w{10,}"
+    r"|hf_[A-Za-z0-9]{30,}|tvly-[\w-]{16,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{40,}|SG\.[\w-]{16,}\.[\w-]{16,}"
+    r")"
+)
+_IN_PATH = re.compile(
+    r"""
+      ;\s*(?:jsessionid|phpsessid|sessionid|sid)=[^/;?]+
+    | /\([SAFsaf]\([A-Za-z0-9_-]{12,}\)\)
+    | /services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{12,}     # Slack
+    | /api/webhooks/\d{10,}/[\w-]{20,}                           # Discord
+    | /bot\d{6,}:[\w-]{20,}                                      # Telegram
+    | /private-[0-9a-f]{16,}/                                    # Google Calendar
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def has_secret(url: str) -> bool:
+    """Tell whether an address carries what looks like a secret.
+
+    Args:
+        url: An absolute address, or one that stands in a parameter of another.
+
+    Returns:
+        True for what the table of this module names; a doubtful parameter counts when its value looks random.
+    """
+    return _has_secret(url, _DEPTH)
+
+
+def _has_secret(url: str, depth: int) -> bool:
+    before, _, fragment = url.partition("#")
+    address, _, query = before.partition("?")
+    _, has_scheme, rest = address.partition("//")
+    authority, slash, path = (rest if has_scheme else address).partition("/")
+    if has_scheme and "@" in authority:
+        return True
+    if _IN_PATH.search(slash + unquote(path)) or _MARKED.search(unquote(url)):
+        return True
+    return any(_gives_away(name, value, depth) for part in (query, fragment) for name, value in _parameters(part))
+
+
+def _parameters(text: str) -> Iterator[tuple[str, str]]:
+    for pair in re.split(r"[&;]", text):
+        name, equals, value = pair.partition("=")
+        if equals:
+            yield unquote_plus(name), unquote_plus(value).strip()
+
+
+def _gives_away(name: str, value: str, depth: int) -> bool:
+    """Tell whether one parameter, decoded, is a secret or an address with one."""
+    if not value:
+        return False
+    words = [word.lower() for part in re.split(r"[^A-Za-z0-9]+", name) for word in _HUMP.split(part) if word]
+    if _PAGING.intersection(words):
+        words = [word for word in words if word not in {"key", "token"}]
+    if _WORDS.intersection(words) or _PAIRS.intersection(pairwise(words)):
+        return True
+    if _PERHAPS.intersection(words) and _looks_random(value):
+        return True
+    return depth > 0 and ("?" in value or "//" in value) and _has_secret(value, depth - 1)
+
+
+def _looks_random(value: str) -> bool:
+    """Tell a credential from words: long, without blanks, letters and digits mixed within its parts."""
+    if len(value) < _RANDOM or not re.fullmatch(r"[A-Za-z0-9._~+/=%-]+", value):
+        return False
+    parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
+    if all(part.isalpha() or part.isdigit() for part in parts):
+        return any(len(part) >= _LONG and not part.islower() and not part.isupper() for part in parts if part.isalpha())
+    return True

@@ -1,0 +1,182 @@
+"""Every provider through a `Web`, on the miniature web; and no key ever in sight."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from groundwire import AllProvidersFailed, GroundwireError, Settings, Web
+from groundwire.errors import ConfigurationError, MissingKey
+from groundwire.models import Event
+from groundwire.providers.api import ApiProvider
+from groundwire.providers.prices import load_prices
+from groundwire.providers.registry import provider_class, provider_names
+from groundwire.testing import Fault, World
+from groundwire.testing.services import SERVICES
+from groundwire.tools import render_json, render_text, web_tools
+
+CANARY = "canary-3f9c1e77d2"
+
+APIS = [name for name in provider_names() if issubclass(provider_class(name), ApiProvider)]  # type: ignore[arg-type]
+SEARCH = [name for name in APIS if provider_class(name).capabilities.search]
+READ = [name for name in APIS if provider_class(name).capabilities.read]
+KEYED = [name for name in APIS if getattr(provider_class(name), "key_variables", ())]
+
+
+def settings(world: World, name: str, key: str | None = "test-key", **sections: Any) -> Settings:
+    cls = provider_class(name)
+    able = cls.capabilities
+    variable = next(iter(getattr(cls, "key_variables", ())), None)
+    return Settings.model_validate(
+        {
+            "search": {"providers": (name,) if able.search else ("duckduckgo",), "timeout": 3.0},
+            "read": {"providers": (name,) if able.read else ("local",), "timeout": 3.0},
+            "policy": {"allow_origins": world.origins},
+            "providers": {name: {"base_url": world.service(name).url}},
+            "keys": {variable: SecretStr(key)} if variable and key else {},
+            **sections,
+        }
+    )
+
+
+def test_every_service_has_a_provider_and_the_other_way_round() -> None:
+    assert sorted(SERVICES) == APIS
+    assert {"duckduckgo", "searxng", "local"} == set(provider_names()) - set(APIS)
+
+
+@pytest.mark.req("Y5", "B4")
+@pytest.mark.parametrize("name", SEARCH)
+async def test_each_searches(world: World, name: str) -> None:
+    async with Web(settings(world, name)) as web:
+        found = await web.search("reciprocal rank fusion", limit=3)
+    assert 1 <= len(found.results) <= 3
+    assert found.provider == name
+    assert found.attempts[0].outcome == "ok"
+    assert found.attempts[0].status == 200
+    for row in found.results:
+        assert row.title
+        assert row.source.startswith(name)
+        assert "<" not in row.title + row.snippet
+
+
+@pytest.mark.req("Y6", "Y15")
+@pytest.mark.parametrize("name", READ)
+async def test_each_reads(world: World, name: str) -> None:
+    async with Web(settings(world, name)) as web:
+        page = await web.open_page(world.site("articles").page("bm25"), max_length=400)
+        assert page.reader == name
+        assert page.truncated
+        assert "BM25" in page.title + page.content
+        with pytest.raises(GroundwireError):
+            await web.open_page(world.site("articles").url + "/no-such-page")
+
+
+@pytest.mark.req("B4")
+@pytest.mark.parametrize("name", SEARCH)
+async def test_every_filter_has_a_receipt_and_off_domain_rows_stay_out(world: World, name: str) -> None:
+    host = world.site("articles").url.removeprefix("http://").partition(":")[0]
+    async with Web(settings(world, name)) as web:
+        for domain, found_some in ((host, name != "wikipedia"), ("nowhere.example", False)):
+            try:
+                found = await web.search(
+                    "search engines", allowed_domains=[domain], time_range="y", language="de", region="at", page=1
+                )
+            except AllProvidersFailed:
+                found = None
+            assert found_some == bool(found and found.results)
+            if found is None:
+                continue
+            assert {receipt.filter for receipt in found.filters} == {
+                "allowed_domains",
+                "time_range",
+                "language",
+                "region",
+            }
+            assert all(domain in row.url for row in found.results)
+
+
+@pytest.mark.req("Y4")
+@pytest.mark.parametrize("name", [name for name in READ if name in SEARCH])
+async def test_a_hybrid_is_one_object(world: World, name: str) -> None:
+    web = Web(settings(world, name))
+    assert len([made for made in web.__dict__["_made"] if made.name == name]) == 1
+    await web.aclose()
+
+
+@pytest.mark.req("S5", "H1")
+@pytest.mark.parametrize("name", [name for name in KEYED if getattr(provider_class(name), "key_needed", True)])
+def test_without_its_key_it_is_skipped_or_refused(world: World, name: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name} needs a key: set {provider_class(name).key_variables[0]}"):  # type: ignore[attr-defined]
+        Web(settings(world, name, key=None))
+    chain = {"search": {"providers": (name, "duckduckgo")}, "read": {"providers": ("local",)}}
+    web = Web(settings(world, name, key=None, **chain))
+    assert [reason for reason in web.skipped if name in reason]
+    assert issubclass(MissingKey, ValueError)
+
+
+@pytest.mark.req("B16")
+@pytest.mark.parametrize("name", [name for name in KEYED if name in SEARCH])
+async def test_the_second_key_takes_over(world: World, name: str) -> None:
+    async with Web(settings(world, name, key=f"wrong-{CANARY},test-key")) as web:
+        found = await web.search("bm25")
+    assert found.attempts[0].outcome == "ok"
+    assert len(world.service(name).requests) == 2
+
+
+def test_prices_are_dated_and_sourced() -> None:
+    for name, prices in load_prices().items():
+        assert name in provider_names()
+        assert prices.as_of.startswith("2026-")
+        assert prices.source
+        assert all(0 < price < 1 for price in prices.units.values())
+
+
+@pytest.fixture
+def everything(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """All that the product emits during a test: what the test appends, and every log record at any level."""
+    emitted: list[str] = []
+    with caplog.at_level(logging.DEBUG):
+        yield emitted
+    emitted += [record.getMessage() + str(record.exc_info) + str(record.__dict__) for record in caplog.records]
+    assert CANARY not in "\n".join(emitted)
+    assert emitted
+
+
+ECHO = json.dumps(
+    {"error": {"code": "x", "message": f"The key {CANARY} is wrong"}, "detail": f"what is {CANARY}?"}
+).encode()
+
+
+@pytest.mark.req("Y7")
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize("status", [None, 400, 401, 402, 429, 500, 302])
+async def test_the_key_stays_out_of_sight(world: World, name: str, status: int | None, everything: list[str]) -> None:
+    service = world.service(name)
+    service.keys = {CANARY}  # type: ignore[attr-defined]
+    if status is not None:
+        service.fail(Fault.status(status, ECHO, "application/json", {"Location": f"/?key={CANARY}"}), times=None)
+    given = settings(world, name, key=CANARY)
+    events: list[Event] = []
+    async with Web(given, observer=events.append) as web:
+        for tool, arguments in zip(
+            web_tools(web), ({"query": "bm25"}, {"url": world.site("articles").page("bm25")}), strict=True
+        ):
+            if not getattr(provider_class(name).capabilities, "search" if tool.name == "web_search" else "read"):
+                continue
+            result = await tool.call(**arguments)
+            assert (result.status == "success") == (status is None), result.error
+            everything += [repr(result), render_json(result), render_text(result)]
+        for call in (lambda: web.search("bm25"), lambda: web.open_page(world.site("articles").page("bm25"))):
+            try:
+                everything.append(repr(await call()))
+            except GroundwireError as error:
+                everything += [str(error), repr(error), "".join(traceback.format_exception(error))]
+        everything += [repr(web.__dict__), *(repr(vars(made)) for made in web.__dict__["_made"])]
+    everything += [repr(events), repr(given), str(given), str(given.rows()), given.model_dump_json()]
+    assert any(CANARY in str(dict(request.headers)) + request.target for request in service.requests)

@@ -1,0 +1,417 @@
+"""Jina Reader's wire format: recorded answers, built answers, and the miniature web."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    AuthenticationFailed,
+    GroundwireError,
+    PageEmpty,
+    PageError,
+    PageNotFound,
+    PageRefused,
+    PageTooLarge,
+    PageUnavailable,
+    ProviderBlocked,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnreachable,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+    UnexpectedResponse,
+)
+from groundwire.providers.jina import JinaOptions, JinaReadProvider, parse_page, to_request, tokens
+from groundwire.providers.keys import Keys
+from groundwire.providers.prices import load_prices
+from groundwire.safety.guard import Guard
+from groundwire.testing.services.jina import Jina
+from groundwire.testing.world import Fault, World
+from groundwire.transport import Reply, Transport
+
+URL = "https://a.example/x"
+
+
+def answer(body: object, status: int = 200, content_type: str = "application/json", **headers: str) -> Reply:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Reply(f"https://r.jina.ai/{URL}", status, {"Content-Type": content_type, **headers}, data[:64], data)
+
+
+def page(**data: Any) -> dict[str, Any]:
+    whole = {"title": "A", "description": "", "url": URL, "content": "# A\n\ntext", "usage": {"tokens": 12}} | data
+    return {"code": 200, "status": 20000, "data": whole, "meta": {"usage": {"tokens": 12}}}
+
+
+def failure(number: int, message: str = "words", **more: Any) -> dict[str, Any]:
+    return {
+        "data": None,
+        "code": number // 100,
+        "status": number,
+        "message": message,
+        "readableMessage": message,
+    } | more
+
+
+class TestRecordings:
+    @pytest.mark.req("Y6")
+    def test_every_recording_reads_as_it_should(self, recordings: Path) -> None:
+        seen = 0
+        for path in sorted((recordings / "jina_reader").glob("*.json")):
+            recorded = json.loads(path.read_text())
+            response = recorded["response"]
+            text = response.get("text")
+            body = json.dumps(response["body"]) if text is None else text
+            kind = "application/json" if text is None else "text/plain"
+            url = recorded["request"]["url"].removeprefix("https://r.jina.ai/")
+            reply = answer(body.encode(), response["status"], kind)
+            seen += 1
+            if response["status"] == 200 and "Warning: Target URL returned error" not in body:
+                read = parse_page(reply, url)
+                assert read.success
+                assert read.title == body.partition("\n")[0].removeprefix("Title: ")
+                assert read.content == body.partition("Markdown Content:\n")[2].strip()
+                assert read.final_url == url
+            else:
+                with pytest.raises(PageError):
+                    parse_page(reply, url)
+        assert seen >= 3
+
+    async def test_the_emulator_has_the_shape_of_the_recordings(
+        self, recordings: Path, service: Jina, transport: Transport
+    ) -> None:
+        recorded = json.loads((recordings / "jina_reader" / "error_422__01.json").read_text())["response"]["body"]
+        reply = await transport.call("jina", "GET", f"{service.url}/https://nope.invalid/", deadline=Deadline.after(2))
+        ours = reply.json()
+        assert {key: type(ours[key]) for key in recorded} == {key: type(value) for key, value in recorded.items()}
+
+
+FAILURES: list[tuple[str, Reply, type[GroundwireError]]] = [
+    ("wrong key", answer(failure(40103), 401), AuthenticationFailed),
+    ("key of an unverified account", answer(failure(40104), 401), AuthenticationFailed),
+    ("balance", answer(failure(40203), 402), QuotaExceeded),
+    ("credits", answer(failure(40201), 402), QuotaExceeded),
+    ("too many requests", answer(failure(42903), 429), RateLimited),
+    ("wrong parameter", answer(failure(40001), 400), RequestRefused),
+    ("budget of tokens", answer(failure(40904), 409), RequestRefused),
+    ("locked", answer(failure(40903), 409), ProviderUnavailable),
+    ("malformed", answer(failure(42203), 422), RequestRefused),
+    ("name", answer(failure(42203, "Domain 'nope.invalid' could not be resolved"), 422), PageUnavailable),
+    ("name, as the source says it", answer(failure(40001, "Domain 'x' could not be resolved"), 400), PageUnavailable),
+    ("no content", answer(failure(42206, "No content available for URL"), 422), PageUnavailable),
+    ("file too large", answer(failure(41302), 413), PageTooLarge),
+    ("blocked address", answer(failure(45102), 451), ProviderBlocked),
+    ("harmful", answer(failure(45101), 451), ProviderBlocked),
+    ("disabled", answer(failure(50301), 503), ProviderUnavailable),
+    ("its own time", answer(b"", 524, "text/html"), ProviderUnavailable),
+    ("gateway's time", answer(b"", 504, "text/html"), ProviderTimeout),
+    ("redirect", answer(b"", 302, "text/html", Location="https://elsewhere.example/"), UnexpectedResponse),
+    ("a failure within 200", answer(failure(42903)), RateLimited),
+    ("web page", answer(b"<html>", 200, "text/html"), UnexpectedResponse),
+    ("broken JSON", answer(b'{"data": {'), UnexpectedResponse),
+    ("no data", answer({"code": 200, "status": 20000, "data": None}), UnexpectedResponse),
+    ("content of another type", answer(page(content=["a"])), UnexpectedResponse),
+    ("a list", answer([1]), UnexpectedResponse),
+    ("nothing in it", answer(page(content=" \n ")), PageEmpty),
+    ("no content key", answer({"data": {"title": "A"}}), PageEmpty),
+    ("target 404", answer(page(warning="Target URL returned error 404: Not Found")), PageNotFound),
+    ("target 410", answer(page(warning="Target URL returned error 410: Gone")), PageNotFound),
+    ("target 403", answer(page(warning="Target URL returned error 403: Forbidden")), PageRefused),
+    ("target 429", answer(page(warning="Target URL returned error 429: Too Many Requests")), PageRefused),
+    ("target 500", answer(page(warning="Target URL returned error 500: Oh")), PageUnavailable),
+    ("captcha", answer(page(warning="This page maybe requiring CAPTCHA, please make sure")), PageRefused),
+    ("login", answer(page(warning="This page seems to want a login")), PageRefused),
+    ("captcha before the status", answer(page(warning="CAPTCHA\nTarget URL returned error 404")), PageNotFound),
+    ("text of a missing page", answer(b"Title: A\n\nURL Source: b\n\nWarning: Target URL returned error 404: N\n\n"
+     b"Markdown Content:\nx", 200, "text/plain"), PageNotFound),
+    ("text without content", answer(b"Title: A\n\nMarkdown Content:\n", 200, "text/plain"), PageEmpty),
+]  # fmt: skip
+
+
+class TestParse:
+    @pytest.mark.req("B1", "Y6")
+    @pytest.mark.parametrize(("reply", "error"), [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES])
+    def test_each_failure_is_its_own_error(self, reply: Reply, error: type[GroundwireError]) -> None:
+        with pytest.raises(error) as caught:
+            parse_page(reply, URL)
+        assert type(caught.value) is error
+
+    @pytest.mark.req("Y6")
+    def test_a_page_is_read(self) -> None:
+        data = page(publishedTime="Thu, 29 Oct 2026 08:00:00 GMT", metadata={"lang": "en-GB"}, title="A\n b ")
+        read = parse_page(answer(data), "https://a.example/y")
+        assert (read.success, read.url, read.final_url) == (True, "https://a.example/y", URL)
+        assert (read.title, read.content, read.content_length) == ("A b", "# A\n\ntext", 9)
+        assert (read.published, read.language, read.warnings) == ("2026-10-29T08:00:00+00:00", "en-GB", ())
+
+    @pytest.mark.parametrize(
+        ("said", "published"),
+        [("2026-10-29", "2026-10-29"), ("2026-10-29T08:00Z", "2026-10-29T08:00Z"), ("last week", None), (7, None)],
+    )
+    def test_dates_are_iso_or_unknown(self, said: object, published: str | None) -> None:
+        assert parse_page(answer(page(publishedTime=said)), URL).published == published
+
+    def test_other_warnings_are_passed_on(self) -> None:
+        read = parse_page(answer(page(warning="This is a cached snapshot.\n\nThe page is not yet fully loaded.")), URL)
+        assert read.warnings == ("jina: This is a cached snapshot", "jina: The page is not yet fully loaded")
+
+    def test_an_address_that_is_none_is_left_out(self) -> None:
+        for address in ("javascript:alert(1)", "", None, 7, "https://user:pass@a.example/"):
+            assert parse_page(answer(page(url=address)), URL).final_url == ""
+
+    def test_the_plain_form_is_read_too(self) -> None:
+        text = b"Title: A\n\nURL Source: https://a.example/x\n\nPublished Time: 2026-10-29\n\nMarkdown Content:\n# A\n"
+        read = parse_page(answer(text, 200, "text/plain"), URL)
+        assert (read.title, read.final_url, read.published, read.content) == ("A", URL, "2026-10-29", "# A")
+
+    @pytest.mark.parametrize(
+        ("headers", "more", "seconds"),
+        [({"Retry-After": "17"}, {}, 17), ({}, {"retryAfter": 9}, 9), ({}, {"retryAfter": -1}, 0), ({}, {}, None)],
+    )
+    def test_a_refusal_says_when_to_ask_again(
+        self, headers: Mapping[str, str], more: Mapping[str, Any], seconds: float | None
+    ) -> None:
+        with pytest.raises(RateLimited) as caught:
+            parse_page(answer(failure(42903, **more), 429, **headers), URL)
+        assert caught.value.retry_after == seconds
+
+    @pytest.mark.parametrize(
+        ("reply", "count"),
+        [
+            (answer(page()), 12),
+            (answer({"meta": {"usage": {"tokens": 7}}}), 7),
+            (answer(b"text", 200, "text/plain", **{"X-Usage-Tokens": "5"}), 5),
+            (answer(b"text", 200, "text/plain", **{"X-Usage-Tokens": "many"}), 0),
+            (answer({"data": {"usage": {"tokens": "12"}}}), 0),
+            (answer([]), 0),
+        ],
+    )
+    def test_tokens_are_counted(self, reply: Reply, count: int) -> None:
+        assert tokens(reply) == count
+
+    @given(
+        st.recursive(
+            st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(
+                    st.sampled_from(["data", "content", "title", "warning", "url", "metadata", "status", "usage"]),
+                    inner,
+                    max_size=4,
+                )
+            ),
+            max_leaves=20,
+        ),
+        st.sampled_from([200, 200, 200, 400, 402, 422, 429, 451, 503]),
+    )  # fmt: skip
+    def test_any_json_gives_a_page_or_an_error(self, body: Any, status: int) -> None:
+        reply = answer(json.dumps(body).encode(), status)
+        tokens(reply)
+        try:
+            read = parse_page(reply, URL)
+        except (ProviderError, PageError):
+            return
+        assert read.success
+        assert read.content
+
+    @given(st.binary(max_size=200) | st.binary(max_size=80).map(b"Title: ".__add__), st.integers(100, 599))
+    def test_any_bytes_give_a_page_or_an_error(self, body: bytes, status: int) -> None:
+        try:
+            assert parse_page(answer(body, status), URL).content
+        except (ProviderError, PageError):
+            return
+
+
+def test_where_the_address_goes() -> None:
+    assert to_request("https://a.example/x?y=1") == ("GET", "/https://a.example/x?y=1", None)
+    assert to_request("https://a.example/#/x") == ("POST", "/", {"url": "https://a.example/#/x"})
+    long = "https://a.example/" + "x" * 2_000
+    assert to_request(long) == ("POST", "/", {"url": long})
+
+
+@pytest.fixture
+def service(world: World) -> Jina:
+    found = world.service("jina")
+    assert isinstance(found, Jina)
+    return found
+
+
+@pytest.fixture
+async def transport(world: World, service: Jina) -> AsyncIterator[Transport]:
+    made = Transport(Guard(allow_origins=world.origins))
+    yield made
+    await made.aclose()
+
+
+def reader(service: Jina, transport: Transport, *keys: str, **options: Any) -> JinaReadProvider:
+    return JinaReadProvider(
+        transport,
+        keys=Keys("jina", [SecretStr(key) for key in keys]),
+        base_url=service.url,
+        prices=load_prices()["jina"],
+        name="jina",
+        options=JinaOptions(**options),
+    )
+
+
+class TestOnTheWire:
+    @pytest.mark.req("Y6")
+    async def test_it_reads_a_page(self, world: World, service: Jina, transport: Transport) -> None:
+        url = world.site("articles").page("bm25")
+        read = await reader(service, transport).read_url(url, deadline=Deadline.after(4))
+        assert (read.success, read.title, read.url, read.final_url) == (True, "BM25", url, url)
+        assert read.content.startswith("# BM25")
+        assert read.published
+        assert read.cost_usd == 0  # without a key it is free of charge
+        [request] = service.requests
+        assert (request.method, request.target) == ("GET", f"/{url}")
+        sent = {name: request.headers[name] for name in ("Accept", "X-Timeout", "X-Retain-Images", "DNT")}
+        assert sent == {"Accept": "application/json", "X-Timeout": "2", "X-Retain-Images": "none", "DNT": "1"}
+        assert not {"Authorization", "X-Engine", "X-No-Cache", "X-Token-Budget"} & set(request.headers)
+
+    @pytest.mark.req("Y6", "B1")
+    async def test_a_key_goes_along_and_tokens_cost(self, world: World, service: Jina, transport: Transport) -> None:
+        read = await reader(service, transport, "test-key").read_url(world.site("articles").page("bm25"))
+        assert service.requests[-1].headers["Authorization"] == "Bearer test-key"
+        assert read.cost_usd == pytest.approx(len(read.content) // 4 * 0.00000005)
+        assert read.cost_usd > 0
+
+    async def test_an_address_with_a_fragment_is_posted(
+        self, world: World, service: Jina, transport: Transport
+    ) -> None:
+        url = world.site("articles").page("bm25") + "#scoring"
+        assert (await reader(service, transport).read_url(url)).success
+        assert service.requests[-1].json() == {"url": url}
+
+    async def test_no_address_climbs_out_of_the_path(self, world: World, service: Jina, transport: Transport) -> None:
+        site = world.site("articles").url
+        assert (await reader(service, transport).read_url(f"{site}/wiki/../../../../wiki/bm25")).success
+        assert service.requests[-1].target == f"/{site}/wiki/bm25"
+
+    async def test_options_reach_the_wire(self, world: World, service: Jina, transport: Transport) -> None:
+        asked = reader(service, transport, engine="browser", cache=False, token_budget=10)
+        with pytest.raises(RequestRefused, match="Raise its token_budget"):
+            await asked.read_url(world.site("articles").page("bm25"))
+        headers = service.requests[-1].headers
+        assert [headers[name] for name in ("X-Engine", "X-No-Cache", "X-Token-Budget")] == ["browser", "true", "10"]
+
+    @pytest.mark.req("B10")
+    async def test_a_secret_does_not_leave_the_house(self, service: Jina, transport: Transport) -> None:
+        with pytest.raises(PageRefused, match="carries a password, key or token") as caught:
+            await reader(service, transport).read_url("https://a.example/?reset_token=canary-secret")
+        assert "canary-secret" not in str(caught.value)
+        assert service.requests == []
+
+    @pytest.mark.req("B16")
+    async def test_the_next_key_takes_over(self, world: World, service: Jina, transport: Transport) -> None:
+        service.keys = {"first-key", "second-key"}
+        service.used_up = {"first-key"}
+        asked = reader(service, transport, "first-key", "second-key")
+        url = world.site("articles").page("bm25")
+        assert (await asked.read_url(url)).success
+        assert (await asked.read_url(url)).success
+        used = [request.headers["Authorization"] for request in service.requests]
+        assert used == ["Bearer first-key", "Bearer second-key", "Bearer second-key"]
+
+    @pytest.mark.req("Y7", "B1")
+    async def test_a_wrong_key_is_said_without_the_key(self, world: World, service: Jina, transport: Transport) -> None:
+        asked = reader(service, transport, "canary-key")
+        with pytest.raises(AuthenticationFailed) as caught:
+            await asked.read_url(world.site("articles").page("bm25"))
+        assert "canary-key" not in repr(caught.value) + str(caught.value) + repr(asked) + repr(vars(asked)["_keys"])
+        service.keys = {"canary-key"}
+        read = await reader(service, transport, "canary-key").read_url(world.site("articles").page("bm25"))
+        assert "canary-key" not in repr(read)
+
+    @pytest.mark.req("B1")
+    async def test_too_many_requests(self, world: World, service: Jina, transport: Transport) -> None:
+        service.retry_after = "30"
+        with pytest.raises(RateLimited) as caught:
+            await reader(service, transport).read_url(world.site("articles").page("bm25"))
+        assert caught.value.retry_after == 30
+
+    @pytest.mark.req("Y6", "B1")
+    async def test_the_page_s_own_failures_are_the_page_s(
+        self, world: World, service: Jina, transport: Transport
+    ) -> None:
+        asked = reader(service, transport)
+        with pytest.raises(PageNotFound) as missing:
+            await asked.read_url(f"{world.site('articles').url}/wiki/nothing-here")
+        assert missing.value.status == 404
+        with pytest.raises(PageUnavailable, match="could not be resolved"):
+            await asked.read_url("https://nope.invalid/")
+        with pytest.raises(PageUnavailable, match="No content available"):
+            await asked.read_url(world.site("app").page("empty"))
+        service.captcha = True
+        with pytest.raises(PageRefused, match="CAPTCHA"):
+            await asked.read_url(world.site("articles").page("bm25"))
+
+    async def test_what_it_refuses_and_what_it_warns_of(
+        self, world: World, service: Jina, transport: Transport
+    ) -> None:
+        asked, url = reader(service, transport), world.site("articles").page("bm25")
+        service.cached = True
+        assert (await asked.read_url(url)).warnings == ("jina: This is a cached snapshot of the original page",)
+        service.refused_hosts = {"127.0.0.1"}
+        with pytest.raises(ProviderBlocked):
+            await asked.read_url(url)
+        service.down = True
+        with pytest.raises(ProviderUnavailable):
+            await asked.read_url(url)
+
+    @pytest.mark.parametrize(
+        ("fault", "error"),
+        [
+            (Fault.status(500), ProviderUnavailable),
+            (Fault.reset(), ProviderUnreachable),
+            (Fault.truncated(), ProviderUnreachable),
+            (Fault.wrong_json(), UnexpectedResponse),
+            (Fault.html_for_json(), UnexpectedResponse),
+            (Fault.redirect("http://169.254.169.254/"), UnexpectedResponse),
+            (Fault.hang(), ProviderTimeout),
+            (Fault.bomb("gzip", mb=50), UnexpectedResponse),
+        ],
+        ids=lambda value: value.__name__ if isinstance(value, type) else "",
+    )
+    @pytest.mark.req("B1")
+    async def test_each_fault_has_its_outcome(
+        self, world: World, service: Jina, transport: Transport, fault: Fault, error: type[ProviderError]
+    ) -> None:
+        service.fail(fault, times=None)
+        with pytest.raises(ProviderError) as caught:
+            await reader(service, transport).read_url(world.site("articles").page("bm25"), deadline=Deadline.after(1.0))
+        assert type(caught.value) is error
+
+
+class TestEmulator:
+    async def test_it_answers_in_text_to_whoever_takes_text(
+        self, world: World, service: Jina, transport: Transport
+    ) -> None:
+        url = world.site("articles").page("bm25")
+        for accept, kind in {"application/json": "application/json", "*/*": "text/plain"}.items():
+            reply = await transport.call(
+                "jina", "GET", f"{service.url}/{url}", deadline=Deadline.after(2), headers={"Accept": accept}
+            )
+            if kind == "application/json":
+                assert reply.media_type == "application/json"
+            assert parse_page(reply, url).title == "BM25"
+        reply = await transport.call(
+            "jina",
+            "POST",
+            f"{service.url}/",
+            deadline=Deadline.after(2),
+            form={"url": url},
+            headers={"Accept": "text/plain"},
+        )
+        assert reply.body.startswith(b"Title: BM25\n\nURL Source: ")
+        assert tokens(reply) > 0
