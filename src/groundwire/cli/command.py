@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import click
@@ -15,7 +15,7 @@ from groundwire.cli.terminal import escaped
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.tools import ToolResult, render_json
 
-__all__ = ["Failed", "ToolCommand", "print_json", "storable"]
+__all__ = ["Failed", "ToolCommand", "each", "print_json", "storable"]
 
 _logger = logging.getLogger(__name__)
 
@@ -77,6 +77,11 @@ class ToolCommand(click.Command):
         else:
             say_error(str(error))
         sys.exit(code)
+
+
+def each(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values of a repeatable option, which may also be given in one go with commas."""
+    return tuple(part.strip() for value in values for part in value.split(","))
 
 
 def print_json(result: ToolResult) -> None:

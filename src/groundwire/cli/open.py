@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from groundwire.cli.command import ToolCommand, print_json
+from groundwire.cli.command import ToolCommand, each, print_json
 from groundwire.cli.run import run
 from groundwire.cli.terminal import clean
 from groundwire.models import Page
@@ -41,19 +41,28 @@ _DEFAULTS = ReadSettings()
     f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
 )
 @click.option(
+    "-r",
+    "--reader",
+    "readers",
+    multiple=True,
+    metavar="NAME",
+    help=f"Read with this provider; repeatable, in this order. By default the setting read.providers "
+    f"({', '.join(_DEFAULTS.providers)}).",
+)
+@click.option(
     "--timeout",
     type=float,
     metavar="SECONDS",
     help=f"For the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def open_(url: str, max_length: int | None, timeout: float | None, as_json: bool) -> None:
+def open_(url: str, max_length: int | None, readers: tuple[str, ...], timeout: float | None, as_json: bool) -> None:
     """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
         return await web.open_page(url, max_length=max_length, timeout=timeout)
 
-    page = opened(run("Opening", {}, call))
+    page = opened(run("Opening", {"read.providers": each(readers)} if readers else {}, call))
     if as_json:
         print_json(page)
     else:

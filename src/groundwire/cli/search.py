@@ -5,13 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterable
 from typing import get_args
 
 import click
 
 from groundwire.cli.codes import ExitCode
-from groundwire.cli.command import ToolCommand, print_json, storable
+from groundwire.cli.command import ToolCommand, each, print_json, storable
 from groundwire.cli.run import run, warn
 from groundwire.cli.terminal import clean, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
@@ -41,6 +40,8 @@ _DEFAULTS = SearchSettings()
         "time_range": "--time-range",
         "allowed_domains": "--domain",
         "blocked_domains": "--block-domain",
+        "published_after": "--after",
+        "published_before": "--before",
     },
     short_help="Search the web.",
     epilog=_EXIT_CODES,
@@ -59,6 +60,8 @@ _DEFAULTS = SearchSettings()
     metavar=f"[{'|'.join(get_args(TimeRange))}]",
     help="How recent: a day, a week, a month, a year, or any age.",
 )
+@click.option("--after", metavar="DAY", help="Published on this day or later, such as 2026-01-31.")
+@click.option("--before", metavar="DAY", help="Published on this day or earlier.")
 @click.option(
     "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
 )
@@ -74,6 +77,7 @@ _DEFAULTS = SearchSettings()
 )
 @click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
+@click.option("--page", type=int, default=1, metavar="N", help="A further page of results, if the provider has pages.")
 @click.option(
     "--timeout",
     type=float,
@@ -85,11 +89,14 @@ def search(
     query: tuple[str, ...],
     limit: int | None,
     time_range: str | None,
+    after: str | None,
+    before: str | None,
     domains: tuple[str, ...],
     blocked: tuple[str, ...],
     providers: tuple[str, ...],
     language: str | None,
     region: str | None,
+    page: int,
     timeout: float | None,
     as_json: bool,
 ) -> None:
@@ -100,26 +107,24 @@ def search(
         return await web.search(
             words,
             limit=limit,
-            allowed_domains=_each(domains),
-            blocked_domains=_each(blocked),
+            allowed_domains=each(domains),
+            blocked_domains=each(blocked),
             time_range=time_range or "all",  # type: ignore[arg-type]  # judged by Web.search, which says what is wrong
+            published_after=after,
+            published_before=before,
             language=language,
             region=region,
+            page=page,
             timeout=timeout,
         )
 
     started = time.perf_counter()
-    response = run("Searching", {"search.providers": _each(providers)} if providers else {}, call)
+    response = run("Searching", {"search.providers": each(providers)} if providers else {}, call)
     if as_json:
         print_json(searched(response))
     else:
         _print(response, time.perf_counter() - started)
     sys.exit(ExitCode.OK if response.results else ExitCode.NOTHING)
-
-
-def _each(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values of a repeatable option, which may also be given in one go with commas."""
-    return tuple(part.strip() for value in values for part in value.split(","))
 
 
 def _print(response: SearchResponse, seconds: float) -> None:
