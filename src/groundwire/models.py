@@ -277,6 +277,8 @@ class Attempt(_Noun):
     """What it cost, in US dollars."""
     retry_after: float | None = None
     """Seconds after which the service itself says it may be asked again."""
+    abandoned: bool = False
+    """Whether it was still running when another provider answered: it says nothing about this one."""
 
     def describe(self) -> str:
         """Return the attempt as one line for a person."""

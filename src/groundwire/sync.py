@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any, Self, TypeVar
 
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
+from groundwire.routing.policy import Strategy
 from groundwire.web import Web
 
 __all__ = ["SyncWeb", "open_page", "search"]
@@ -57,6 +58,7 @@ class SyncWeb:
         region: str | None = None,
         safesearch: SafeSearch | None = None,
         page: int = 1,
+        strategy: Strategy | None = None,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web; see `Web.search` for the arguments, the result and the errors."""
@@ -73,6 +75,7 @@ class SyncWeb:
                 region=region,
                 safesearch=safesearch,
                 page=page,
+                strategy=strategy,
                 timeout=timeout,
             )
         )
@@ -130,6 +133,7 @@ def search(
     region: str | None = None,
     safesearch: SafeSearch | None = None,
     page: int = 1,
+    strategy: Strategy | None = None,
     timeout: float | None = None,
 ) -> SearchResponse:
     """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
@@ -146,6 +150,7 @@ def search(
             region=region,
             safesearch=safesearch,
             page=page,
+            strategy=strategy,
             timeout=timeout,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Self, cast
+from typing import Self, cast, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -25,6 +25,7 @@ from groundwire.models import (
     SearchResponse,
     Source,
     TimeRange,
+    check_choice,
     check_date,
     check_domains,
     check_int,
@@ -33,6 +34,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import create
 from groundwire.reading.readers import Readers
 from groundwire.routing import Chain, SessionBudget
+from groundwire.routing.policy import Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.safety.urls import parse_url
@@ -88,6 +90,7 @@ class Web:
             attempt_timeout=settings.search.attempt_timeout,
             policy=policy,
             observer=observer,
+            strategy=settings.search.strategy,
         )
         self._readers = Readers(
             cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
@@ -114,6 +117,7 @@ class Web:
         region: str | None = None,
         safesearch: SafeSearch | None = None,
         page: int = 1,
+        strategy: Strategy | None = None,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web.
@@ -130,6 +134,8 @@ class Web:
             region: A country code such as `us`.
             safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
             page: Which page of results, 1 to 10.
+            strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
+                at once, merged); by default the setting `search.strategy`.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
 
         Returns:
@@ -153,10 +159,12 @@ class Web:
             safesearch=self.settings.search.safesearch if safesearch is None else safesearch,
             page=page,
         )
+        if strategy is not None:
+            check_choice("strategy", strategy, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
         self._budget.take()
         try:
-            answer = await self._chain.search(asked, deadline)
+            answer = await self._chain.search(asked, deadline, strategy)
         except BaseException:
             self._budget.give_back()
             raise
@@ -214,6 +222,7 @@ class Web:
     async def aclose(self) -> None:
         """Close all connections; calls after it raise Closed. Closing twice is fine."""
         self._closed = True
+        await self._chain.aclose()
         for provider in self._made:
             close = getattr(provider, "aclose", None)
             if close is not None:

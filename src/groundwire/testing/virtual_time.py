@@ -1,0 +1,52 @@
+"""An event loop whose time jumps: what would take minutes is over in milliseconds, and always alike.
+
+For code that waits on nothing but the loop itself (timers, tasks, queues). Whoever waits for a socket or a thread on
+such a loop waits in vain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+__all__ = ["run_virtually"]
+
+_T = TypeVar("_T")
+
+
+class _Selector(selectors.DefaultSelector):
+    """Instead of waiting it moves the clock on."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready and timeout is None:
+            raise RuntimeError("Nothing will ever happen on this loop: all tasks wait for something outside it.")
+        if not ready and timeout is not None:
+            self.now += max(0.0, timeout)
+        return ready
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._virtual = _Selector()
+        super().__init__(self._virtual)
+
+    def time(self) -> float:
+        return self._virtual.now
+
+
+def run_virtually(main: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine on a loop with a clock of its own, which `asyncio.get_running_loop().time` tells.
+
+    Returns:
+        What the coroutine returns.
+
+    Raises:
+        RuntimeError: everything waits for something that is not on the loop.
+    """
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        return runner.run(main)
