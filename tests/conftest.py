@@ -38,6 +38,7 @@ def _scrubbed(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
         if name.startswith(_SCRUBBED) or name.endswith(_SCRUBBED_ENDS):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
 @pytest.fixture
@@ -62,6 +63,8 @@ def settings(world: World) -> Callable[..., Settings]:
             "search": {"providers": ("searxng",)},
             "policy": {"allow_origins": world.origins},
             "providers": {"searxng": {"base_url": world.searxng.url}},
+            "storage": {"url": "memory://"},
+            "cache": {"enabled": False},
         }
         for name, values in sections.items():
             base[name] = base.get(name, {}) | dict(values)

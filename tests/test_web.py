@@ -307,7 +307,7 @@ class TestBudget:
             with pytest.raises(BudgetExceeded, match=r"Search limit reached \(2/2\)"):
                 await web.search("bm25")
             assert len(world.searxng.requests) == asked
-            web.reset_session()
+            await web.reset_session()
             await web.search("bm25")
 
     async def test_cancelling_gives_the_search_back(self, world: World, settings: Make) -> None:

@@ -59,6 +59,7 @@ class SyncWeb:
         safesearch: SafeSearch | None = None,
         page: int = 1,
         strategy: Strategy | None = None,
+        fresh: bool = False,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web; see `Web.search` for the arguments, the result and the errors."""
@@ -76,13 +77,20 @@ class SyncWeb:
                 safesearch=safesearch,
                 page=page,
                 strategy=strategy,
+                fresh=fresh,
                 timeout=timeout,
             )
         )
 
-    def open_page(self, url: str, *, max_length: int | None = None, timeout: float | None = None) -> Page:
+    def open_page(
+        self, url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None
+    ) -> Page:
         """Read one page as Markdown; see `Web.open_page` for the arguments, the result and the errors."""
-        return self._run(lambda: self._web.open_page(url, max_length=max_length, timeout=timeout))
+        return self._run(lambda: self._web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout))
+
+    def statistics(self) -> dict[str, float]:
+        """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
+        return self._run(self._web.statistics)
 
     @property
     def budget(self) -> Budget | None:
@@ -91,7 +99,7 @@ class SyncWeb:
 
     def reset_session(self) -> None:
         """Begin a new session: the budget is whole again."""
-        self._web.reset_session()
+        self._run(self._web.reset_session)
 
     def close(self) -> None:
         """Close all connections and end the thread. Closing twice is fine."""
@@ -134,6 +142,7 @@ def search(
     safesearch: SafeSearch | None = None,
     page: int = 1,
     strategy: Strategy | None = None,
+    fresh: bool = False,
     timeout: float | None = None,
 ) -> SearchResponse:
     """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
@@ -151,11 +160,12 @@ def search(
             safesearch=safesearch,
             page=page,
             strategy=strategy,
+            fresh=fresh,
             timeout=timeout,
         )
 
 
-def open_page(url: str, *, max_length: int | None = None, timeout: float | None = None) -> Page:
+def open_page(url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None) -> Page:
     """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
     with SyncWeb() as web:
-        return web.open_page(url, max_length=max_length, timeout=timeout)
+        return web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout)

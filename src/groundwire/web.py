@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Self, cast, get_args
+from uuid import uuid4
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -32,13 +36,18 @@ from groundwire.models import (
 )
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import create
-from groundwire.reading.readers import Readers
-from groundwire.routing import Chain, SessionBudget
+from groundwire.reading.readers import Readers, cut
+from groundwire.routing import Chain, ChainAnswer
+from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.routing.cache import Cache, Life
+from groundwire.routing.cache_keys import page_key, search_key
+from groundwire.routing.cache_values import life_of_search, pack_search, unpack_search
 from groundwire.routing.policy import Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard, Resolver
-from groundwire.safety.urls import parse_url
-from groundwire.settings import Settings, load
+from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.settings import SessionSettings, Settings, load
+from groundwire.storage import open_store
 from groundwire.transport import Transport
 
 __all__ = ["Web"]
@@ -95,7 +104,10 @@ class Web:
         self._readers = Readers(
             cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
         )
-        self._budget = SessionBudget(settings.session.limit, settings.session.warning_threshold)
+        self._store = open_store(settings.storage.url)
+        self._cache = Cache(self._store) if settings.cache.enabled else None
+        self._budget = SessionBudget(self._store, settings.session.id or uuid4().hex, _limits(settings.session))
+        self._is_view = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -118,6 +130,7 @@ class Web:
         safesearch: SafeSearch | None = None,
         page: int = 1,
         strategy: Strategy | None = None,
+        fresh: bool = False,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web.
@@ -136,11 +149,12 @@ class Web:
             page: Which page of results, 1 to 10.
             strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
                 at once, merged); by default the setting `search.strategy`.
+            fresh: Whether to pass by what is kept.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
 
         Returns:
             The results, numbered from 1, with everything that was tried. No results means that searching worked and
-            nothing was found.
+            nothing was found. `cached` and `stale` say whether the answer was kept, and for too long.
 
         Raises:
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
@@ -162,34 +176,29 @@ class Web:
         if strategy is not None:
             check_choice("strategy", strategy, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
-        self._budget.take()
+        reservation = await self._budget.take(self._chain.price_usd)
         try:
-            answer = await self._chain.search(asked, deadline, strategy)
-        except BaseException:
-            self._budget.give_back()
+            response = await self._kept_search(asked, deadline, strategy, fresh)
+        except BaseException as error:
+            spent = sum(attempt.cost_usd for attempt in getattr(error, "attempts", ()))
+            await asyncio.shield(self._budget.give_back(reservation, spent))
             raise
-        results = tuple(
-            row.model_copy(update={"citation_id": number}) for number, row in enumerate(answer.results, start=1)
-        )
-        warning = self._budget.warning()
-        return SearchResponse(
-            query=asked.text,
-            results=results,
-            sources=tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results),
-            provider=answer.provider,
-            attempts=answer.attempts,
-            filters=answer.filters,
-            budget=self._budget.state(),
-            warnings=(*answer.warnings, *((warning,) if warning else ())),
-        )
+        spent = 0.0 if response.cached else sum(attempt.cost_usd for attempt in response.attempts)
+        await self._budget.settle(reservation, spent)
+        warning = self._budget.warning(reservation)
+        update = {"budget": self._budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
+        return response.model_copy(update=update)
 
-    async def open_page(self, url: str, *, max_length: int | None = None, timeout: float | None = None) -> Page:
+    async def open_page(
+        self, url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None
+    ) -> Page:
         """Read one page as Markdown.
 
         Args:
             url: An http or https address. It is judged by the guard before any reader sees it.
             max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`.
+            fresh: Whether to pass by what is kept.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
 
         Returns:
@@ -208,26 +217,110 @@ class Web:
         target = self._transports.guard.admit(url)
         if not self._policy.permits(target.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
-        return await self._readers.read(target, longest, deadline)
+        await self._budget.check_tokens()
+        page = cut(await self._kept_page(target, deadline, fresh), longest)
+        await self._budget.read(page.content_length)
+        return page
+
+    def session(self, name: str | None = None, **limits: float) -> Web:
+        """Return a view of this `Web` with a budget of its own; it shares everything else and closes nothing.
+
+        Use it as `async with web.session("research", searches=10) as session:` or just as an object.
+
+        Args:
+            name: The session's name; processes that share it and the store share its budget. None is a new session.
+            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, by default as in the settings; 0 is none.
+
+        Raises:
+            InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
+        """
+        for limit, value in limits.items():
+            check_choice("session", limit, tuple(Limits.__dataclass_fields__))
+            if not _is_number(value) or not 0 <= value < float("inf"):
+                raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
+        view = copy.copy(self)
+        usual = _limits(self.settings.session)
+        view._budget = SessionBudget(self._store, name or uuid4().hex, replace(usual, **limits))  # type: ignore[arg-type]
+        view._is_view = True
+        return view
 
     @property
     def budget(self) -> Budget | None:
-        """What this session has used and may still use, or None when it has no limit."""
+        """What this session has used and may still use, as of its last search; None when searches have no limit."""
         return self._budget.state()
 
-    def reset_session(self) -> None:
-        """Begin a new session: the budget is whole again."""
-        self._budget.reset()
+    async def statistics(self) -> dict[str, float]:
+        """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
+        return await self._budget.statistics()
+
+    async def reset_session(self) -> None:
+        """Begin the session anew: the budget is whole again."""
+        await self._budget.reset()
 
     async def aclose(self) -> None:
-        """Close all connections; calls after it raise Closed. Closing twice is fine."""
+        """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing."""
+        if self._is_view:
+            return
         self._closed = True
+        if self._cache is not None:
+            await self._cache.aclose()
         await self._chain.aclose()
         for provider in self._made:
             close = getattr(provider, "aclose", None)
             if close is not None:
                 await close()
         await self._transports.aclose()
+        await self._store.aclose()
+
+    async def _kept_search(
+        self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool
+    ) -> SearchResponse:
+        """Return an answer from the cache, or from the chain."""
+
+        async def load() -> SearchResponse:
+            return _response(asked, await self._chain.search(asked, deadline, strategy))
+
+        if self._cache is None:
+            return await load()
+        settings = self.settings.cache
+        chosen = strategy or self.settings.search.strategy
+        names = [self._identity(provider) for provider in self._chain.providers]
+        whole = Life(settings.search_ttl, settings.stale)
+        kept = await self._cache.through(
+            search_key(asked, names, self._policy, chosen),
+            load,
+            pack=pack_search,
+            unpack=unpack_search,
+            life=lambda answer: life_of_search(answer, whole),
+            deadline=deadline,
+            bypass=fresh,
+        )
+        return kept.value.model_copy(update=_age(kept.value.warnings, kept.cached, kept.stale, kept.age))
+
+    async def _kept_page(self, target: WebUrl, deadline: Deadline, fresh: bool) -> Page:
+        """Return a whole page from the cache, or from the readers."""
+
+        async def load() -> Page:
+            return await self._readers.read(target, deadline)
+
+        if self._cache is None:
+            return await load()
+        settings = self.settings.cache
+        kept = await self._cache.through(
+            page_key(target, [self._identity(reader) for reader in self._readers.readers]),
+            load,
+            pack=lambda page: page.model_dump_json().encode(),
+            unpack=Page.model_validate_json,
+            life=lambda page: Life(settings.page_ttl, settings.stale),
+            deadline=deadline,
+            bypass=fresh,
+        )
+        return kept.value.model_copy(update=_age(kept.value.warnings, kept.cached, kept.stale, kept.age))
+
+    def _identity(self, provider: SearchProvider | ReadProvider) -> str:
+        """Return what tells a provider from another of its name: its kind, and the options it was given."""
+        options = sorted((key, str(value)) for key, value in self.settings.providers.get(provider.name, {}).items())
+        return f"{provider.name} {type(provider).__module__}.{type(provider).__qualname__} {options}"
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         if self._closed:
@@ -268,6 +361,37 @@ class Web:
             why = " ".join(reasons) or f"{role}.providers is empty."
             raise ConfigurationError(f"There is no provider to {role} with. {why}")
         return usable
+
+
+def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:
+    """Return what a chain answered, its results numbered from 1."""
+    results = tuple(
+        row.model_copy(update={"citation_id": number}) for number, row in enumerate(answer.results, start=1)
+    )
+    return SearchResponse(
+        query=asked.text,
+        results=results,
+        sources=tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results),
+        provider=answer.provider,
+        attempts=answer.attempts,
+        filters=answer.filters,
+        warnings=answer.warnings,
+    )
+
+
+def _age(warnings: tuple[str, ...], cached: bool, stale: bool, age: float) -> dict[str, object]:
+    """Return what a caller should know of a value's age."""
+    said = (f"this answer is {age / 60:,.0f} minutes old; it could not be fetched anew yet",) if stale else ()
+    return {"cached": cached, "stale": stale, "warnings": (*warnings, *said)}
+
+
+def _limits(session: SessionSettings) -> Limits:
+    return Limits(
+        searches=session.limit,
+        warning_threshold=session.warning_threshold,
+        cost_usd=session.cost_usd,
+        tokens=session.tokens,
+    )
 
 
 def _is_number(value: object) -> bool:

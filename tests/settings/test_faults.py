@@ -30,12 +30,15 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "key": ("[search]\nlimti = 3", "'search.limti' is not a setting; did you mean 'search.limit'?"),
     "key of a section without likeness": (
         "[session]\ncolour = 3",
-        "known here: session.limit, session.warning_threshold",
+        "known here: session.cost_usd, session.id, session.limit, session.tokens, session.warning_threshold",
     ),
     "section": ("[serch]\nlimit = 3", "[serch] is not a section; did you mean 'search'?"),
     "no section": ("limit = 3", "'limit' stands outside any section; put it under [search] or [session]"),
     "section as value": ("search = 3", "'search' must be a section, written as [search] on a line of its own"),
-    "nothing alike": ("wholly_different = 3", "known here: network, policy, providers, read, search, session"),
+    "nothing alike": (
+        "wholly_different = 3",
+        "known here: cache, network, policy, providers, read, search, session, storage",
+    ),
     "provider": (
         '[providers.serxng]\nbase_url = "x"',
         "'serxng' is not an installed provider; did you mean 'searxng'?",
@@ -70,7 +73,7 @@ def test_a_fault_in_a_file(fault: str, desk: _Desk) -> None:
 IN_A_VARIABLE = {
     "GROUNDWIRE_SEARCH_LIMTI": "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?",
     "GROUNDWIRE_SERCH_LIMIT": "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?",
-    "GROUNDWIRE_SESSION_COLOUR": "known here: GROUNDWIRE_SESSION_LIMIT, GROUNDWIRE_SESSION_WARNING_THRESHOLD",
+    "GROUNDWIRE_SESSION_COLOUR": "known here: GROUNDWIRE_SESSION_COST_USD, GROUNDWIRE_SESSION_ID",
     "GROUNDWIRE_BRAVE_API_KEY": "did you mean 'BRAVE_API_KEY'?",
     "GROUNDWIRE_CONFIGS": "did you mean 'GROUNDWIRE_CONFIG'?",
     "GROUNDWIRE_PROVIDERS_SERXNG_BASE_URL": "did you mean 'GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL'?",

@@ -55,12 +55,15 @@ _DEFAULTS = ReadSettings()
     metavar="SECONDS",
     help=f"For the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
 )
+@click.option("--fresh", is_flag=True, help="Fetch anew, whatever is kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def open_(url: str, max_length: int | None, readers: tuple[str, ...], timeout: float | None, as_json: bool) -> None:
+def open_(
+    url: str, max_length: int | None, readers: tuple[str, ...], timeout: float | None, fresh: bool, as_json: bool
+) -> None:
     """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
-        return await web.open_page(url, max_length=max_length, timeout=timeout)
+        return await web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout)
 
     page = opened(run("Opening", {"read.providers": each(readers)} if readers else {}, call))
     if as_json:

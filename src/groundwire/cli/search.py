@@ -83,6 +83,7 @@ _DEFAULTS = SearchSettings()
     metavar=f"[{'|'.join(get_args(Strategy))}]",
     help="One provider after the other, the next when one is late, or several at once and merged.",
 )
+@click.option("--fresh", is_flag=True, help="Ask anew, whatever is kept.")
 @click.option("--page", type=int, default=1, metavar="N", help="A further page of results, if the provider has pages.")
 @click.option(
     "--timeout",
@@ -103,6 +104,7 @@ def search(
     language: str | None,
     region: str | None,
     strategy: str | None,
+    fresh: bool,
     page: int,
     timeout: float | None,
     as_json: bool,
@@ -122,6 +124,7 @@ def search(
             language=language,
             region=region,
             page=page,
+            fresh=fresh,
             strategy=strategy,  # type: ignore[arg-type]  # judged by Web.search, too
             timeout=timeout,
         )

@@ -26,7 +26,7 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
 
-__all__ = ["Readers"]
+__all__ = ["Readers", "cut"]
 
 _logger = logging.getLogger(__name__)
 
@@ -51,8 +51,13 @@ class Readers:
         self._policy = policy
         self._observer = observer
 
-    async def read(self, url: WebUrl, max_length: int, deadline: Deadline) -> Page:
-        """Return the page, cut to `max_length` characters.
+    @property
+    def readers(self) -> tuple[ReadProvider, ...]:
+        """The readers, in their order."""
+        return self._readers
+
+    async def read(self, url: WebUrl, deadline: Deadline) -> Page:
+        """Return the whole page, as far as the reader has it.
 
         Raises:
             PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
@@ -60,13 +65,13 @@ class Readers:
         """
         for reader in self._readers[:-1]:
             try:
-                return self._page(url, await self._observed(reader, url, deadline), reader, max_length)
+                return self._page(url, await self._observed(reader, url, deadline), reader)
             except _FINAL:
                 raise
             except GroundwireError:
                 continue
         reader = self._readers[-1]
-        return self._page(url, await self._observed(reader, url, deadline), reader, max_length)
+        return self._page(url, await self._observed(reader, url, deadline), reader)
 
     async def _observed(self, reader: ReadProvider, url: WebUrl, deadline: Deadline) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
@@ -102,20 +107,18 @@ class Readers:
             raise ProviderUnavailable(reader.name, result.error or "could not read the page")
         return result
 
-    def _page(self, url: WebUrl, result: ReadResult, reader: ReadProvider, max_length: int) -> Page:
+    def _page(self, url: WebUrl, result: ReadResult, reader: ReadProvider) -> Page:
         final = result.final_url or url.text
         if not self._policy.permits(final):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
-        content = truncate(result.content, max_length)
-        whole = max(result.original_length or 0, len(result.content))
         return Page(
             url=url.text,
             final_url=final,
             title=result.title,
-            content=content,
-            content_length=len(content),
-            original_length=whole,
-            truncated=result.truncated or len(content) < len(result.content),
+            content=result.content,
+            content_length=len(result.content),
+            original_length=max(result.original_length or 0, len(result.content)),
+            truncated=result.truncated,
             published=result.published,
             language=result.language,
             content_type=result.content_type,
@@ -126,6 +129,14 @@ class Readers:
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._observer is not None:
             self._observer(event)
+
+
+def cut(page: Page, max_length: int) -> Page:
+    """Return a page with at most `max_length` characters of Markdown, cut at a block; what is cut is said to be."""
+    content = truncate(page.content, max_length)
+    if len(content) == len(page.content):
+        return page
+    return page.model_copy(update={"content": content, "content_length": len(content), "truncated": True})
 
 
 def _outcome(error: GroundwireError) -> Outcome:

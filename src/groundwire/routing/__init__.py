@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from groundwire.routing.budget import SessionBudget
 from groundwire.routing.chain import Chain, ChainAnswer
 
-__all__ = ["Chain", "ChainAnswer", "SessionBudget"]
+__all__ = ["Chain", "ChainAnswer"]

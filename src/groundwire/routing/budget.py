@@ -1,63 +1,164 @@
-"""What one session may search."""
+"""What one session may use: searches, US dollars, tokens of page text. Reserved before, settled after.
+
+The counts live in the store under the session's name, so processes that share a store and a name share one budget.
+"""
 
 from __future__ import annotations
 
-import threading
+import math
+from dataclasses import dataclass
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
+from groundwire.storage.base import Store
 
-__all__ = ["SessionBudget"]
+__all__ = ["Limits", "Reservation", "SessionBudget"]
+
+_LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
+_MICRO = 1_000_000  # millionths of a dollar: whole numbers add up exactly
+_CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a session may use; 0 means no limit."""
+
+    searches: int = 20
+    """The most searches."""
+    warning_threshold: int = 15
+    """From how many searches on there is a warning."""
+    cost_usd: float = 0.0
+    """The most US dollars."""
+    tokens: int = 0
+    """The most tokens of page text, estimated at four characters each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """One search that was counted before it is made."""
+
+    spent: int
+    """The searches of the session, this one included."""
+    micro_usd: int = 0
+    """Millionths of a dollar that were set aside for it."""
 
 
 class SessionBudget:
-    """A counter of searches with a limit, exact under threads and tasks.
+    """The budget of one session.
 
     Args:
-        limit: The most searches; 0 means no limit.
-        warning_threshold: From how many searches on there is a warning.
+        store: Where the counts are.
+        session: The session's name.
+        limits: What it may use.
     """
 
-    def __init__(self, limit: int, warning_threshold: int) -> None:
-        self._limit = limit
-        self._threshold = warning_threshold
-        self._spent = 0
-        self._lock = threading.Lock()
+    def __init__(self, store: Store, session: str, limits: Limits) -> None:
+        self._store = store
+        self.session = session
+        self.limits = limits
+        self._known = Budget(limit=limits.searches, spent=0)
 
-    def take(self) -> None:
-        """Count one search before it is made.
+    async def take(self, price_usd: float = 0.0) -> Reservation:
+        """Count one search before it is made, and set its price aside.
+
+        Args:
+            price_usd: What it may cost at most.
 
         Raises:
-            BudgetExceeded: none is left.
+            BudgetExceeded: no search, or not enough money, is left.
         """
-        with self._lock:
-            if self._limit and self._spent >= self._limit:
+        limit = self.limits.searches or None
+        count = await self._store.count(self._key("searches"), 1, limit=limit, ttl=_LIFE)
+        self._note(count.total)
+        if not count.granted:
+            spent = round(count.total)
+            raise BudgetExceeded(
+                f"Search limit reached ({spent}/{self.limits.searches}). Use existing results or training knowledge. "
+                "Limit resets with new session.",
+                limit=self.limits.searches,
+                spent=spent,
+            )
+        reserved = _micro(price_usd)
+        if reserved and self.limits.cost_usd:
+            money = await self._store.count(
+                self._key("usd"), reserved, limit=round(self.limits.cost_usd * _MICRO), ttl=_LIFE
+            )
+            if not money.granted:
+                await self.give_back(Reservation(round(count.total)))
+                used = money.total / _MICRO
                 raise BudgetExceeded(
-                    f"Search limit reached ({self._spent}/{self._limit}). Use existing results or training knowledge. "
-                    "Limit resets with new session.",
-                    limit=self._limit,
-                    spent=self._spent,
+                    f"The session's money is used up ({used:.4f} of {self.limits.cost_usd:.4f} US dollars). "
+                    "Use existing results or training knowledge. Limit resets with new session.",
+                    limit=self.limits.searches,
+                    spent=round(count.total),
                 )
-            self._spent += 1
+        elif reserved:
+            await self._store.count(self._key("usd"), reserved, ttl=_LIFE)
+        return Reservation(round(count.total), reserved)
 
-    def give_back(self) -> None:
-        """Uncount a search that could not be made."""
-        with self._lock:
-            self._spent = max(0, self._spent - 1)
+    async def settle(self, reservation: Reservation, cost_usd: float) -> None:
+        """Put the real cost in the place of what was set aside."""
+        difference = _micro(cost_usd) - reservation.micro_usd
+        if difference:
+            await self._store.count(self._key("usd"), difference, ttl=_LIFE)
 
-    def reset(self) -> None:
-        """Begin a new session."""
-        with self._lock:
-            self._spent = 0
+    async def give_back(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
+        """Uncount a search that could not be made; what it cost all the same stays counted."""
+        count = await self._store.count(self._key("searches"), -1)
+        self._note(count.total)
+        await self.settle(reservation, cost_usd)
+
+    async def check_tokens(self) -> None:
+        """See that page text may still be read.
+
+        Raises:
+            BudgetExceeded: the session has read as much as it may.
+        """
+        if not self.limits.tokens:
+            return
+        used = (await self._store.count(self._key("tokens"), 0)).total
+        if used >= self.limits.tokens:
+            raise BudgetExceeded(
+                f"The session has read all the page text it may ({used:,.0f} of {self.limits.tokens:,} tokens). "
+                "Use what has been read. Limit resets with new session.",
+                limit=self.limits.tokens,
+                spent=round(used),
+            )
+
+    async def read(self, characters: int) -> None:
+        """Count page text that was given to the caller."""
+        if self.limits.tokens:
+            await self._store.count(self._key("tokens"), math.ceil(characters / _CHARACTERS_PER_TOKEN), ttl=_LIFE)
+
+    async def reset(self) -> None:
+        """Begin anew."""
+        for what in ("searches", "usd", "tokens"):
+            await self._store.delete(self._key(what))
+        self._note(0)
+
+    async def statistics(self) -> dict[str, float]:
+        """Return what the session has used: `searches`, `cost_usd`, `tokens` (counted only under a limit)."""
+        totals = {what: (await self._store.count(self._key(what), 0)).total for what in ("searches", "usd", "tokens")}
+        self._note(totals["searches"])
+        return {"searches": totals["searches"], "cost_usd": totals["usd"] / _MICRO, "tokens": totals["tokens"]}
 
     def state(self) -> Budget | None:
-        """Return what is used and what is left, or None when there is no limit."""
-        with self._lock:
-            return Budget(limit=self._limit, spent=self._spent) if self._limit else None
+        """Return what is used and what is left, as last heard from the store; None when searches have no limit."""
+        return self._known if self.limits.searches else None
 
-    def warning(self) -> str | None:
+    def warning(self, reservation: Reservation) -> str | None:
         """Return the sentence for an agent that comes near its limit, or None."""
-        budget = self.state()
-        if budget is None or budget.spent < self._threshold:
+        if not self.limits.searches or reservation.spent < self.limits.warning_threshold:
             return None
-        return f"[WARNING: {budget.remaining} searches remaining in session]"
+        return f"[WARNING: {max(0, self.limits.searches - reservation.spent)} searches remaining in session]"
+
+    def _note(self, spent: float) -> None:
+        self._known = Budget(limit=self.limits.searches, spent=round(spent))
+
+    def _key(self, what: str) -> str:
+        return f"session:{self.session}:{what}"
+
+
+def _micro(usd: float) -> int:
+    """Return an amount in millionths of a dollar, rounded up once the noise of floating point is gone."""
+    return math.ceil(round(usd * _MICRO, 3))

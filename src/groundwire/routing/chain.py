@@ -105,6 +105,11 @@ class Chain:
             raise AllProvidersFailed([*attempts, *canaries])
         return _proven_empty(finish.tries, witness, canaries)
 
+    @property
+    def price_usd(self) -> float:
+        """What one search may cost at most if every provider answers once, in US dollars."""
+        return sum(getattr(provider, "price_usd", 0.0) for provider in self.providers)
+
     async def aclose(self) -> None:
         """Stop listening to calls that lost."""
         await self._racer.aclose()

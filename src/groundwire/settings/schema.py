@@ -14,6 +14,7 @@ from groundwire.settings.keyring import key_from_keyring
 
 __all__ = [
     "KEY_VARIABLES",
+    "CacheSettings",
     "NetworkSettings",
     "PolicySettings",
     "ReadSettings",
@@ -21,6 +22,7 @@ __all__ = [
     "SearchSettings",
     "SessionSettings",
     "Settings",
+    "StorageSettings",
     "Words",
     "known_keys",
     "sections",
@@ -101,6 +103,32 @@ class SessionSettings(_Section):
     """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
     warning_threshold: int = Field(default=15, ge=0)
     """From how many searches on the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
+    cost_usd: float = Field(default=0.0, ge=0)
+    """The most US dollars; 0 means no limit."""
+    tokens: int = Field(default=0, ge=0)
+    """The most tokens of page text, estimated at four characters each; 0 means no limit."""
+    id: str = Field(default="", max_length=200)
+    """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
+
+
+class StorageSettings(_Section):
+    """Where state lives: the cache, the budgets of sessions, paces and leases."""
+
+    url: str = "sqlite://"
+    """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
+
+
+class CacheSettings(_Section):
+    """What is kept, so that the same is not fetched twice."""
+
+    enabled: bool = True
+    """Whether anything is kept."""
+    search_ttl: float = Field(default=600.0, ge=0, le=31_536_000)
+    """Seconds for which an answer is fresh; one that is empty or in part stays for a minute at most."""
+    page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
+    """Seconds for which a page is fresh."""
+    stale: float = Field(default=86_400.0, ge=0, le=31_536_000)
+    """Seconds after those for which it is still used and said to be stale: while it is fetched anew, or on failure."""
 
 
 class PolicySettings(_Section):
@@ -145,6 +173,10 @@ class Settings(BaseModel):
     """How to read pages."""
     session: SessionSettings = SessionSettings()
     """What one session may use."""
+    storage: StorageSettings = StorageSettings()
+    """Where state lives."""
+    cache: CacheSettings = CacheSettings()
+    """What is kept."""
     policy: PolicySettings = PolicySettings()
     """What may be found and opened."""
     network: NetworkSettings = NetworkSettings()
@@ -207,7 +239,7 @@ def known_keys() -> Iterator[str]:
 
 def shown(key: str, value: object) -> str:
     """Return a setting's value as text for people: passwords in addresses and whatever is named a secret are masked."""
-    if value and _SECRET_NAME.search(key.rpartition(".")[2]):
+    if value and isinstance(value, str) and _SECRET_NAME.search(key.rpartition(".")[2]):
         return _MASK
     if value is None:
         return ""

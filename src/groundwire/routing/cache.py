@@ -1,0 +1,282 @@
+"""Answers that are kept, so that the same is not fetched twice: not by one task, nor by many tasks and processes.
+
+A fresh answer is returned. A stale one is returned too, and fetched anew in the background; an older one only if
+fetching fails. Whoever finds none takes a lease, so that all others wait for it instead of fetching the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedByPolicy,
+    BudgetExceeded,
+    Closed,
+    ConfigurationError,
+    DeadlineExceeded,
+    GroundwireError,
+    InvalidRequest,
+    PageNotFound,
+)
+from groundwire.routing.cache_entries import Found, Kept, Life, judge, seal
+from groundwire.routing.flights import Flight, Flights
+from groundwire.storage.base import Store
+
+__all__ = ["Cache", "Kept", "Life"]
+
+_logger = logging.getLogger(__name__)
+
+_FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two looks at what another process fetches
+_REST = 5.0  # seconds after a refresh that brought nothing, so that a service that is down is not asked all the time
+_MANY = 1_000  # resting keys that may gather before those that have rested are looked for
+_CLOSING = 2.0  # seconds that closing waits for the background
+
+_GONE = (BlockedByPolicy, PageNotFound)  # what was kept must not be seen any more
+_ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # an older value does not mend these
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[_T]):
+    """What a caller wants, and how to get, keep and recognise it."""
+
+    key: str
+    load: Callable[[], Awaitable[_T]]
+    pack: Callable[[_T], bytes]
+    unpack: Callable[[bytes], _T]
+    life: Callable[[_T], Life]
+    bypass: bool
+
+
+class Cache:
+    """Keeps what loading brings, and lets one load serve all who ask for the same.
+
+    It belongs to one event loop. The store may fail at any time: then the cache does as if it held nothing. Whoever
+    made the store closes it, after the cache.
+
+    Args:
+        store: Where values and leases live; processes with the same one fetch the same thing once.
+        clock: The time in seconds since the epoch, the store's own.
+        lease: Seconds for which a process that fetches keeps others from it, renewed while it lives; when it was
+            killed the others go on after so long.
+    """
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0) -> None:
+        self._store = store
+        self._clock = clock
+        self._ttl = lease
+        self._flights = Flights()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._resting: dict[str, float] = {}
+        self._complained = False
+        self._closed = False
+
+    async def through(
+        self,
+        key: str,
+        load: Callable[[], Awaitable[_T]],
+        *,
+        pack: Callable[[_T], bytes],
+        unpack: Callable[[bytes], _T],
+        life: Callable[[_T], Life],
+        deadline: Deadline,
+        bypass: bool = False,
+    ) -> Kept[_T]:
+        """Return what is kept under a key, or load and keep it.
+
+        Args:
+            key: The value's name; calls that give the same one want the same.
+            load: Fetches the value and meets the deadline of its call by itself. It runs in a task of its own, which
+                is cancelled when nobody waits for it any more.
+            pack: Turns a value into bytes.
+            unpack: Turns bytes into a value; ValueError means that they are of no use, as if there were none.
+            life: Says how long a value is kept.
+            deadline: When the answer must be here.
+            bypass: Load even if there is a kept value, and keep what comes.
+
+        Raises:
+            DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
+        """
+        job = _Job(key, load, pack, unpack, life, bypass)
+        found = None if bypass else await self._find_in_time(job, deadline)
+        if found is not None and found.at_once:
+            if found.kept.stale:
+                self._refresh_soon(job, deadline)
+            return found.kept
+        try:
+            return await self._load(job, deadline, expired=found is not None)
+        except Exception as error:
+            if found is None or isinstance(error, _ANSWERS):
+                raise
+            _logger.info("An answer of %.0f s ago stands in: %s", found.kept.age, error)
+            return found.kept
+
+    async def aclose(self, *, patience: float = 0.0) -> None:
+        """End all loads and give the leases back; who still waits for one gets Closed.
+
+        Args:
+            patience: Seconds to wait first for what is being fetched anew in the background.
+        """
+        if self._tasks and patience > 0:
+            await asyncio.wait(set(self._tasks), timeout=patience)
+        self._closed = True
+        background = set(self._tasks)
+        for task in background:
+            task.cancel()
+        await self._flights.aclose()
+        if background:
+            await asyncio.wait(background, timeout=_CLOSING)
+
+    async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> Kept[_T]:
+        """Load, or wait for who does; `expired` says that a stale value will not do."""
+
+        async def work(flight: Flight[Kept[_T]]) -> None:
+            lease, owner = f"load:{job.key}", secrets.token_hex(8)
+            if job.bypass:
+                await self._fetch(job, flight)
+                return
+            try:
+                kept = await self._turn(job, lease, owner, flight.deadline, expired)
+                if kept is None:
+                    async with self._renewed(lease, owner):
+                        await self._fetch(job, flight)
+                else:
+                    flight.land(kept)
+            finally:
+                await self._ask(self._store.release(lease, owner=owner), None)
+
+        name = f"{'fresh' if job.bypass else 'any'}:{job.key}"
+        kept, own = await self._flights.share(name, work, deadline)
+        return kept if own else replace(kept, cached=True)
+
+    async def _fetch(self, job: _Job[_T], flight: Flight[Kept[_T]]) -> None:
+        try:
+            value = await job.load()
+        except _GONE:
+            await self._ask(self._store.delete(job.key), None)
+            raise
+        flight.land(Kept(value))
+        await self._keep(job, value)
+
+    async def _turn(self, job: _Job[_T], lease: str, owner: str, deadline: Deadline, expired: bool) -> Kept[_T] | None:
+        """Return None when it is our turn to load, or the value if another process has brought it."""
+        pause = _FIRST_POLL
+        while not await self._lease(lease, owner, self._ttl):
+            if deadline.passed:
+                raise _late()
+            await asyncio.sleep(min(pause, deadline.remaining()))
+            pause = min(2 * pause, _LONGEST_POLL)
+            if (kept := await self._brought(job, expired)) is not None:
+                return kept
+        return await self._brought(job, expired)
+
+    async def _brought(self, job: _Job[_T], expired: bool) -> Kept[_T] | None:
+        found = await self._find(job)
+        if found is None or not found.at_once or (expired and found.kept.stale):
+            return None
+        return found.kept
+
+    @asynccontextmanager
+    async def _renewed(self, lease: str, owner: str) -> AsyncIterator[None]:
+        """Renew a lease while the block runs."""
+
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(self._ttl / 3)
+                await self._lease(lease, owner, self._ttl)
+
+        beat = asyncio.get_running_loop().create_task(renew())
+        try:
+            yield
+        finally:
+            beat.cancel()
+            await asyncio.wait({beat})  # a renewal after the release would bring the lease back
+
+    def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
+        """Fetch a stale value anew in the background, unless that is being done or was tried a moment ago."""
+        now = time.monotonic()
+        if self._closed or self._resting.get(job.key, 0.0) > now:
+            return
+        if len(self._resting) >= _MANY:
+            self._resting = {key: until for key, until in self._resting.items() if until > now}
+        self._resting[job.key] = now + max(deadline.remaining(), _REST)
+        task = asyncio.get_running_loop().create_task(self._refresh(job, deadline))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
+        lease, owner, rest = f"refresh:{job.key}", secrets.token_hex(8), _REST
+        try:
+            if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _REST):
+                lease = ""
+                return
+            await self._load(job, deadline, expired=True)
+            found = await self._find(job)
+            if found is not None and not found.kept.stale:
+                rest = 0.0
+        except Exception as error:  # nobody waits for it, and what is kept still serves
+            unknown = not isinstance(error, GroundwireError)
+            _logger.info("A kept answer could not be fetched anew: %s", error, exc_info=unknown)
+        finally:
+            self._resting[job.key] = time.monotonic() + rest
+            if not rest or self._closed:
+                del self._resting[job.key]
+                await self._ask(self._store.release(lease, owner=owner), None)
+            elif lease:
+                await self._lease(lease, owner, rest)  # other processes rest as well
+
+    async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> Found[_T] | None:
+        try:
+            async with deadline.timeout():
+                return await self._find(job)
+        except TimeoutError as error:
+            raise _late() from error
+
+    async def _find(self, job: _Job[_T]) -> Found[_T] | None:
+        entry = await self._ask(self._store.get(job.key), None)
+        if entry is None:
+            return None
+        try:
+            return judge(entry, job.unpack, self._clock())
+        except ValueError as error:
+            _logger.debug("What is kept is of no use, as if there were nothing: %s", type(error).__name__)
+            return None
+
+    async def _keep(self, job: _Job[_T], value: _T) -> None:
+        try:
+            life = job.life(value)
+            if life.fresh + life.stale + life.error <= 0:
+                return
+            data = seal(job.pack(value), life)
+        except Exception:  # who asked has the answer; that it cannot be kept is no fault of theirs
+            _logger.exception("An answer could not be kept")
+            return
+        await self._ask(self._store.set(job.key, data, fresh=life.fresh, stale=life.stale + life.error), None)
+
+    async def _lease(self, key: str, owner: str, ttl: float) -> bool:
+        """Take or renew a lease; without a store everybody has it."""
+        return await self._ask(self._store.lease(key, owner=owner, ttl=ttl), True)
+
+    async def _ask(self, operation: Coroutine[Any, Any, _R], otherwise: _R) -> _R:
+        """Return what the store answers, or something else when it fails."""
+        try:
+            return await operation
+        except Exception:
+            if not self._complained:
+                self._complained = True
+                _logger.warning("The cache goes on without its store", exc_info=True)
+            return otherwise
+
+
+def _late() -> DeadlineExceeded:
+    return DeadlineExceeded("No answer in time. Try again, or allow more time.")

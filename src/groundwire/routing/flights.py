@@ -1,0 +1,130 @@
+"""One piece of work for all tasks of a process that want the same at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from groundwire.deadline import Deadline
+from groundwire.errors import Closed, DeadlineExceeded
+
+__all__ = ["Flight", "Flights"]
+
+_GRACE = 0.25  # seconds; work that has met the deadline is still to say what it tried, or to clean up
+_CLOSING = 2.0  # seconds that closing waits for work to end
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True, eq=False)
+class Flight(Generic[_T]):
+    """Work under way, and the answer that it lands."""
+
+    name: str
+    """What it is for."""
+    deadline: Deadline
+    """That of the call which began it."""
+    answer: asyncio.Future[_T]
+    """What all who wait for it get."""
+    waiters: int = 0
+    """How many wait for it."""
+    task: asyncio.Task[None] = field(init=False)
+    """Does the work."""
+
+    def land(self, answer: _T) -> None:
+        """Give the answer to all who wait; the work may go on after it."""
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+    def fail(self, error: BaseException) -> None:
+        """Raise an error to all who wait."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # looked at: there may be nobody left who will
+
+
+class Flights:
+    """Work by name. It begins with the first who asks and is cancelled when the last has left before its answer."""
+
+    def __init__(self) -> None:
+        self._flights: dict[str, Flight[Any]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def share(
+        self, name: str, work: Callable[[Flight[_T]], Awaitable[None]], deadline: Deadline
+    ) -> tuple[_T, bool]:
+        """Return the answer of the work of this name, and whether it was begun for this call.
+
+        Args:
+            name: What the work is for.
+            work: Does it and lands the answer; what it raises before goes to all who wait.
+            deadline: When the answer must be here. Work that began with less time and failed for it is begun anew.
+
+        Raises:
+            DeadlineExceeded: the time was up. Closed. Whatever the work raises.
+        """
+        while not self._closed:
+            flight = self._flights.get(name)
+            if flight is None:
+                return await self._wait(self._start(name, work, deadline), deadline), True
+            try:
+                return await self._wait(flight, deadline), False
+            except Exception:
+                if deadline.passed or not flight.deadline.passed:
+                    raise
+        raise _closed()
+
+    async def aclose(self) -> None:
+        """End all work; who still waits for it gets Closed. What has landed may finish."""
+        self._closed = True
+        for flight in [*self._flights.values()]:
+            if not flight.answer.done():
+                flight.fail(_closed())
+                flight.task.cancel()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=_CLOSING)
+
+    def _start(self, name: str, work: Callable[[Flight[_T]], Awaitable[None]], deadline: Deadline) -> Flight[_T]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[_T] = loop.create_future()
+        flight = self._flights[name] = Flight(name, deadline, answer)
+        flight.task = loop.create_task(self._fly(flight, work))
+        self._tasks.add(flight.task)
+        flight.task.add_done_callback(self._tasks.discard)
+        return flight
+
+    async def _fly(self, flight: Flight[_T], work: Callable[[Flight[_T]], Awaitable[None]]) -> None:
+        try:
+            await work(flight)
+        except Exception as error:  # noqa: BLE001 - it is raised to all who wait
+            flight.fail(error)
+        finally:
+            self._forget(flight)
+            flight.answer.cancel()
+
+    async def _wait(self, flight: Flight[_T], deadline: Deadline) -> _T:
+        flight.waiters += 1
+        try:
+            grace = _GRACE if flight.deadline.at <= deadline.at else 0.0
+            await asyncio.wait({flight.answer}, timeout=deadline.remaining() + grace)
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters and not flight.answer.done():
+                self._forget(flight)
+                flight.answer.cancel()
+                flight.task.cancel()
+                await asyncio.wait({flight.task}, timeout=_GRACE)
+        if not flight.answer.done() or flight.answer.cancelled():
+            raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
+        return flight.answer.result()
+
+    def _forget(self, flight: Flight[Any]) -> None:
+        if self._flights.get(flight.name) is flight:
+            del self._flights[flight.name]
+
+
+def _closed() -> Closed:
+    return Closed("This Web was closed; make a new one.")

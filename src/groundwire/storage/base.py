@@ -1,0 +1,181 @@
+"""What every store can do, in the same words and with the same results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Protocol
+
+from groundwire.errors import GroundwireError
+
+__all__ = [
+    "Count",
+    "Entry",
+    "Pace",
+    "Store",
+    "StoreError",
+    "check_amount",
+    "check_pace",
+    "check_seconds",
+    "decode_key",
+    "encode_key",
+]
+
+
+class StoreError(GroundwireError):
+    """A store cannot answer: full, locked, read-only, damaged or gone. The text says which, without secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kept value. The reader decides what fresh and stale mean; a value past `stale_until` is never returned."""
+
+    value: bytes
+    """What was kept."""
+    fresh_until: float
+    """Until when it is fresh, in seconds of the reader's clock (`time.time`)."""
+    stale_until: float
+    """Until when it may be used at all, in seconds of the reader's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What became of one addition to a counter."""
+
+    granted: bool
+    """Whether the amount was added; otherwise nothing changed."""
+    total: float
+    """What the counter holds now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """When a call may go."""
+
+    granted: bool
+    """Whether a slot was reserved; otherwise nothing changed."""
+    wait: float
+    """Seconds until the reserved slot; when none was reserved, what the wait would have been."""
+
+
+class Store(Protocol):
+    """Values, counters, paces and leases, each changed in one step that no other caller can divide.
+
+    The four kinds live apart: the same key may name one of each. Keys are any text; callers give them prefixes.
+    All times are seconds. Every method may raise `StoreError`.
+    """
+
+    async def get(self, key: str) -> Entry | None:
+        """Return a value that is not yet past its staleness, or None."""
+        ...
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        """Keep a value in place of any older one.
+
+        Args:
+            key: Its name.
+            value: Any bytes. One larger than the whole store is forgotten at once.
+            fresh: Seconds for which it is fresh.
+            stale: Seconds after those for which it may still be used. If both are 0 the value is forgotten.
+        """
+        ...
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        """Add to a counter if the limit allows all of it.
+
+        Sums are those of floating point: count in whole numbers (millionths of a dollar) where the limit must be met
+        to the last one.
+
+        Args:
+            key: Its name; a counter that does not exist holds 0.
+            amount: How much. A negative amount gives back and is always granted, down to 0 and not below; 0 only reads.
+            limit: The most that the counter may hold after an addition; None is no limit.
+            ttl: Seconds after which a counter that is created now is forgotten; None is never.
+        """
+        ...
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        """Reserve the next slot of a steady pace (the generic cell rate algorithm, ITU-T I.371).
+
+        Args:
+            key: The name of what is paced.
+            interval: Seconds between two calls in the long run.
+            burst: How many calls may go at once after a silence.
+            max_wait: If the slot lies further ahead than so many seconds, none is reserved.
+
+        Returns:
+            The slot. The caller waits `wait` seconds before it goes.
+        """
+        ...
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        """Take a lease that is free or run out, or renew one's own; return whether `owner` holds it now.
+
+        Args:
+            key: Its name.
+            owner: Who asks; a name that nobody else uses.
+            ttl: Seconds from now for which it holds.
+        """
+        ...
+
+    async def release(self, key: str, *, owner: str) -> None:
+        """Give a lease back if `owner` holds it."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Forget the value, the counter and the pace of that name; a lease is its owner's to release."""
+        ...
+
+    def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        """Yield the keys of the kept values that begin with `prefix`, in any order, each once.
+
+        A server looks through all its keys for this. What is set or deleted meanwhile may or may not be among them.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of files, threads and connections; calls from then on raise StoreError."""
+        ...
+
+
+def encode_key(key: str) -> bytes:
+    """Return a key as bytes; text from a model may hold lone surrogates, which plain UTF-8 refuses."""
+    return key.encode("utf-8", "surrogatepass")
+
+
+def decode_key(key: bytes) -> str:
+    """Return what `encode_key` was given."""
+    return key.decode("utf-8", "surrogatepass")
+
+
+def check_seconds(**values: float | None) -> None:
+    """Check that durations are finite and not negative.
+
+    Raises:
+        ValueError: one is not, by its name. That is a mistake in the calling code, not in the store.
+    """
+    for name, value in values.items():
+        if value is not None and not 0 <= value < math.inf:
+            raise ValueError(f"{name} must be a finite number of seconds, not negative: {value!r}")
+
+
+def check_amount(amount: float, limit: float | None) -> None:
+    """Check what is given to `Store.count`.
+
+    Raises:
+        ValueError: the amount is not finite, or the limit is not a number.
+    """
+    if not math.isfinite(amount) or (limit is not None and not math.isfinite(limit)):
+        raise ValueError(f"amount and limit must be finite: {amount!r}, {limit!r}")
+
+
+def check_pace(interval: float, burst: int, max_wait: float | None) -> None:
+    """Check what is given to `Store.pace`.
+
+    Raises:
+        ValueError: a duration is negative or not finite, or the burst is less than one call.
+    """
+    check_seconds(interval=interval, max_wait=max_wait)
+    if burst < 1:
+        raise ValueError(f"burst must be at least 1: {burst!r}")

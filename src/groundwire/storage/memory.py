@@ -1,0 +1,173 @@
+"""A store in the memory of this process."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable
+from typing import Generic, TypeVar
+
+from groundwire.storage.base import Count, Entry, Pace, StoreError, check_amount, check_pace, check_seconds
+
+__all__ = ["MemoryStore"]
+
+_OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 3.11, measured)
+_SWEEP = 1_000  # keys without a bound of their own that may gather before the expired are looked for
+
+_V = TypeVar("_V")
+
+
+class MemoryStore:
+    """Values, counters, paces and leases of one process; exact under tasks and threads.
+
+    Args:
+        max_bytes: The most that values may take; those that were not used for longest go first. Counters, paces and
+            leases are never pushed out, they go when they have run out.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(self, *, max_bytes: int = 64_000_000, clock: Callable[[], float] = time.time) -> None:
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._bytes = 0
+        self._counters = _Expiring[float]()
+        self._paces = _Expiring[float]()
+        self._leases = _Expiring[str]()
+        self._closed = False
+
+    async def get(self, key: str) -> Entry | None:
+        """Return a value; see `Store.get`."""
+        with self._lock:
+            now = self._now()
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            if entry.stale_until <= now:
+                self._forget(key)
+                return None
+            self._entries.move_to_end(key)
+            return entry
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        """Keep a value; see `Store.set`."""
+        check_seconds(fresh=fresh, stale=stale)
+        with self._lock:
+            now = self._now()
+            self._forget(key)
+            size = _size(key, value)
+            if fresh + stale <= 0 or size > self._max_bytes:
+                return
+            self._entries[key] = Entry(bytes(value), now + fresh, now + fresh + stale)
+            self._bytes += size
+            while self._bytes > self._max_bytes:
+                self._forget(next(iter(self._entries)))
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        """Add to a counter; see `Store.count`."""
+        check_amount(amount, limit)
+        check_seconds(ttl=ttl)
+        with self._lock:
+            now = self._now()
+            held = self._counters.get(key, now)
+            total = 0.0 if held is None else held
+            if limit is not None and amount > 0 and total + amount > limit:
+                return Count(granted=False, total=total)
+            after = max(0.0, total + amount)
+            if held is not None:
+                self._counters.replace(key, after)
+            elif amount > 0:
+                self._counters.put(key, after, now, math.inf if ttl is None else now + ttl)
+            return Count(granted=True, total=after)
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        """Reserve a slot; see `Store.pace`."""
+        check_pace(interval, burst, max_wait)
+        with self._lock:
+            now = self._now()
+            arrival = self._paces.get(key, now) or now
+            wait = max(0.0, arrival - (burst - 1) * interval - now)
+            if max_wait is not None and wait > max_wait:
+                return Pace(granted=False, wait=wait)
+            self._paces.put(key, arrival + interval, now, arrival + interval)
+            return Pace(granted=True, wait=wait)
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        """Take or renew a lease; see `Store.lease`."""
+        check_seconds(ttl=ttl)
+        with self._lock:
+            now = self._now()
+            if self._leases.get(key, now) not in {None, owner}:
+                return False
+            self._leases.put(key, owner, now, now + ttl)
+            return True
+
+    async def release(self, key: str, *, owner: str) -> None:
+        """Give a lease back; see `Store.release`."""
+        with self._lock:
+            if self._leases.get(key, self._now()) == owner:
+                self._leases.drop(key)
+
+    async def delete(self, key: str) -> None:
+        """Forget a value, a counter and a pace; see `Store.delete`."""
+        with self._lock:
+            self._now()
+            self._forget(key)
+            self._counters.drop(key)
+            self._paces.drop(key)
+
+    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        """Yield the keys of values; see `Store.scan`."""
+        with self._lock:
+            now = self._now()
+            keys = [key for key, entry in self._entries.items() if key.startswith(prefix) and entry.stale_until > now]
+        for key in keys:
+            yield key
+
+    async def aclose(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._closed = True
+            self._entries.clear()
+            self._bytes = 0
+
+    def _now(self) -> float:
+        if self._closed:
+            raise StoreError("The store in memory was closed.")
+        return self._clock()
+
+    def _forget(self, key: str) -> None:
+        if (entry := self._entries.pop(key, None)) is not None:
+            self._bytes -= _size(key, entry.value)
+
+
+class _Expiring(Generic[_V]):
+    """Values that run out; the expired ones are looked for when the number has doubled, so at a constant cost each."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[_V, float]] = {}
+        self._sweep_at = _SWEEP
+
+    def get(self, key: str, now: float) -> _V | None:
+        value, until = self._held.get(key, (None, math.inf))
+        return value if until > now else None
+
+    def put(self, key: str, value: _V, now: float, until: float) -> None:
+        self._held[key] = (value, until)
+        if len(self._held) >= self._sweep_at:
+            self._held = {key: held for key, held in self._held.items() if held[1] > now}
+            self._sweep_at = max(_SWEEP, 2 * len(self._held))
+
+    def replace(self, key: str, value: _V) -> None:
+        """Change a value that is there and leave its end where it is."""
+        self._held[key] = (value, self._held[key][1])
+
+    def drop(self, key: str) -> None:
+        self._held.pop(key, None)
+
+
+def _size(key: str, value: bytes) -> int:
+    return len(key) + len(value) + _OVERHEAD

@@ -1,0 +1,220 @@
+"""A store in one SQLite file, for any number of processes of one machine.
+
+Reads are done where they are asked for, as they take some microseconds and wait for nobody (write-ahead log); writes
+go to a thread, as they may have to wait for another process.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from groundwire.storage import statements
+from groundwire.storage.base import (
+    Count,
+    Entry,
+    Pace,
+    StoreError,
+    check_amount,
+    check_pace,
+    check_seconds,
+    decode_key,
+    encode_key,
+)
+from groundwire.storage.sqlite_file import StoreFile, is_busy, is_damaged
+from groundwire.storage.writer import Job, Writer
+
+__all__ = ["SqliteStore"]
+
+_logger = logging.getLogger(__name__)
+
+_TOUCH_AFTER = 60.0  # seconds; reads note the use of an entry no oftener, and with the next write
+_TIDY_EVERY = 60.0  # seconds between two clean-ups
+_MEND_EVERY = 60.0  # seconds; a disk that damages every file must not be filled with them
+_PAGE = 500  # keys that a scan reads at once
+
+_T = TypeVar("_T")
+
+
+class SqliteStore:
+    """Values, counters, paces and leases in one file; exact under tasks, threads and processes.
+
+    The file is opened by the first call. A damaged one is renamed to `NAME.corrupt-TIMESTAMP` and a new one begun.
+
+    Args:
+        path: The file; folders are made.
+        max_bytes: The most that values may take; those that were not used for longest go first. Counters, paces and
+            leases are never pushed out, they go when they have run out.
+        patience: Seconds to wait for another process to let the file go.
+        clock: The time in seconds since the epoch, the same for all processes.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        max_bytes: int = 256_000_000,
+        patience: float = 0.8,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._file = StoreFile(path, patience=patience)
+        self._writer = Writer(self._commit)
+        self._writing: sqlite3.Connection | None = None
+        self._reading: sqlite3.Connection | None = None
+        self._read_lock = threading.Lock()
+        self._touched: deque[tuple[float, int]] = deque(maxlen=1_000)
+        self._tidy_at = 0.0
+        self._mend_from = 0.0
+
+    async def get(self, key: str) -> Entry | None:
+        """Return a value; see `Store.get`."""
+        now = self._clock()
+        found = await self._read(lambda db: statements.find(db, encode_key(key), now))
+        if found is None:
+            return None
+        row, value, fresh_until, stale_until, used = found
+        if now - used > _TOUCH_AFTER:
+            self._touched.append((now, row))
+        return Entry(value, fresh_until, stale_until)
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        """Keep a value; see `Store.set`."""
+        check_seconds(fresh=fresh, stale=stale)
+        if fresh + stale <= 0 or len(value) > self._max_bytes:
+            await self._writer.run(lambda db: statements.forget(db, encode_key(key)))
+            return
+        now = self._clock()
+        row = (encode_key(key), bytes(value), now + fresh, now + fresh + stale, now)
+        await self._writer.run(lambda db: statements.keep(db, row, self._max_bytes))
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        """Add to a counter; see `Store.count`."""
+        check_amount(amount, limit)
+        check_seconds(ttl=ttl)
+        return await self._writer.run(
+            lambda db: statements.count(db, encode_key(key), amount, limit, ttl, self._clock())
+        )
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        """Reserve a slot; see `Store.pace`."""
+        check_pace(interval, burst, max_wait)
+        return await self._writer.run(
+            lambda db: statements.pace(db, encode_key(key), interval, burst, max_wait, self._clock())
+        )
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        """Take or renew a lease; see `Store.lease`."""
+        check_seconds(ttl=ttl)
+        return await self._writer.run(lambda db: statements.lease(db, encode_key(key), owner, ttl, self._clock()))
+
+    async def release(self, key: str, *, owner: str) -> None:
+        """Give a lease back; see `Store.release`."""
+        await self._writer.run(lambda db: statements.release(db, encode_key(key), owner))
+
+    async def delete(self, key: str) -> None:
+        """Forget a value, a counter and a pace; see `Store.delete`."""
+        await self._writer.run(lambda db: statements.delete(db, encode_key(key)))
+
+    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        """Yield the keys of values; see `Store.scan`."""
+        start = first = encode_key(prefix)
+        while True:
+            page = await self._page(first, start)
+            for key in page:
+                yield decode_key(key)
+            if len(page) < _PAGE:
+                return
+            start = page[-1] + b"\0"  # the next key there can be
+
+    async def aclose(self) -> None:
+        """Finish what was begun, close the file and end the thread."""
+        await self._writer.aclose(self._close)
+
+    async def _page(self, prefix: bytes, start: bytes) -> list[bytes]:
+        return await self._read(lambda db: statements.keys(db, prefix, start, self._clock(), _PAGE))
+
+    async def _read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
+        with self._read_lock, suppress(sqlite3.Error):
+            if self._reading is not None:
+                return look(self._reading)
+        # Not open yet, or trouble: the writer's thread may wait, and mends what is damaged.
+        return await self._writer.run(look)
+
+    def _commit(self, jobs: Sequence[Job[object]]) -> None:
+        try:
+            self._transact(jobs)
+        except (sqlite3.Error, OSError) as exc:
+            self._mend(exc)
+            try:
+                self._transact(jobs)
+            except (sqlite3.Error, OSError) as again:
+                self._close()
+                raise self._error(again) from again
+
+    def _transact(self, jobs: Sequence[Job[object]]) -> None:
+        db = self._open()
+        self._file.patiently(lambda: db.execute("begin immediate"))
+        try:
+            self._tidy(db)
+            answers = [job.run(db) for job in jobs]
+            db.execute("commit")
+        except BaseException:
+            if db.in_transaction:
+                with suppress(sqlite3.Error):
+                    db.execute("rollback")
+            raise
+        for tell in answers:
+            tell()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._writing is not None and self._file.replaced:
+            self._close()
+        if self._writing is None:
+            self._writing, reading = self._file.open()
+            with self._read_lock:
+                self._reading = reading
+        return self._writing
+
+    def _close(self) -> None:
+        with self._read_lock:
+            reading, self._reading = self._reading, None
+        writing, self._writing = self._writing, None
+        for db in (reading, writing):
+            if db is not None:
+                with suppress(sqlite3.Error):
+                    db.close()
+
+    def _tidy(self, db: sqlite3.Connection) -> None:
+        while self._touched:
+            statements.touch(db, *self._touched.popleft())
+        if (now := self._clock()) >= self._tidy_at:
+            self._tidy_at = now + _TIDY_EVERY
+            statements.tidy(db, now)
+
+    def _mend(self, cause: Exception) -> None:
+        """Make room for a new file if the cause is that this one is damaged; raise StoreError for any other cause."""
+        if isinstance(cause, sqlite3.Error) and is_busy(cause):  # the connections are good, and reading goes on
+            raise self._error(cause) from cause
+        self._close()
+        now = time.monotonic()
+        if not (isinstance(cause, sqlite3.Error) and is_damaged(cause)) or now < self._mend_from:
+            raise self._error(cause) from cause
+        self._mend_from = now + _MEND_EVERY
+        try:
+            aside = self._file.move_aside()
+        except OSError as exc:
+            raise self._error(exc) from exc
+        if aside is not None:
+            _logger.warning("The store %s is damaged (%s): moved to %s, begun anew.", self._file.path, cause, aside)
+
+    def _error(self, exc: Exception) -> StoreError:
+        return StoreError(f"The store {self._file.path} cannot be used: {exc}")

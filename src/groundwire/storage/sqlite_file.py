@@ -1,0 +1,208 @@
+"""The file behind the SQLite store: how it is opened, what is in it, and what becomes of a damaged one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from groundwire.storage.base import StoreError
+
+__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged"]
+
+APPLICATION_ID = 0x67776972  # "gwir"
+"""What marks a database as Groundwire's (`PRAGMA application_id`)."""
+
+VERSION = 1
+"""The version of the tables (`PRAGMA user_version`)."""
+
+_SCHEMA = """
+create table entries (
+    id integer primary key, key blob not null unique, value blob not null,
+    fresh_until real not null, stale_until real not null, used real not null
+);
+create index entries_by_end on entries (stale_until);
+create index entries_by_use on entries (used);
+create table counters (key blob primary key, total real not null, until real) without rowid;
+create table paces (key blob primary key, arrival real not null) without rowid;
+create table leases (key blob primary key, owner text not null, until real not null) without rowid;
+create table taken (bytes integer not null);
+insert into taken values (0);
+create trigger entry_in after insert on entries
+    begin update taken set bytes = bytes + length(new.key) + length(new.value) + 100; end;
+create trigger entry_out after delete on entries
+    begin update taken set bytes = bytes - length(old.key) - length(old.value) - 100; end;
+create trigger entry_changed after update of value on entries
+    begin update taken set bytes = bytes - length(old.value) + length(new.value); end;
+"""
+
+# NORMAL loses nothing when a process is killed; after a power failure the last moments may be gone, the file is whole.
+# Little waiting inside SQLite, whose steps grow to 100 ms each: `patiently` waits in short ones.
+_PRAGMAS = ("busy_timeout = 5", "synchronous = normal", "journal_size_limit = 16000000", "trusted_schema = off")
+
+_STEP = 0.001  # seconds between two tries to get a lock
+
+
+class StoreFile:
+    """One database file that several processes may open, move aside and replace.
+
+    Args:
+        path: Where it is; missing folders are made.
+        patience: Seconds to wait for another process to let it go.
+    """
+
+    def __init__(self, path: Path, *, patience: float) -> None:
+        self.path = path
+        self._patience = patience
+        self._inode: tuple[int, int] | None = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the path leads to another file than the one that was opened, or to none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return True
+        return (found.st_dev, found.st_ino) != self._inode
+
+    def open(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+        """Return two connections, the first for writing and the second for reading.
+
+        Raises:
+            StoreError: It is somebody else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            # Made before SQLite does: what is in it is nobody else's business.
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            found = self.path.stat()
+            self._inode = (found.st_dev, found.st_ino)
+            writing = self._connect()
+            try:
+                self.patiently(lambda: self._prepare(writing))
+                return writing, self._connect()
+            except BaseException:
+                writing.close()
+                raise
+
+    def patiently(self, step: Callable[[], object]) -> None:
+        """Do what may find the database locked, again and again while there is patience.
+
+        Raises:
+            sqlite3.Error: it failed otherwise, or the patience is at its end.
+        """
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                step()
+            except sqlite3.OperationalError as exc:
+                if not is_busy(exc) or time.monotonic() > end:
+                    raise
+                time.sleep(_STEP)
+            else:
+                return
+
+    def move_aside(self) -> Path | None:
+        """Rename a damaged file, its journal with it, and return its new name; None if somebody else did.
+
+        Raises:
+            OSError: it cannot be renamed.
+        """
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        aside = self.path.with_name(f"{self.path.name}.corrupt-{stamp}")
+        with self._alone():
+            if self.replaced:
+                return None
+            for end in ("-wal", "-shm", ""):  # the journal has what was written last
+                with suppress(FileNotFoundError):
+                    _beside(self.path, end).rename(_beside(aside, end))
+        return aside
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        try:
+            for pragma in _PRAGMAS:
+                db.execute(f"pragma {pragma}")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        version, owner = _number(db, "user_version"), _number(db, "application_id")
+        if (version, owner) == (VERSION, APPLICATION_ID):
+            return
+        if owner == APPLICATION_ID:
+            raise StoreError(
+                f"{self.path} was written by another version of Groundwire (format {version}, this one has {VERSION}). "
+                "Upgrade Groundwire, or name another file."
+            )
+        if db.execute("select 1 from sqlite_master").fetchone():
+            raise StoreError(f"{self.path} is a database of another program; name another file for Groundwire.")
+        db.execute("pragma journal_mode = wal")
+        db.execute("begin immediate")
+        try:
+            for statement in _statements(_SCHEMA):
+                db.execute(statement)
+            db.execute(f"pragma application_id = {APPLICATION_ID}")
+            db.execute(f"pragma user_version = {VERSION}")
+            db.execute("commit")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("rollback")
+            raise
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from opening or moving the file; those that have it open go on."""
+        lock = os.open(_beside(self.path, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            end = time.monotonic() + self._patience
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise
+                    time.sleep(_STEP)
+            yield
+        finally:
+            os.close(lock)
+
+
+def is_busy(exc: sqlite3.Error) -> bool:
+    """Whether another connection holds the database (https://sqlite.org/rescode.html)."""
+    return _code(exc) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def is_damaged(exc: sqlite3.Error) -> bool:
+    """Whether the file is not a whole database (https://sqlite.org/rescode.html)."""
+    return _code(exc) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def _code(exc: sqlite3.Error) -> int:
+    return getattr(exc, "sqlite_errorcode", 0) & 0xFF  # the rest of an extended code tells the circumstances
+
+
+def _beside(path: Path, end: str) -> Path:
+    return path.with_name(path.name + end)
+
+
+def _number(db: sqlite3.Connection, pragma: str) -> int:
+    with closing(db.execute(f"pragma {pragma}")) as rows:
+        return int(rows.fetchone()[0])
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

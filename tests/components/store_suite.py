@@ -1,0 +1,318 @@
+"""What every store does: one suite for all of them, and one for what several processes do with one store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Protocol
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundwire.storage import Count, Store, StoreError
+
+__all__ = ["FleetSuite", "Stage", "StoreSuite", "worker"]
+
+_WORKER = Path(__file__).with_name("store_worker.py")
+
+ODD_KEYS = ["", "plain", "with space", "k\0k", "é中🙂", "\ud800 alone", "a*b?c[d]e\\f-g", "x" * 3_000]
+
+STEPS = st.lists(
+    st.tuples(st.integers(-30, 30), st.one_of(st.none(), st.integers(-5, 60))),
+    max_size=20,
+)
+
+
+class Stage(Protocol):
+    """One store's data, and its time."""
+
+    unit: float
+    """Seconds that are long enough to do something in and short enough to wait for."""
+
+    def open(self) -> Store:
+        """Return another store on the same data; it is closed at the end."""
+        ...
+
+    async def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        ...
+
+    def now(self) -> float:
+        """The time that entries are told in."""
+        ...
+
+
+class StoreSuite:
+    """The behaviour of a store; a subclass stands where a fixture `stage` is."""
+
+    async def test_what_is_not_there(self, stage: Stage) -> None:
+        store = stage.open()
+        assert await store.get("nothing") is None
+        assert await store.count("nothing", 0) == Count(True, 0)
+        await store.delete("nothing")
+        await store.release("nothing", owner="me")
+        assert [key async for key in store.scan("")] == []
+
+    @pytest.mark.parametrize("key", ODD_KEYS)
+    @pytest.mark.parametrize("value", [b"", bytes(range(256)), b"x" * 100_000], ids=["empty", "any", "long"])
+    async def test_bytes_come_back_under_any_key(self, stage: Stage, key: str, value: bytes) -> None:
+        await stage.open().set(key, value, fresh=60)
+        found = await stage.open().get(key)
+        assert found is not None
+        assert found.value == value
+        assert [key async for key in stage.open().scan(key)] == [key]
+
+    async def test_an_entry_tells_how_long_it_is_good(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.set("k", b"v", fresh=100, stale=1_000)
+        found = await store.get("k")
+        assert found is not None
+        assert found.fresh_until == pytest.approx(stage.now() + 100, abs=2)
+        assert found.stale_until == pytest.approx(stage.now() + 1_100, abs=2)
+
+    @pytest.mark.req("B19")
+    async def test_a_stale_entry_is_there_and_an_expired_one_is_not(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.set("short", b"v", fresh=stage.unit)
+        await store.set("long", b"v", fresh=stage.unit, stale=1_000)
+        await stage.wait(1.5 * stage.unit)
+        assert await store.get("short") is None
+        stale = await store.get("long")
+        assert stale is not None
+        assert stale.fresh_until < stage.now() < stale.stale_until
+        assert [key async for key in store.scan("")] == ["long"]
+
+    async def test_the_last_value_counts_and_no_time_forgets_it(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.set("k", b"long", fresh=1_000, stale=1_000)
+        await store.set("k", b"new", fresh=1, stale=10)
+        found = await store.get("k")
+        assert found is not None
+        assert found.value == b"new"
+        assert found.stale_until < stage.now() + 100
+        await store.set("k", b"newest", fresh=0)
+        assert await store.get("k") is None
+
+    @pytest.mark.req("H4")
+    async def test_a_counter_meets_its_limit_and_never_passes_it(self, stage: Stage) -> None:
+        store = stage.open()
+        assert await store.count("c", 2, limit=3) == Count(True, 2)
+        assert await store.count("c", 2, limit=3) == Count(False, 2)
+        assert await store.count("c", 1, limit=3) == Count(True, 3)
+        assert await store.count("c", 0.5, limit=3) == Count(False, 3)
+        assert await store.count("c", -1, limit=1) == Count(True, 2)  # giving back is always allowed
+        assert await store.count("c", -10) == Count(True, 0)
+        assert await store.count("c", 4, limit=3) == Count(False, 0)
+        assert await store.count("c", 0.25) == Count(True, 0.25)
+        assert await stage.open().count("c", 0, limit=0) == Count(True, 0.25)
+
+    @pytest.mark.req("H4")
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(steps=STEPS)
+    async def test_a_counter_is_what_arithmetic_says(self, stage: Stage, steps: list[tuple[int, int | None]]) -> None:
+        store, key, total = stage.open(), uuid.uuid4().hex, 0
+        for amount, limit in steps:
+            granted = amount <= 0 or limit is None or total + amount <= limit
+            total = max(0, total + amount) if granted else total
+            assert await store.count(key, amount, limit=limit) == Count(granted, total)
+            assert limit is None or amount <= 0 or not granted or total <= limit
+
+    async def test_a_counter_ends_when_it_was_said_at_its_creation(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.count("c", 5, ttl=stage.unit)
+        assert await store.count("c", 1, ttl=1_000) == Count(True, 6)
+        assert await store.count("c", -1) == Count(True, 5)
+        await stage.wait(1.5 * stage.unit)
+        assert await store.count("c", 0) == Count(True, 0)
+        assert await store.count("c", -1) == Count(True, 0)
+        assert await store.count("c", 1, limit=1, ttl=1_000) == Count(True, 1)
+        assert await store.count("c", 1, limit=1) == Count(False, 1)
+
+    @pytest.mark.req("B20")
+    async def test_a_pace_hands_out_slots_one_interval_apart(self, stage: Stage) -> None:
+        one, other = stage.open(), stage.open()
+        waits = [(await store.pace("p", interval=10)).wait for store in (one, other, one, other)]
+        assert waits == pytest.approx([0, 10, 20, 30], abs=1)
+        assert (await one.pace("elsewhere", interval=10)).wait == 0
+
+    async def test_a_burst_goes_at_once(self, stage: Stage) -> None:
+        store = stage.open()
+        waits = [(await store.pace("p", interval=10, burst=3)).wait for _ in range(5)]
+        assert waits == pytest.approx([0, 0, 0, 10, 20], abs=1)
+
+    async def test_a_slot_too_far_ahead_is_not_reserved(self, stage: Stage) -> None:
+        store = stage.open()
+        assert (await store.pace("p", interval=10, max_wait=0)).granted
+        for _ in range(3):
+            refused = await store.pace("p", interval=10, max_wait=5)
+            assert not refused.granted
+            assert refused.wait == pytest.approx(10, abs=1)
+        reserved = await store.pace("p", interval=10, max_wait=10)
+        assert reserved.granted
+        assert reserved.wait == pytest.approx(10, abs=1)
+
+    async def test_silence_gives_the_pace_back(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.pace("p", interval=stage.unit)
+        await stage.wait(1.5 * stage.unit)
+        assert (await store.pace("p", interval=stage.unit)).wait == 0
+        assert all([(await store.pace("none", interval=0)).wait == 0 for _ in range(3)])
+
+    @pytest.mark.req("B19")
+    async def test_a_lease_has_one_owner(self, stage: Stage) -> None:
+        one, other = stage.open(), stage.open()
+        assert await one.lease("l", owner="one", ttl=1_000)
+        assert not await other.lease("l", owner="other", ttl=1_000)
+        assert await one.lease("l", owner="one", ttl=1_000)
+        await other.release("l", owner="other")
+        assert not await other.lease("l", owner="other", ttl=1_000)
+        await one.release("l", owner="one")
+        assert await other.lease("l", owner="other", ttl=1_000)
+
+    @pytest.mark.req("B19")
+    async def test_a_lease_runs_out_unless_it_is_renewed(self, stage: Stage) -> None:
+        store = stage.open()
+        assert await store.lease("renewed", owner="one", ttl=stage.unit)
+        assert await store.lease("renewed", owner="one", ttl=1_000)
+        assert await store.lease("left", owner="one", ttl=stage.unit)
+        await stage.wait(1.5 * stage.unit)
+        assert not await store.lease("renewed", owner="other", ttl=1)
+        assert await store.lease("left", owner="other", ttl=1_000)
+        assert not await store.lease("left", owner="one", ttl=1)
+
+    async def test_the_kinds_live_apart_and_a_lease_is_not_deleted(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.set("k", b"v", fresh=60)
+        await store.count("k", 7)
+        await store.pace("k", interval=100)
+        assert await store.lease("k", owner="one", ttl=60)
+        assert (await store.count("k", 0)).total == 7
+        await store.delete("k")
+        assert await store.get("k") is None
+        assert (await store.count("k", 0)).total == 0
+        assert (await store.pace("k", interval=100)).wait == 0
+        assert not await store.lease("k", owner="other", ttl=60)
+
+    async def test_a_scan_finds_what_begins_so(self, stage: Stage) -> None:
+        store = stage.open()
+        wanted = {f"a*é:{number}" for number in range(1_200)}
+        await asyncio.gather(*(store.set(key, b"v", fresh=60) for key in {*wanted, "a", "ab:1", "axé:1", "b"}))
+        await store.count("a*é:counter", 1)
+        found = [key async for key in store.scan("a*é:")]
+        assert set(found) == wanted
+        assert len(found) == len(wanted)
+        async with aclosing(store.scan("")) as keys:  # an unfinished one leaves nothing behind
+            assert await anext(keys)
+
+    @pytest.mark.req("H4")
+    async def test_tasks_share_a_limit_exactly(self, stage: Stage) -> None:
+        stores = [stage.open(), stage.open()]
+        answers = await asyncio.gather(*(stores[number % 2].count("c", 1, limit=100) for number in range(300)))
+        assert sum(answer.granted for answer in answers) == 100
+        assert sorted(answer.total for answer in answers if answer.granted) == list(range(1, 101))
+
+    @pytest.mark.req("B20")
+    async def test_tasks_get_slots_of_their_own(self, stage: Stage) -> None:
+        stores = [stage.open(), stage.open()]
+        paces = await asyncio.gather(*(stores[number % 2].pace("p", interval=10) for number in range(20)))
+        assert sorted(pace.wait for pace in paces) == pytest.approx([10 * number for number in range(20)], abs=2)
+
+    async def test_one_task_of_many_gets_the_lease(self, stage: Stage) -> None:
+        store = stage.open()
+        won = await asyncio.gather(*(store.lease("l", owner=f"task {number}", ttl=60) for number in range(50)))
+        assert sum(won) == 1
+
+    async def test_mistakes_of_the_caller_are_told(self, stage: Stage) -> None:
+        store = stage.open()
+        with pytest.raises(ValueError, match="fresh must be"):
+            await store.set("k", b"v", fresh=-1)
+        with pytest.raises(ValueError, match="must be finite"):
+            await store.count("k", float("nan"))
+        with pytest.raises(ValueError, match="ttl must be"):
+            await store.lease("k", owner="me", ttl=float("inf"))
+        with pytest.raises(ValueError, match="burst must be"):
+            await store.pace("k", interval=1, burst=0)
+
+    async def test_a_cancelled_call_does_no_harm(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.count("c", 0)
+        calls = [asyncio.ensure_future(store.count("c", 1)) for _ in range(20)]
+        await asyncio.sleep(0)
+        for call in calls[::2]:
+            call.cancel()
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        answered = sum(isinstance(answer, Count) for answer in answers)
+        assert answered <= (await store.count("c", 0)).total <= 20
+
+    async def test_after_closing_there_is_no_answer(self, stage: Stage) -> None:
+        store = stage.open()
+        await store.set("k", b"v", fresh=60)
+        await store.aclose()
+        await store.aclose()
+        with pytest.raises(StoreError):
+            await store.get("k")
+        with pytest.raises(StoreError):
+            await store.count("k", 1)
+
+
+class FleetSuite:
+    """Several processes and one store; a subclass stands where a fixture `url` names that."""
+
+    @pytest.mark.req("H4", "B20")
+    @pytest.mark.timeout(60)
+    def test_eight_processes_share_one_limit(self, url: str) -> None:
+        with _workers([["count", url, "100", "40"]] * 8) as outputs:
+            granted = [json.loads(output.readline()) for output in outputs]
+        assert sum(granted) == 100
+
+    @pytest.mark.req("B20")
+    @pytest.mark.timeout(60)
+    def test_processes_share_one_pace(self, url: str) -> None:
+        with _workers([["pace", url, "100", "10"]] * 4) as outputs:
+            waits = sorted(wait for output in outputs for wait in json.loads(output.readline()))
+        gaps = [later - earlier for earlier, later in pairwise(waits)]
+        assert gaps == pytest.approx([100] * 39, abs=20)  # the waits count from each call's own moment
+
+    @pytest.mark.req("B19")
+    @pytest.mark.timeout(60)
+    def test_one_process_gets_the_lease(self, url: str) -> None:
+        with _workers([["lease", url, f"process {number}", "60"] for number in range(4)]) as outputs:
+            held = [json.loads(output.readline()) for output in outputs]
+        assert sorted(held) == [False, False, False, True]
+
+
+@contextmanager
+def worker(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that uses a store; it is killed at the end if it still runs."""
+    process = subprocess.Popen(
+        [sys.executable, str(_WORKER), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGKILL)
+
+
+@contextmanager
+def _workers(commands: list[list[str]]) -> Iterator[list[IO[str]]]:
+    """Processes that begin together, and what they print."""
+    if not commands:
+        yield []
+        return
+    with worker(*commands[0]) as first, _workers(commands[1:]) as others:
+        assert first.stdin is not None
+        assert first.stdout is not None
+        assert first.stdout.readline() == "ready\n"
+        first.stdin.write("go\n")
+        first.stdin.flush()
+        yield [first.stdout, *others]

@@ -1,0 +1,208 @@
+"""The Valkey store on a real Valkey: the suite of all stores, and what only a server can do to it."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from components.authority import Authority
+from components.store_suite import FleetSuite, Stage, StoreSuite, worker
+from components.valkey import Valkey
+from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
+from groundwire.storage.valkey import ValkeyStore
+
+
+class ServerStage:
+    """Stores on a server, in the server's own time."""
+
+    unit = 0.4
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.opened: list[Store] = []
+
+    def open(self) -> Store:
+        self.opened.append(ValkeyStore(self._url))
+        return self.opened[-1]
+
+    async def wait(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)  # the server's clock is nobody's to set
+
+    def now(self) -> float:
+        return time.time()
+
+
+@pytest.fixture
+def url(valkey_server: Valkey) -> Iterator[str]:
+    """The URL of an empty server."""
+    valkey_server.restart()
+    valkey_server.flush()
+    yield valkey_server.url
+    valkey_server.restart()
+
+
+class TestValkey(StoreSuite):
+    @pytest.fixture
+    async def stage(self, url: str) -> AsyncIterator[Stage]:
+        stage = ServerStage(url)
+        yield stage
+        for store in stage.opened:
+            await store.aclose()
+
+
+class TestValkeyProcesses(FleetSuite):
+    pass
+
+
+@pytest.mark.req("B20")
+async def test_a_server_that_is_stopped_and_comes_back(url: str, valkey_server: Valkey) -> None:
+    store = open_store(url, bound=2)
+    await store.set("k", b"v", fresh=60)
+    assert await store.count("c", 3, limit=5) == Count(True, 3)
+    valkey_server.stop()
+    assert await store.get("k") is None
+    assert await store.count("c", 2, limit=5) == Count(True, 5)
+    assert await store.count("c", 1, limit=5) == Count(False, 5)
+    assert await store.lease("l", owner="one", ttl=60)
+    valkey_server.restart()
+    for _ in range(200):
+        await store.count("other", 1)
+        if valkey_server.command("EXISTS", "groundwire:c:c") == ":1":
+            break
+        await asyncio.sleep(0.05)  # the pause is the store's own and real
+    assert await store.count("c", 0) == Count(True, 2)  # what was counted meanwhile; the server forgot the rest
+    await store.aclose()
+
+
+async def test_a_bare_store_says_that_the_server_is_gone_and_finds_it_again(url: str, valkey_server: Valkey) -> None:
+    store = ValkeyStore(url)
+    await store.count("c", 1)
+    valkey_server.stop()
+    with pytest.raises(StoreError, match="server of the store"):
+        await store.count("c", 1)
+    valkey_server.restart()
+    assert await store.count("c", 1) == Count(True, 1)  # the scripts are sent anew
+    await store.aclose()
+
+
+@pytest.mark.req("B19")
+async def test_the_lease_of_a_killed_process_runs_out(url: str) -> None:
+    store = ValkeyStore(url)
+    with worker("lease", url, "victim", "1.5") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "true\n"]
+        process.kill()
+        process.wait()
+    assert not await store.lease("fleet", owner="other", ttl=60)
+    for _ in range(200):
+        if won := await store.lease("fleet", owner="other", ttl=60):
+            break
+        await asyncio.sleep(0.05)  # the server's clock is nobody's to set
+    assert won
+    await store.aclose()
+
+
+async def test_a_password(url: str, valkey_server: Valkey) -> None:
+    valkey_server.command("ACL", "SETUSER", "tester", "on", ">se/cret", "~*", "+@all")
+    right = open_store(f"valkey://tester:se%2Fcret@127.0.0.1:{valkey_server.port}/3", bound=2)
+    assert await right.count("c", 1) == Count(True, 1)
+    await right.aclose()
+    assert valkey_server.command("EXISTS", "groundwire:c:c") == ":0"  # it is in database 3
+    wrong = ValkeyStore(f"redis://tester:hunter2@127.0.0.1:{valkey_server.port}/3")
+    with pytest.raises(StoreError) as caught:
+        await wrong.get("k")
+    assert "hunter2" not in str(caught.value)
+    await wrong.aclose()
+    valkey_server.command("ACL", "DELUSER", "tester")
+
+
+async def test_tls(url: str, valkey_server: Valkey, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    authority = Authority(tmp_path)
+    async with _relay(valkey_server.port, context=authority.context("localhost")) as port:
+        trusting = open_store(f"valkeys://localhost:{port}/0?ssl_ca_certs={authority.ca_file}", bound=3)
+        assert await trusting.count("c", 1) == Count(True, 1)
+        await trusting.aclose()
+        assert valkey_server.command("GET", "groundwire:c:c") == "$1"
+        assert not caplog.records
+        wary = ValkeyStore(f"rediss://localhost:{port}/0")
+        with pytest.raises(StoreError, match="certificate"):
+            await wary.get("k")
+        await wary.aclose()
+
+
+@pytest.mark.req("B20")
+async def test_a_connection_that_takes_longer_than_the_bound_is_used_when_it_stands(
+    url: str, valkey_server: Valkey
+) -> None:
+    now, gate = [0.0], asyncio.Event()
+    async with _relay(valkey_server.port, gate=gate) as port:
+        server = ValkeyStore(f"redis://127.0.0.1:{port}/0")
+        store = ResilientStore(server, bound=0.05, clock=lambda: now[0])
+        assert await store.count("c", 1) == Count(True, 1)
+        gate.set()
+        assert await server.count("elsewhere", 1) == Count(True, 1)  # waits for the connection that was begun then
+        for _ in range(100):  # a busy machine may need more than the bound once more
+            now[0] += 100
+            await store.count("c", 0)
+            if not store.degraded:
+                break
+        assert await server.count("c", 0) == Count(True, 1)
+        assert valkey_server.command("GET", "groundwire:c:elsewhere") == "$1"
+        await store.aclose()
+
+
+async def test_a_full_server_is_an_outage_of_writing_only(
+    url: str, valkey_server: Valkey, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = open_store(url, bound=2)
+    await store.set("k", b"v", fresh=60)
+    valkey_server.command("CONFIG", "SET", "maxmemory", "1")
+    try:
+        await store.set("new", b"v", fresh=60)
+        assert await store.count("c", 1) == Count(True, 1)
+        assert await store.get("new") is not None
+        assert await store.get("k") is not None
+    finally:
+        valkey_server.command("CONFIG", "SET", "maxmemory", "0")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    await store.aclose()
+
+
+async def test_more_calls_than_connections(url: str) -> None:
+    store = open_store(url, bound=10)
+    answers = await asyncio.gather(*(store.count("c", 1, limit=500) for _ in range(1_000)))
+    assert sum(answer.granted for answer in answers) == 500
+    await store.aclose()
+
+
+@asynccontextmanager
+async def _relay(
+    port: int, *, context: ssl.SSLContext | None = None, gate: asyncio.Event | None = None
+) -> AsyncIterator[int]:
+    """A port that hands everything on to another port of loopback: through TLS, or when a gate is opened."""
+
+    async def pipe(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await source.read(65_536):
+                target.write(data)
+                await target.drain()
+        target.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if gate is not None:
+            await gate.wait()
+        there, back = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(pipe(reader, back), pipe(there, writer))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    yield int(server.sockets[0].getsockname()[1])
+    server.close()

@@ -1,0 +1,640 @@
+"""The cache: its phases, one load for all, whose deadline counts, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    AllProvidersFailed,
+    BlockedDomain,
+    BudgetExceeded,
+    Closed,
+    DeadlineExceeded,
+    InvalidRequest,
+    PageNotFound,
+    PageUnavailable,
+    RateLimited,
+)
+from groundwire.routing.cache import Cache, Kept, Life
+from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
+
+T = TypeVar("T")
+
+LIFE = Life(fresh=60, stale=600, error=6_000)
+DOWN = RateLimited("x", "too many requests")
+
+
+class Clock:
+    """The time, which stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Source:
+    """What lies behind the cache: it counts how often it is asked, and waits while a test holds it."""
+
+    def __init__(self, *, life: Life = LIFE) -> None:
+        self.life = life
+        self.loads = 0
+        self.cancelled = 0
+        self.error: Exception | None = None
+        self.begun = asyncio.Event()
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def load(self) -> str:
+        self.loads += 1
+        self.begun.set()
+        try:
+            await self.open.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self.error is not None:
+            raise self.error
+        return f"v{self.loads}"
+
+    async def ask(
+        self,
+        cache: Cache,
+        key: str = "k",
+        *,
+        seconds: float = 4.0,
+        bypass: bool = False,
+        deadline: Deadline | None = None,
+    ) -> Kept[str]:
+        return await cache.through(
+            key,
+            self.load,
+            pack=str.encode,
+            unpack=bytes.decode,
+            life=lambda value: self.life,
+            deadline=deadline or Deadline.after(seconds),
+            bypass=bypass,
+        )
+
+    async def ask_and_settle(self, cache: Cache) -> Kept[str]:
+        """Ask, and wait until everything that this began has ended."""
+        tasks = Tasks()
+        answer = await self.ask(cache)
+        await tasks.settled()
+        return answer
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> AsyncIterator[Store]:
+    url = "memory://" if request.param == "memory" else f"sqlite:///{tmp_path}/store.sqlite3"
+    opened = open_store(url, clock=clock)
+    yield opened
+    await opened.aclose()
+
+
+@pytest.fixture
+async def cache(store: Store, clock: Clock) -> AsyncIterator[Cache]:
+    made = Cache(store, clock=clock)
+    yield made
+    await made.aclose()
+
+
+@pytest.mark.req("Y9", "C5")
+async def test_what_was_loaded_is_kept(cache: Cache, clock: Clock) -> None:
+    source = Source()
+    assert await source.ask_and_settle(cache) == Kept("v1")
+    clock.now += 30
+    assert await source.ask(cache) == Kept("v1", cached=True, age=30)
+    assert await source.ask(cache, "other") == Kept("v2")
+
+
+@pytest.mark.req("B19")
+@pytest.mark.parametrize(
+    ("age", "expected"),
+    [
+        (59, Kept("v1", cached=True, age=59)),
+        (61, Kept("v1", cached=True, stale=True, age=61)),
+        (659, Kept("v1", cached=True, stale=True, age=659)),
+        (661, Kept("v1", cached=True, stale=True, age=661)),
+        (6_659, Kept("v1", cached=True, stale=True, age=6_659)),
+        (6_661, None),
+    ],
+)
+async def test_the_phases_of_a_value_whose_source_is_down(
+    cache: Cache, clock: Clock, age: float, expected: Kept[str] | None
+) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += age
+    source.error = AllProvidersFailed(())
+    if expected is None:
+        with pytest.raises(AllProvidersFailed):
+            await source.ask(cache)
+    else:
+        assert await source.ask(cache) == expected
+
+
+@pytest.mark.req("B19")
+async def test_after_staleness_a_value_is_loaded_before_it_is_returned(cache: Cache, clock: Clock) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += 661
+    assert await source.ask(cache) == Kept("v2")
+
+
+@pytest.mark.req("B19")
+async def test_a_stale_value_is_returned_at_once_and_fetched_anew_once(
+    cache: Cache, store: Store, clock: Clock
+) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += 61
+    source.open.clear()
+    source.begun.clear()
+    others = Cache(store, clock=clock)
+    answers = [await source.ask(one) for one in (cache, others) for _ in range(20)]
+    assert set(answers) == {Kept("v1", cached=True, stale=True, age=61)}
+    await source.begun.wait()
+    source.open.set()
+    await cache.aclose(patience=4)
+    await others.aclose(patience=4)
+    assert source.loads == 2
+    assert await source.ask(Cache(store, clock=clock)) == Kept("v2", cached=True)
+
+
+@pytest.mark.req("B19")
+async def test_a_refresh_that_failed_rests_for_all_processes(store: Store, clock: Clock) -> None:
+    source = Source()
+    one, other = Cache(store, clock=clock), Cache(store, clock=clock)
+    await source.ask_and_settle(one)
+    clock.now += 61
+    source.error = DOWN
+    for cache in (one, one, other, other):
+        assert (await source.ask_and_settle(cache)).stale
+    assert source.loads == 2
+    clock.now += 10  # the others' rest is over, which the store's clock tells
+    third = Cache(store, clock=clock)
+    source.error = None
+    assert (await source.ask(third)).stale
+    await third.aclose(patience=4)
+    assert source.loads == 3
+    await one.aclose()
+    await other.aclose()
+
+
+@pytest.mark.req("B19")
+async def test_many_who_ask_at_once_cause_one_load(cache: Cache) -> None:
+    source = Source()
+    answers = await asyncio.gather(*(source.ask(cache) for _ in range(50)))
+    assert Counter(answers) == {Kept("v1"): 1, Kept("v1", cached=True): 49}
+
+
+@pytest.mark.req("B19")
+async def test_two_processes_cause_one_load(store: Store, clock: Clock) -> None:
+    source = Source()
+    source.open.clear()
+    one, other = Cache(store, clock=clock), Cache(store, clock=clock)
+    calls = [asyncio.create_task(source.ask(cache)) for cache in (one, other) for _ in range(5)]
+    await source.begun.wait()
+    source.open.set()
+    answers = await asyncio.gather(*calls)
+    assert Counter(answers) == {Kept("v1"): 1, Kept("v1", cached=True): 9}
+    await one.aclose()
+    await other.aclose()
+
+
+@pytest.mark.req("B19")
+async def test_a_failure_goes_to_all_and_is_not_kept(cache: Cache) -> None:
+    source = Source()
+    source.error = DOWN
+    failures = await asyncio.gather(*(source.ask(cache) for _ in range(10)), return_exceptions=True)
+    assert failures == [DOWN] * 10
+    assert source.loads == 1
+    source.error = None
+    assert await source.ask(cache) == Kept("v2")
+
+
+@pytest.mark.req("B19")
+@pytest.mark.parametrize("error", [BlockedDomain("no"), PageNotFound("u", "gone")])
+async def test_what_must_not_be_seen_any_more_is_forgotten(cache: Cache, clock: Clock, error: Exception) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += 661
+    source.error = error
+    with pytest.raises(type(error)):
+        await source.ask(cache)
+    source.error = DOWN
+    with pytest.raises(RateLimited):
+        await source.ask(cache)
+
+
+@pytest.mark.parametrize(
+    "error", [InvalidRequest("a", "b", "c"), BudgetExceeded("spent", limit=1, spent=1)], ids=["invalid", "budget"]
+)
+async def test_an_older_value_does_not_hide_what_only_the_caller_can_mend(
+    cache: Cache, clock: Clock, error: Exception
+) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += 661
+    source.error = error
+    with pytest.raises(type(error)):
+        await source.ask(cache)
+
+
+@pytest.mark.req("B19")
+@pytest.mark.parametrize("error", [PageUnavailable("u", "down"), DeadlineExceeded("late"), OSError("reset")])
+async def test_an_older_value_stands_in_for_a_failure(cache: Cache, clock: Clock, error: Exception) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += 661
+    source.error = error
+    assert await source.ask(cache) == Kept("v1", cached=True, stale=True, age=661)
+
+
+async def test_an_older_value_stands_in_when_the_time_is_up(cache: Cache, clock: Clock) -> None:
+    source = Source()
+    await source.ask_and_settle(cache)
+    clock.now += 661
+    source.open.clear()
+    assert (await source.ask(cache, seconds=0.05)).stale
+
+
+@pytest.mark.req("B19")
+async def test_bypass_loads_and_keeps(cache: Cache) -> None:
+    source = Source()
+    await source.ask(cache)
+    answers = await asyncio.gather(*(source.ask(cache, bypass=True) for _ in range(5)))
+    assert Counter(answers) == {Kept("v2"): 1, Kept("v2", cached=True): 4}
+    assert await source.ask(cache) == Kept("v2", cached=True)
+    source.error = DOWN
+    with pytest.raises(RateLimited):
+        await source.ask(cache, bypass=True)
+
+
+async def test_a_life_of_zero_is_not_kept(cache: Cache) -> None:
+    source = Source(life=Life())
+    assert [await source.ask(cache) for _ in range(2)] == [Kept("v1"), Kept("v2")]
+
+
+async def test_a_life_without_freshness_is_stale_from_the_start(cache: Cache) -> None:
+    source = Source(life=Life(stale=60))
+    await source.ask(cache)
+    assert await source.ask(cache) == Kept("v1", cached=True, stale=True)
+
+
+async def test_a_cancelled_caller_does_not_end_the_load_of_others(cache: Cache) -> None:
+    source = Source()
+    source.open.clear()
+    first, second, third = (asyncio.create_task(source.ask(cache)) for _ in range(3))
+    await source.begun.wait()
+    for task in (first, third):
+        task.cancel()
+    await asyncio.wait({first, third})
+    assert (first.cancelled(), third.cancelled(), source.cancelled) == (True, True, 0)
+    source.open.set()
+    assert await second == Kept("v1", cached=True)
+    assert source.loads == 1
+
+
+async def test_the_last_caller_that_goes_ends_the_load(cache: Cache) -> None:
+    source = Source()
+    source.open.clear()
+    calls = [asyncio.create_task(source.ask(cache)) for _ in range(3)]
+    await source.begun.wait()
+    for task in calls:
+        task.cancel()
+    await asyncio.wait(calls)
+    assert source.cancelled == 1
+    source.open.set()
+    assert await source.ask(cache) == Kept("v2")
+
+
+async def test_each_caller_has_its_own_deadline(cache: Cache) -> None:
+    source = Source()
+    source.open.clear()
+    patient = asyncio.create_task(source.ask(cache))
+    await source.begun.wait()
+    with pytest.raises(DeadlineExceeded):
+        await source.ask(cache, seconds=0.05)
+    source.open.set()
+    assert await patient == Kept("v1")
+
+
+async def test_a_load_that_ignores_the_deadline_is_ended(cache: Cache) -> None:
+    source = Source()
+    source.open.clear()
+    with pytest.raises(DeadlineExceeded):
+        await source.ask(cache, seconds=0.05)
+    assert source.cancelled == 1
+
+
+async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(cache: Cache) -> None:
+    source = Source()
+    source.open.clear()
+    moments = [0.0]
+    short = Deadline(1.0, lambda: moments[0])
+    hasty = asyncio.create_task(source.ask(cache, deadline=short))
+    await source.begun.wait()
+    patient = asyncio.create_task(source.ask(cache))
+    await asyncio.sleep(0)
+    moments[0] = 2.0
+    source.error = AllProvidersFailed(())
+
+    async def recover() -> None:
+        with suppress(AllProvidersFailed):
+            await hasty
+        source.error = None
+
+    source.open.set()
+    await asyncio.gather(recover(), patient)
+    assert patient.result() == Kept("v2")
+
+
+async def test_closing_ends_loads_and_refuses_new_ones(store: Store, clock: Clock) -> None:
+    cache, source = Cache(store, clock=clock), Source()
+    source.open.clear()
+    calls = [asyncio.create_task(source.ask(cache)) for _ in range(3)]
+    await source.begun.wait()
+    await cache.aclose()
+    assert [type(error) for error in await asyncio.gather(*calls, return_exceptions=True)] == [Closed] * 3
+    assert source.cancelled == 1
+    with pytest.raises(Closed):
+        await source.ask(cache)
+    await cache.aclose()
+    source.open.set()
+    other = Cache(store, clock=clock)
+    assert await source.ask(other) == Kept("v2"), "the lease was given back"
+    await other.aclose()
+
+
+async def test_a_lease_is_renewed_while_the_load_runs(clock: Clock) -> None:
+    store = Watched(MemoryStore())
+    one, other = Cache(store, lease=0.06), Cache(store, lease=0.06)
+    source = Source()
+    source.open.clear()
+    first = asyncio.create_task(source.ask(one))
+    await source.begun.wait()
+    second = asyncio.create_task(source.ask(other))
+    await store.until(lambda: max(store.granted.values()) >= 6)
+    source.open.set()
+    assert [answer.value for answer in await asyncio.gather(first, second)] == ["v1", "v1"]
+    assert source.loads == 1
+    await one.aclose()
+    await other.aclose()
+
+
+class Broken:
+    """A store that cannot do anything."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def get(self, key: str) -> Entry | None:
+        raise self._failure()
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        raise self._failure()
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        raise self._failure()
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        raise self._failure()
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        raise self._failure()
+
+    async def release(self, key: str, *, owner: str) -> None:
+        raise self._failure()
+
+    async def delete(self, key: str) -> None:
+        raise self._failure()
+
+    def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        raise self._failure()
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    def _failure(self) -> Exception:
+        self.calls += 1
+        return StoreError("full") if self.calls % 2 else OSError("gone")
+
+
+async def test_a_broken_store_fails_no_call_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    source, cache = Source(), Cache(Broken())
+    with caplog.at_level(logging.WARNING):
+        answers = await asyncio.gather(*(source.ask(cache) for _ in range(5)))
+        assert Counter(answers) == {Kept("v1"): 1, Kept("v1", cached=True): 4}
+        assert await source.ask(cache) == Kept("v2")
+    assert len(caplog.records) == 1
+    source.error = PageNotFound("u", "gone")
+    with pytest.raises(PageNotFound):
+        await source.ask(cache)
+    await cache.aclose()
+
+
+async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
+    cache: Cache, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def load() -> str:
+        return "\ud800"
+
+    for _ in range(2):
+        answer = await cache.through(
+            "k",
+            load,
+            pack=str.encode,
+            unpack=bytes.decode,
+            life=lambda value: LIFE,
+            deadline=Deadline.after(4),
+        )
+        assert answer == Kept("\ud800")
+    assert "could not be kept" in caplog.text
+
+
+@given(st.binary(max_size=60) | st.builds(lambda form, rest: form + rest, st.just(b"g1"), st.binary(max_size=40)))
+def test_whatever_is_kept_under_a_key_fails_no_call(data: bytes) -> None:
+    async def run() -> None:
+        source, store = Source(), MemoryStore()
+        await store.set("k", data, fresh=60)
+        cache = Cache(store)
+        answer = await source.ask(cache)
+        assert answer.value == "v1" or data.startswith(b"g1")
+        await cache.aclose()
+
+    asyncio.run(run())
+
+
+class Watched:
+    """A store that gives way before and after each operation, as a real one may, and notes the leases."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.granted: Counter[str] = Counter()
+        self._changed = asyncio.Condition()
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        async with self._changed:
+            await self._changed.wait_for(true)
+
+    async def get(self, key: str) -> Entry | None:
+        return await self._slowly(self.store.get(key))
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        await self._slowly(self.store.set(key, value, fresh=fresh, stale=stale))
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        return await self._slowly(self.store.count(key, amount, limit=limit, ttl=ttl))
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        return await self._slowly(self.store.pace(key, interval=interval, burst=burst, max_wait=max_wait))
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        granted = await self._slowly(self.store.lease(key, owner=owner, ttl=ttl))
+        self.granted[key] += granted
+        async with self._changed:
+            self._changed.notify_all()
+        return granted
+
+    async def release(self, key: str, *, owner: str) -> None:
+        await self._slowly(self.store.release(key, owner=owner))
+
+    async def delete(self, key: str) -> None:
+        await self._slowly(self.store.delete(key))
+
+    def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        return self.store.scan(prefix)
+
+    async def aclose(self) -> None:
+        await self.store.aclose()
+
+    async def free(self) -> bool:
+        """Whether no lease is held of those that ever were."""
+        return all([await self.store.lease(key, owner="somebody else", ttl=0) for key in self.granted])
+
+    async def _slowly(self, operation: Coroutine[Any, Any, T]) -> T:
+        try:
+            await asyncio.sleep(0)
+            answer = await operation
+        finally:
+            operation.close()
+        await asyncio.sleep(0)
+        return answer
+
+
+class Tasks:
+    """The tasks that were begun since."""
+
+    def __init__(self) -> None:
+        self._before = asyncio.all_tasks()
+
+    def left(self) -> set[asyncio.Task[Any]]:
+        return asyncio.all_tasks() - self._before
+
+    async def settled(self) -> None:
+        """Give way until they have ended, or long enough to know that one hangs."""
+        for _ in range(1_000):
+            if not self.left():
+                return
+            await asyncio.sleep(0.001)
+        raise AssertionError(f"still running: {self.left()}")
+
+
+async def steps(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def warm(store: Watched, clock: Clock, source: Source, age: float) -> None:
+    cache = Cache(store, clock=clock)
+    await source.ask(cache)
+    await cache.aclose()
+    clock.now += age
+    store.granted.clear()
+
+
+@pytest.mark.parametrize("age", [None, 61, 661], ids=["missing", "stale", "expired"])
+@pytest.mark.parametrize("bypass", [False, True], ids=["", "bypass"])
+@pytest.mark.timeout(20)
+async def test_a_call_that_is_cancelled_anywhere_leaves_nothing_behind(
+    clock: Clock, age: float | None, bypass: bool
+) -> None:
+    cancelled, tasks = 0, Tasks()
+    for step in range(60):
+        store, source = Watched(MemoryStore(clock=clock)), Source()
+        if age is not None:
+            await warm(store, clock, source, age)
+        cache = Cache(store, clock=clock)
+        call = asyncio.create_task(source.ask(cache, bypass=bypass))
+        await steps(step)
+        call.cancel()
+        await asyncio.wait({call})
+        cancelled += call.cancelled()
+        await tasks.settled()
+        assert await store.free()
+        assert not bypass or store.granted.total() == 0
+        assert (await source.ask(cache)).value == f"v{source.loads}", "the next one is served"
+        await cache.aclose()
+        await tasks.settled()
+        assert await store.free()
+    assert 3 < cancelled < 60
+
+
+@pytest.mark.timeout(20)
+async def test_of_two_calls_either_can_be_cancelled_anywhere(clock: Clock) -> None:
+    cancelled, tasks = 0, Tasks()
+    for step in range(2, 50):
+        for which in (0, 1):
+            store, source = Watched(MemoryStore(clock=clock)), Source()
+            cache = Cache(store, clock=clock)
+            calls = [asyncio.create_task(source.ask(cache)) for _ in range(2)]
+            await steps(step)
+            calls[which].cancel()
+            await asyncio.wait(calls)
+            cancelled += calls[which].cancelled()
+            assert calls[1 - which].result().value == "v1"
+            assert source.loads == 1
+            await tasks.settled()
+            assert await store.free()
+            await cache.aclose()
+    assert cancelled > 6
+
+
+@pytest.mark.parametrize("age", [None, 61, 661], ids=["missing", "stale", "expired"])
+@pytest.mark.timeout(20)
+async def test_closing_at_any_moment_leaves_nothing_behind(clock: Clock, age: float | None) -> None:
+    closed, tasks = 0, Tasks()
+    for step in range(60):
+        store, source = Watched(MemoryStore(clock=clock)), Source()
+        if age is not None:
+            await warm(store, clock, source, age)
+        cache = Cache(store, clock=clock)
+        call = asyncio.create_task(source.ask(cache))
+        await steps(step)
+        await cache.aclose()
+        try:
+            assert (await call).value
+        except Closed:
+            closed += 1
+        assert not tasks.left()
+        assert await store.free()
+    assert closed > 3 or age == 61

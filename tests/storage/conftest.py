@@ -1,0 +1,64 @@
+"""Stores and their time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from groundwire.storage import MemoryStore, Store
+from groundwire.storage.sqlite import SqliteStore
+
+pytest.register_assert_rewrite("components.store_suite")
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.time = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+class FakeStage:
+    """Stores that a test opens, with a clock of their own."""
+
+    unit = 10.0
+
+    def __init__(self, clock: Clock, make: Callable[[], Store]) -> None:
+        self._clock = clock
+        self._make = make
+        self.opened: list[Store] = []
+
+    def open(self) -> Store:
+        self.opened.append(self._make())
+        return self.opened[-1]
+
+    async def wait(self, seconds: float) -> None:
+        self._clock.time += seconds
+
+    def now(self) -> float:
+        return self._clock()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def memory_stage(clock: Clock) -> AsyncIterator[FakeStage]:
+    one = MemoryStore(clock=clock)
+    yield FakeStage(clock, lambda: one)
+    await one.aclose()
+
+
+@pytest.fixture
+async def sqlite_stage(clock: Clock, tmp_path: Path) -> AsyncIterator[FakeStage]:
+    stage = FakeStage(clock, lambda: SqliteStore(tmp_path / "folder" / "store.sqlite3", patience=3, clock=clock))
+    yield stage
+    for store in stage.opened:
+        await store.aclose()

@@ -1,0 +1,228 @@
+"""A store that fails never fails a call."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+
+import pytest
+
+from groundwire.storage import Count, Entry, MemoryStore, Pace, ResilientStore, StoreError, open_store
+
+
+class Moody(MemoryStore):
+    """A store in memory that is gone, or hangs, when a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone = False
+        self.hangs = False
+        self.asked = 0
+
+    async def _mood(self) -> None:
+        self.asked += 1
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.gone:
+            raise StoreError("The store is gone.")
+
+    async def get(self, key: str) -> Entry | None:
+        await self._mood()
+        return await super().get(key)
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        await self._mood()
+        await super().set(key, value, fresh=fresh, stale=stale)
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        await self._mood()
+        return await super().count(key, amount, limit=limit, ttl=ttl)
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        await self._mood()
+        return await super().pace(key, interval=interval, burst=burst, max_wait=max_wait)
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        await self._mood()
+        return await super().lease(key, owner=owner, ttl=ttl)
+
+    async def release(self, key: str, *, owner: str) -> None:
+        await self._mood()
+        await super().release(key, owner=owner)
+
+    async def delete(self, key: str) -> None:
+        await self._mood()
+        await super().delete(key)
+
+    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        await self._mood()
+        async for key in super().scan(prefix):
+            yield key
+            await self._mood()
+
+
+@pytest.fixture
+def real() -> Moody:
+    return Moody()
+
+
+@pytest.fixture
+def now() -> list[float]:
+    return [0.0]
+
+
+@pytest.fixture
+async def store(real: Moody, now: list[float]) -> AsyncIterator[ResilientStore]:
+    made = ResilientStore(real, bound=0.05, pause=1, clock=lambda: now[0])
+    yield made
+    await made.aclose()
+
+
+@pytest.mark.parametrize("trouble", ["gone", "hangs"])
+async def test_every_call_is_answered_from_memory(store: ResilientStore, real: Moody, trouble: str) -> None:
+    setattr(real, trouble, True)
+    await store.set("k", b"v", fresh=60)
+    found = await store.get("k")
+    assert found is not None
+    assert found.value == b"v"
+    assert await store.count("c", 2, limit=2) == Count(True, 2)
+    assert await store.count("c", 1, limit=2) == Count(False, 2)
+    assert (await store.pace("p", interval=10)).wait == 0
+    assert (await store.pace("p", interval=10)).wait == pytest.approx(10, abs=1)
+    assert await store.lease("l", owner="one", ttl=60)
+    assert not await store.lease("l", owner="other", ttl=60)
+    await store.release("l", owner="one")
+    assert await store.lease("l", owner="other", ttl=60)
+    assert [key async for key in store.scan("")] == ["k"]
+    await store.delete("k")
+    assert await store.get("k") is None
+    assert real.asked == 2  # the first write and the first read; the pause keeps the others away
+
+
+async def test_one_warning_and_one_note_tell_of_an_outage(
+    store: ResilientStore, real: Moody, now: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="groundwire.storage")
+    real.gone = True
+    for _ in range(5):
+        await asyncio.gather(*(store.count("c", 1) for _ in range(10)), *(store.get("k") for _ in range(10)))
+        now[0] += 100
+    real.gone = False
+    await asyncio.gather(store.count("c", 1), store.get("k"))
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    assert caplog.messages[0] == "The store is gone. Process memory stands in; other processes do not see it."
+
+
+async def test_the_pause_grows_while_the_store_stays_away(store: ResilientStore, real: Moody, now: list[float]) -> None:
+    real.gone = True
+    tried = []
+    for _ in range(200):
+        before = real.asked
+        await store.count("c", 1)
+        if real.asked > before:
+            tried.append(now[0])
+        now[0] += 0.5
+    assert tried == [0, 1, 3, 7, 15, 31, 61, 91]
+
+
+async def test_one_call_tries_while_the_others_go_on(store: ResilientStore, real: Moody, now: list[float]) -> None:
+    real.hangs = True
+    await store.count("c", 1)
+    now[0] += 1.5
+    before = real.asked
+    await asyncio.gather(*(store.lease(f"l{number}", owner="one", ttl=60) for number in range(20)))
+    assert real.asked == before + 1
+
+
+async def test_a_cancelled_try_lets_the_next_one_through(store: ResilientStore, real: Moody, now: list[float]) -> None:
+    real.hangs = True
+    await store.count("c", 1)
+    now[0] += 1.5
+    trying = asyncio.ensure_future(store.lease("l", owner="one", ttl=60))
+    await asyncio.sleep(0)
+    trying.cancel()
+    await asyncio.gather(trying, return_exceptions=True)
+    real.hangs = False
+    assert await store.lease("l", owner="one", ttl=60)
+    assert not store.degraded
+
+
+@pytest.mark.req("H4")
+async def test_a_budget_goes_on_through_an_outage_and_after_it(
+    store: ResilientStore, real: Moody, now: list[float]
+) -> None:
+    await store.count("c", 3, limit=5)
+    real.gone = True
+    assert await store.count("c", 1, limit=5) == Count(True, 4)
+    assert await store.count("c", 2, limit=5) == Count(False, 4)
+    await store.count("refunded", 3)
+    await store.count("refunded", -1)
+    now[0] += 1.5
+    real.gone = False
+    assert await store.count("c", 2, limit=5) == Count(False, 4)
+    assert await MemoryStore.count(real, "c", 0) == Count(True, 4)
+    assert await MemoryStore.count(real, "refunded", 0) == Count(True, 2)
+    assert await store.count("c", 1, limit=5) == Count(True, 5)
+    real.gone = True  # a second outage begins where the store was, not where the first one ended
+    assert await store.count("c", 1, limit=5) == Count(False, 5)
+    await store.count("c", -2)
+    now[0] += 1.5
+    real.gone = False
+    assert await store.count("c", 0) == Count(True, 3)
+
+
+async def test_a_counter_that_ended_is_not_continued(store: ResilientStore, real: Moody, now: list[float]) -> None:
+    await store.count("c", 3, ttl=60)
+    now[0] += 61
+    real.gone = True
+    assert await store.count("c", 0) == Count(True, 0)
+
+
+async def test_what_was_kept_in_an_outage_is_not_shown_in_the_next(
+    store: ResilientStore, real: Moody, now: list[float]
+) -> None:
+    real.gone = True
+    await store.set("k", b"old", fresh=60)
+    real.gone = False
+    now[0] += 1.5
+    await store.set("k", b"new", fresh=60)
+    real.gone = True
+    await store.set("other", b"x", fresh=60)
+    assert await store.get("k") is None
+
+
+async def test_a_scan_goes_on_in_memory(store: ResilientStore, real: Moody) -> None:
+    await store.set("a", b"v", fresh=60)
+    await store.set("b", b"v", fresh=60)
+    keys = store.scan("")
+    assert await anext(keys) == "a"
+    real.gone = True
+    await store.set("c", b"v", fresh=60)
+    assert [key async for key in keys] == ["c"]
+
+
+async def test_mistakes_of_the_caller_are_not_an_outage(store: ResilientStore) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        await store.count("c", float("inf"))
+    assert not store.degraded
+
+
+@pytest.mark.req("B20")
+@pytest.mark.parametrize("server", ["refuses", "is silent"])
+async def test_a_dead_server_costs_no_more_than_the_bound(server: str, caplog: pytest.LogCaptureFixture) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        if server == "refuses":
+            listening.close()
+        store = open_store(f"valkey://:hunter2@127.0.0.1:{port}/0", bound=0.25)
+        began = time.monotonic()
+        assert await store.count("c", 1, limit=1) == Count(True, 1)
+        took = time.monotonic() - began
+        assert await store.count("c", 1, limit=1) == Count(False, 1)
+        assert await store.get("k") is None
+        await store.aclose()
+    assert took < 1  # importing the client and a busy machine included
+    assert len(caplog.records) == 1
+    assert "hunter2" not in caplog.text
