@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -16,11 +17,13 @@ from groundwire.errors import (
     BlockedDomain,
     Closed,
     ConfigurationError,
+    GroundwireError,
     InvalidRequest,
     MissingKey,
     NotConfigured,
 )
 from groundwire.models import (
+    Attempt,
     Budget,
     Observer,
     Page,
@@ -34,6 +37,9 @@ from groundwire.models import (
     check_domains,
     check_int,
 )
+from groundwire.observing.calllog import CallLog
+from groundwire.observing.records import PageDone, SearchDone, Watcher, Watchers
+from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import create
 from groundwire.reading.readers import Readers, cut
@@ -68,6 +74,7 @@ class Web:
             those of the settings.
         read_providers: The same for reading pages.
         observer: Is told when a provider is asked and how it ended.
+        watchers: Are told of every call when it has ended, such as `groundwire.observing.Metrics`.
         resolver: Resolves host names, instead of the system.
 
     Raises:
@@ -81,6 +88,7 @@ class Web:
         search_providers: Sequence[str | SearchProvider] | None = None,
         read_providers: Sequence[str | ReadProvider] | None = None,
         observer: Observer | None = None,
+        watchers: Sequence[Watcher] = (),
         resolver: Resolver | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
@@ -107,6 +115,8 @@ class Web:
         self._store = open_store(settings.storage.url)
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._budget = SessionBudget(self._store, settings.session.id or uuid4().hex, _limits(settings.session))
+        self._scores = Scores(self._store)
+        self._watchers = Watchers((CallLog(), self._scores, *watchers))
         self._is_view = False
 
     async def __aenter__(self) -> Self:
@@ -176,18 +186,14 @@ class Web:
         if strategy is not None:
             check_choice("strategy", strategy, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
-        reservation = await self._budget.take(self._chain.price_usd)
+        started = time.perf_counter()
         try:
-            response = await self._kept_search(asked, deadline, strategy, fresh)
+            response = await self._counted_search(asked, deadline, strategy, fresh)
         except BaseException as error:
-            spent = sum(attempt.cost_usd for attempt in getattr(error, "attempts", ()))
-            await asyncio.shield(self._budget.give_back(reservation, spent))
+            self._tell_search(asked, strategy, started, error)
             raise
-        spent = 0.0 if response.cached else sum(attempt.cost_usd for attempt in response.attempts)
-        await self._budget.settle(reservation, spent)
-        warning = self._budget.warning(reservation)
-        update = {"budget": self._budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
-        return response.model_copy(update=update)
+        self._tell_search(asked, strategy, started, response)
+        return response
 
     async def open_page(
         self, url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None
@@ -214,12 +220,14 @@ class Web:
         if not isinstance(url, str):
             raise InvalidRequest("url", f"must be text, not {type(url).__name__}", "Pass an http or https address.")
         deadline = self._begin(timeout, self.settings.read.timeout)
-        target = self._transports.guard.admit(url)
-        if not self._policy.permits(target.text):
-            raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
-        await self._budget.check_tokens()
-        page = cut(await self._kept_page(target, deadline, fresh), longest)
-        await self._budget.read(page.content_length)
+        started = time.perf_counter()
+        attempts: list[Attempt] = []
+        try:
+            page = await self._counted_page(url, longest, deadline, fresh, attempts)
+        except BaseException as error:
+            self._tell_page(url, attempts, started, error)
+            raise
+        self._tell_page(url, attempts, started, page)
         return page
 
     def session(self, name: str | None = None, **limits: float) -> Web:
@@ -270,7 +278,82 @@ class Web:
             if close is not None:
                 await close()
         await self._transports.aclose()
+        await self._scores.aclose()
         await self._store.aclose()
+
+    async def _counted_search(
+        self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool
+    ) -> SearchResponse:
+        """Search within the session's budget; a search that could not be made is given back."""
+        reservation = await self._budget.take(self._chain.price_usd)
+        try:
+            response = await self._kept_search(asked, deadline, strategy, fresh)
+        except BaseException as error:
+            await asyncio.shield(self._budget.give_back(reservation, _cost(getattr(error, "attempts", ()))))
+            raise
+        await self._budget.settle(reservation, 0.0 if response.cached else _cost(response.attempts))
+        warning = self._budget.warning(reservation)
+        update = {"budget": self._budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
+        return response.model_copy(update=update)
+
+    async def _counted_page(
+        self, url: str, longest: int, deadline: Deadline, fresh: bool, attempts: list[Attempt]
+    ) -> Page:
+        """Read a page that the guard and the domain lists allow, within the session's budget."""
+        target = self._transports.guard.admit(url)
+        if not self._policy.permits(target.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
+        await self._budget.check_tokens()
+        page = cut(await self._kept_page(target, deadline, fresh, attempts), longest)
+        await self._budget.read(page.content_length)
+        return page
+
+    def _tell_search(
+        self, asked: Query, strategy: Strategy | None, started: float, end: SearchResponse | BaseException
+    ) -> None:
+        """Tell the watchers how a search ended."""
+        answer = end if isinstance(end, SearchResponse) else None
+        attempts = () if answer and answer.cached else getattr(end, "attempts", ())
+        known = self._budget.state()
+        self._watchers.search_done(
+            SearchDone(
+                session=self._budget.session,
+                query_length=len(asked.text),
+                provider=answer.provider if answer else None,
+                attempts=attempts,
+                results=len(answer.results) if answer else 0,
+                seconds=time.perf_counter() - started,
+                cached=bool(answer and answer.cached),
+                stale=bool(answer and answer.stale),
+                error=None if answer else type(end).__name__,
+                cost_usd=_cost(attempts),
+                session_count=known.spent if known else None,
+                session_limit=known.limit if known else None,
+                strategy=strategy or self.settings.search.strategy,
+            )
+        )
+
+    def _tell_page(self, url: str, attempts: Sequence[Attempt], started: float, end: Page | BaseException) -> None:
+        """Tell the watchers how opening a page ended."""
+        page = end if isinstance(end, Page) else None
+        try:
+            host = parse_url(url).host
+        except GroundwireError:
+            host = ""
+        self._watchers.page_done(
+            PageDone(
+                session=self._budget.session,
+                host=host,
+                reader=page.reader if page else None,
+                attempts=tuple(attempts),
+                characters=page.content_length if page else 0,
+                seconds=time.perf_counter() - started,
+                cached=bool(page and page.cached),
+                stale=bool(page and page.stale),
+                error=None if page else type(end).__name__,
+                cost_usd=_cost(attempts),
+            )
+        )
 
     async def _kept_search(
         self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool
@@ -297,11 +380,11 @@ class Web:
         )
         return kept.value.model_copy(update=_age(kept.value.warnings, kept.cached, kept.stale, kept.age))
 
-    async def _kept_page(self, target: WebUrl, deadline: Deadline, fresh: bool) -> Page:
+    async def _kept_page(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
         """Return a whole page from the cache, or from the readers."""
 
         async def load() -> Page:
-            return await self._readers.read(target, deadline)
+            return await self._readers.read(target, deadline, attempts)
 
         if self._cache is None:
             return await load()
@@ -361,6 +444,10 @@ class Web:
             why = " ".join(reasons) or f"{role}.providers is empty."
             raise ConfigurationError(f"There is no provider to {role} with. {why}")
         return usable
+
+
+def _cost(attempts: Sequence[Attempt]) -> float:
+    return sum(attempt.cost_usd for attempt in attempts)
 
 
 def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:

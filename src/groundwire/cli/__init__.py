@@ -17,6 +17,7 @@ from groundwire.cli.demo import demo
 from groundwire.cli.logs import log_to_stderr
 from groundwire.cli.open import open_
 from groundwire.cli.search import search
+from groundwire.cli.stats import stats
 
 __all__ = ["group", "main"]
 
@@ -69,6 +70,7 @@ group.add_command(search)
 group.add_command(open_)
 group.add_command(demo)
 group.add_command(config)
+group.add_command(stats)
 
 
 def main() -> None:

@@ -56,8 +56,13 @@ class Readers:
         """The readers, in their order."""
         return self._readers
 
-    async def read(self, url: WebUrl, deadline: Deadline) -> Page:
+    async def read(self, url: WebUrl, deadline: Deadline, attempts: list[Attempt]) -> Page:
         """Return the whole page, as far as the reader has it.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+            attempts: Takes one entry per reader that was asked.
 
         Raises:
             PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
@@ -65,27 +70,34 @@ class Readers:
         """
         for reader in self._readers[:-1]:
             try:
-                return self._page(url, await self._observed(reader, url, deadline), reader)
+                return self._page(url, await self._observed(reader, url, deadline, attempts), reader)
             except _FINAL:
                 raise
             except GroundwireError:
                 continue
         reader = self._readers[-1]
-        return self._page(url, await self._observed(reader, url, deadline), reader)
+        return self._page(url, await self._observed(reader, url, deadline, attempts), reader)
 
-    async def _observed(self, reader: ReadProvider, url: WebUrl, deadline: Deadline) -> ReadResult:
+    async def _observed(
+        self, reader: ReadProvider, url: WebUrl, deadline: Deadline, attempts: list[Attempt]
+    ) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
         started = time.perf_counter()
         outcome: Outcome = "ok"
-        reason, status = "", None
+        reason, status, cost = "", None, 0.0
         try:
-            return await self._ask(reader, url, deadline)
+            result = await self._ask(reader, url, deadline)
+            cost = result.cost_usd
+            return result
         except GroundwireError as error:
             outcome, reason, status = _outcome(error), str(error), getattr(error, "status", None)
             raise
         finally:
             latency = round((time.perf_counter() - started) * 1_000)
-            attempt = Attempt(provider=reader.name, outcome=outcome, reason=reason, status=status, latency_ms=latency)
+            attempt = Attempt(
+                provider=reader.name, outcome=outcome, reason=reason, status=status, latency_ms=latency, cost_usd=cost
+            )
+            attempts.append(attempt)
             self._tell(AttemptFinished(attempt))
 
     async def _ask(self, reader: ReadProvider, url: WebUrl, deadline: Deadline) -> ReadResult:

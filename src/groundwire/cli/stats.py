@@ -1,0 +1,211 @@
+"""`groundwire stats`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from groundwire.cli.codes import ExitCode, exit_code
+from groundwire.cli.run import say_error, warn
+from groundwire.cli.terminal import cells, clean, escaped
+from groundwire.errors import GroundwireError
+from groundwire.observing.buckets import BOUNDS
+from groundwire.observing.scores import KEPT_DAYS
+from groundwire.settings import load
+from groundwire.storage import ResilientStore, Store, StoreError, open_store
+
+if TYPE_CHECKING:
+    from groundwire.observing import CallScore, ProviderScore, ScoreCard, Target
+
+__all__ = ["card_of", "show_card", "stats"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  there are figures
+  1  nothing was recorded in these days
+  2  wrong use: an argument or a setting
+  3  the store cannot be read"""
+_COLUMNS = ("provider", "role", "tries", "good", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
+_LONGEST = BOUNDS[-1] * 1_000  # ms; what is longer is told to be that
+
+
+@click.command(short_help="Show how the providers did.", epilog=_EXIT_CODES)
+@click.option(
+    "--days", type=click.IntRange(1, KEPT_DAYS), default=7, show_default=True, metavar="N", help="Today is one of them."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def stats(days: int, as_json: bool) -> None:
+    """Show the score card of the last days: searches beside their targets, and every provider.
+
+    It is read from the store, so it is that of all processes that share it. Days begin at midnight UTC.
+    """
+    try:
+        settings = load()
+        if not as_json:
+            for warning in settings.warnings:
+                warn(warning)
+        names = (*settings.search.providers, *settings.read.providers)
+        card = asyncio.run(card_of(lambda: open_store(settings.storage.url), days, names))
+    except GroundwireError as error:
+        say_error(str(error))
+        sys.exit(exit_code(error))
+    sys.exit(show_card(card, as_json=as_json))
+
+
+async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = ()) -> ScoreCard:
+    """Return the score card of a store that is opened for it.
+
+    Raises:
+        StoreError: the store cannot answer.
+    """
+    from groundwire.observing.card import score_card
+
+    store = open_()
+    try:
+        card = await score_card(store, days, names=names)
+        if isinstance(store, ResilientStore) and store.degraded:  # what stands in for it knows nothing
+            raise StoreError("The store cannot be read; is the setting storage.url right, and its server there?")
+        return card
+    finally:
+        await store.aclose()
+
+
+def show_card(card: ScoreCard, *, as_json: bool = False) -> ExitCode:
+    """Print a score card, as a table for a terminal or as plain text, and return the command's exit code."""
+    if as_json:
+        click.echo(escaped(json.dumps(_as_dict(card))))
+    elif card.is_empty:
+        click.echo(f"Nothing recorded in the last {_days(card.days)}: make a search first.")
+    elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        _print_rich(card)
+    else:
+        _print_plain(card)
+    return ExitCode.NOTHING if card.is_empty else ExitCode.OK
+
+
+def _print_plain(card: ScoreCard) -> None:
+    click.echo(_summary(card))
+    rows = list(map(_target_row, card.searches.targets()))
+    for row in _aligned(rows):
+        click.echo(f"  {row}")
+    if card.providers:
+        click.echo()
+        for row in _aligned([_COLUMNS, *map(_provider_row, card.providers)]):
+            click.echo(row)
+
+
+def _print_rich(card: ScoreCard) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    console.print(Text(_summary(card), style="bold"))
+    targets = Table("Target", "Value", "Wanted", "", box=None, padding=(0, 2, 0, 0))
+    for name, value, wanted, state in map(_target_row, card.searches.targets()):
+        targets.add_row(
+            name, value, wanted, Text(state, style={"met": "green", "missed": "bold red"}.get(state, "dim"))
+        )
+    console.print(targets)
+    if card.providers:
+        table = Table(box=None, padding=(0, 1, 0, 0))
+        for number, column in enumerate(_COLUMNS):
+            table.add_column(column, justify="left" if number < 2 else "right", overflow="fold")
+        for score in card.providers:
+            table.add_row(*map(Text, _provider_row(score)))
+        console.print()
+        console.print(table)
+
+
+def _summary(card: ScoreCard) -> str:
+    searches, pages = card.searches, card.pages
+    text = f"Last {_days(card.days)}: {_counted(searches, 'search', 'searches')}, {_counted(pages, 'page', 'pages')}"
+    beside = [
+        f"{number:,} {word}"
+        for word, number in (
+            ("from the cache", searches.cached + pages.cached),
+            ("stale", searches.stale + pages.stale),
+            ("found nothing", searches.empty),
+            ("refused", searches.refused + pages.refused),
+            ("given up", searches.cancelled + pages.cancelled),
+        )
+        if number
+    ]
+    return text + (f" ({', '.join(beside)})" if beside else "")
+
+
+def _counted(score: CallScore, one: str, many: str) -> str:
+    failed = f", {score.failed:,} failed" if score.failed else ""
+    return f"{score.calls:,} {one if score.calls == 1 else many}{failed}"
+
+
+def _target_row(target: Target) -> tuple[str, str, str, str]:
+    state = "not measured" if target.met is None else "met" if target.met else "missed"
+    if target.value is None:
+        value = "-"
+    elif "%" in target.wanted:
+        value = _percent(target.value)
+    else:
+        value = _duration(target.value) if target.wanted.endswith(" s") else f"{target.value:,.0f}"
+    return target.name, value, target.wanted, state
+
+
+def _provider_row(score: ProviderScore) -> tuple[str, ...]:
+    return (
+        clean(score.provider),
+        score.role,
+        f"{score.attempts:,}",
+        _percent(score.success_rate, 0),
+        _duration(score.mean_ms),
+        "≥ 10 s" if score.p95_ms == _LONGEST else _duration(score.p95_ms),
+        f"{score.answers:,}",
+        _percent(score.fallback_share, 0),
+        f"{score.empty:,}",
+        f"{score.forbidden:,}",
+        f"${score.cost_usd:,.4f}" if score.cost_usd else "-",
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)) for row in rows
+    ]
+
+
+def _percent(share: float | None, digits: int = 1) -> str:
+    return "-" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def _duration(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return "-"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:.2f} s"
+
+
+def _days(days: int) -> str:
+    return "day" if days == 1 else f"{days} days"
+
+
+def _as_dict(card: ScoreCard) -> dict[str, object]:
+    derived = {
+        name: {"calls": score.calls, "success_rate": score.success_rate, "fallback_share": score.fallback_share}
+        for name, score in (("searches", card.searches), ("pages", card.pages))
+    }
+    return {
+        "days": card.days,
+        "targets": [asdict(target) for target in card.searches.targets()],
+        "searches": asdict(card.searches) | derived["searches"],
+        "pages": asdict(card.pages) | derived["pages"],
+        "providers": [
+            asdict(score) | {"success_rate": score.success_rate, "fallback_share": score.fallback_share}
+            for score in card.providers
+        ],
+    }
