@@ -6,6 +6,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -394,6 +395,18 @@ class TestProviders:
             Web(settings(providers={"searxng": {}}))
         with pytest.raises(ConfigurationError, match=r"search\.providers is empty"):
             Web(settings(search={"providers": ()}))
+
+
+@pytest.mark.req("Y14", "B6")
+async def test_a_provider_that_is_to_be_asked_slowly_has_its_calls_in_a_row(world: World, settings: Make) -> None:
+    slowly = {"searxng": {"base_url": world.searxng.url, "delay": 0.1}}
+    async with Web(settings(providers=slowly)) as web:
+        found = await asyncio.gather(*(web.search(f"bm25 {number}") for number in range(5)))
+        assert all(one.results for one in found)
+        with pytest.raises(AllProvidersFailed, match="its turn comes after the deadline"):
+            await asyncio.gather(*(web.search("bm25", timeout=0.05) for _ in range(3)))
+    times = sorted(request.at for request in world.searxng.requests[:5])
+    assert all(later - sooner > 0.07 for sooner, later in pairwise(times))
 
 
 async def test_after_closing_it_says_so(settings: Make) -> None:

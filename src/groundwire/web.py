@@ -102,17 +102,18 @@ class Web:
         readers = self._make("read", read_providers, settings.read.providers, made)
         self._made = tuple(made.values())
         self._policy = policy
+        self._store = open_store(settings.storage.url)
         self._chain = Chain(
             cast("list[SearchProvider]", searchers),
             attempt_timeout=settings.search.attempt_timeout,
             policy=policy,
             observer=observer,
             strategy=settings.search.strategy,
+            store=self._store,
         )
         self._readers = Readers(
             cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
         )
-        self._store = open_store(settings.storage.url)
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._budget = SessionBudget(self._store, settings.session.id or uuid4().hex, _limits(settings.session))
         self._scores = Scores(self._store)

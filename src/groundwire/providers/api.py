@@ -105,6 +105,11 @@ class ApiProvider:
         )
 
     @property
+    def delay(self) -> float:
+        """Seconds between two requests to the service."""
+        return self._options.delay
+
+    @property
     def price_usd(self) -> float:
         """What one search usually costs, in US dollars; nothing for a service that is used without a key."""
         free = not len(self._keys) and not self.key_needed

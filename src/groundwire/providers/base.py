@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey
@@ -114,6 +114,9 @@ class Options(BaseModel):
     """A provider's own settings, `[providers.NAME]` in a file. Subclass it in the provider's file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+
+    delay: float = Field(default=0.0, ge=0, le=3_600)
+    """Seconds between two requests to the service, kept across all tasks and processes that share the store."""
 
 
 _O = TypeVar("_O", bound=Options)

@@ -75,6 +75,7 @@ class DuckDuckGoSearchProvider:
     def __init__(self, options: DuckDuckGoOptions, *, name: str = "duckduckgo") -> None:
         self.name = name
         self._options = options
+        self.delay = options.delay
         self._threads = ThreadPoolExecutor(options.max_threads, "groundwire-ddgs")
 
     @classmethod

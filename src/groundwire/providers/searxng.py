@@ -69,6 +69,7 @@ class SearXngSearchProvider:
         self.name = name
         self._transport = transport
         self._options = options
+        self.delay = options.delay
         self._base = options.base_url.rstrip("/")
         self._headers = _HEADERS | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.filters import asked_of, notes, receipts, sift
 from groundwire.routing.normalise import normalise
 from groundwire.safety.domains import DomainPolicy
+from groundwire.storage.base import Store
 
 __all__ = ["Asker", "Emptiness", "Try", "made"]
 
@@ -64,6 +66,7 @@ class Asker:
         attempt_timeout: Seconds for one attempt, at most.
         policy: The operator's domain lists.
         observer: Is told when an attempt starts and ends.
+        store: Where paces are kept, for providers that are to be asked slowly.
         clock: Seconds, monotonic.
     """
 
@@ -73,15 +76,19 @@ class Asker:
         attempt_timeout: float = 6.0,
         policy: DomainPolicy | None = None,
         observer: Observer | None = None,
+        store: Store | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.attempt_timeout = attempt_timeout
         self.policy = policy or DomainPolicy()
         self._observer = observer
+        self._store = store
         self._clock = clock
 
     async def ask(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Try:
         """Ask one provider; never raises but on cancellation."""
+        if (early := await self._pace(provider, deadline)) is not None:
+            return early
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
@@ -98,6 +105,19 @@ class Asker:
         done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
         self._tell(AttemptFinished(done.attempt))
         return done
+
+    async def _pace(self, provider: SearchProvider, deadline: Deadline) -> Try | None:
+        """Wait for the provider's turn; return a try at once if that would come after the deadline."""
+        delay = getattr(provider, "delay", 0.0)
+        if not delay or self._store is None:
+            return None
+        turn = await self._store.pace(f"pace:{provider.name}", interval=delay, max_wait=deadline.remaining())
+        if turn.granted:
+            await asyncio.sleep(turn.wait)
+            return None
+        reason = f"not asked: its turn comes after the deadline (one request in {delay:g} s)"
+        attempt = made(provider.name, "rate_limited", reason).model_copy(update={"retry_after": round(turn.wait, 3)})
+        return Try(attempt)
 
     async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
         """Ask one provider, and hold it to the time even if it does not look at its deadline."""

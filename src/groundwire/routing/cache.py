@@ -130,12 +130,9 @@ class Cache:
         if self._tasks and patience > 0:
             await asyncio.wait(set(self._tasks), timeout=patience)
         self._closed = True
-        background = set(self._tasks)
-        for task in background:
-            task.cancel()
         await self._flights.aclose()
-        if background:
-            await asyncio.wait(background, timeout=_CLOSING)
+        if self._tasks:  # they wait for flights, or are giving their leases back
+            await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
     async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> Kept[_T]:
         """Load, or wait for who does; `expired` says that a stale value will not do."""
@@ -152,6 +149,9 @@ class Cache:
                         await self._fetch(job, flight)
                 else:
                     flight.land(kept)
+            except Exception as error:
+                flight.fail(error)  # before the lease is given back, which nobody need wait for
+                raise
             finally:
                 await self._ask(self._store.release(lease, owner=owner), None)
 
@@ -165,8 +165,11 @@ class Cache:
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise
-        flight.land(Kept(value))
-        await self._keep(job, value)
+        data, life = self._packed(job, value)
+        flight.land(Kept(value), shared=data is not None)
+        if data is not None:
+            operation = self._store.set(job.key, data, fresh=life.fresh, stale=life.stale + life.error)
+            await self._ask(operation, None)
 
     async def _turn(self, job: _Job[_T], lease: str, owner: str, deadline: Deadline, expired: bool) -> Kept[_T] | None:
         """Return None when it is our turn to load, or the value if another process has brought it."""
@@ -224,6 +227,8 @@ class Cache:
             found = await self._find(job)
             if found is not None and not found.kept.stale:
                 rest = 0.0
+        except _GONE:
+            rest = 0.0  # the next one has nothing stale to be given
         except Exception as error:  # nobody waits for it, and what is kept still serves
             unknown = not isinstance(error, GroundwireError)
             _logger.info("A kept answer could not be fetched anew: %s", error, exc_info=unknown)
@@ -252,16 +257,15 @@ class Cache:
             _logger.debug("What is kept is of no use, as if there were nothing: %s", type(error).__name__)
             return None
 
-    async def _keep(self, job: _Job[_T], value: _T) -> None:
+    def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, Life]:
+        """Return what is to be kept, or None, and for how long."""
         try:
             life = job.life(value)
-            if life.fresh + life.stale + life.error <= 0:
-                return
-            data = seal(job.pack(value), life)
-        except Exception:  # who asked has the answer; that it cannot be kept is no fault of theirs
+            if life.fresh + life.stale + life.error > 0:
+                return seal(job.pack(value), life), life
+        except Exception:  # who asked gets the answer; that it cannot be kept is no fault of theirs
             _logger.exception("An answer could not be kept")
-            return
-        await self._ask(self._store.set(job.key, data, fresh=life.fresh, stale=life.stale + life.error), None)
+        return None, Life()
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
         """Take or renew a lease; without a store everybody has it."""

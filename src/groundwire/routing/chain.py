@@ -22,6 +22,7 @@ from groundwire.routing.fusion import fuse
 from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.routing.race import Finish, Racer
 from groundwire.safety.domains import DomainPolicy
+from groundwire.storage.base import Store
 
 __all__ = ["Chain", "ChainAnswer"]
 
@@ -55,6 +56,7 @@ class Chain:
         observer: Is told when an attempt starts and ends.
         strategy: The strategy of a search that does not name one.
         hedging: The numbers of the hedging policy.
+        store: Where paces are kept, for providers that are to be asked slowly.
     """
 
     def __init__(
@@ -66,9 +68,10 @@ class Chain:
         observer: Observer | None = None,
         strategy: Strategy = "hedge",
         hedging: HedgePolicy | None = None,
+        store: Store | None = None,
     ) -> None:
         self.providers = tuple(providers)
-        self._asker = Asker(attempt_timeout=attempt_timeout, policy=policy, observer=observer)
+        self._asker = Asker(attempt_timeout=attempt_timeout, policy=policy, observer=observer, store=store)
         self._hedging = hedging or HedgePolicy()
         self._racer = Racer(self._hedging, attempt_timeout=attempt_timeout)
         self._strategy = strategy

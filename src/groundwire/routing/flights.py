@@ -12,7 +12,7 @@ from groundwire.errors import Closed, DeadlineExceeded
 
 __all__ = ["Flight", "Flights"]
 
-_GRACE = 0.25  # seconds; work that has met the deadline is still to say what it tried, or to clean up
+_GRACE = 0.25  # seconds that a call waits for work to say what it tried by the deadline, or to finish
 _CLOSING = 2.0  # seconds that closing waits for work to end
 
 _T = TypeVar("_T")
@@ -28,13 +28,27 @@ class Flight(Generic[_T]):
     """That of the call which began it."""
     answer: asyncio.Future[_T]
     """What all who wait for it get."""
+    shared: bool = True
+    """Whether who comes after the answer may have it as long as the work goes on."""
     waiters: int = 0
     """How many wait for it."""
     task: asyncio.Task[None] = field(init=False)
     """Does the work."""
 
-    def land(self, answer: _T) -> None:
-        """Give the answer to all who wait; the work may go on after it."""
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to be had from it."""
+        answer = self.answer
+        return answer.done() and (not self.shared or answer.cancelled() or answer.exception() is not None)
+
+    def land(self, answer: _T, *, shared: bool = True) -> None:
+        """Give the answer to all who wait; the work may go on after it.
+
+        Args:
+            answer: The answer.
+            shared: Whether who comes while the work goes on may have it too.
+        """
+        self.shared = shared
         if not self.answer.done():
             self.answer.set_result(answer)
 
@@ -60,7 +74,7 @@ class Flights:
 
         Args:
             name: What the work is for.
-            work: Does it and lands the answer; what it raises before goes to all who wait.
+            work: Does it and lands the answer, or fails; what it raises before goes to all who wait.
             deadline: When the answer must be here. Work that began with less time and failed for it is begun anew.
 
         Raises:
@@ -68,7 +82,7 @@ class Flights:
         """
         while not self._closed:
             flight = self._flights.get(name)
-            if flight is None:
+            if flight is None or flight.over:
                 return await self._wait(self._start(name, work, deadline), deadline), True
             try:
                 return await self._wait(flight, deadline), False
@@ -110,6 +124,8 @@ class Flights:
         try:
             grace = _GRACE if flight.deadline.at <= deadline.at else 0.0
             await asyncio.wait({flight.answer}, timeout=deadline.remaining() + grace)
+            if flight.answer.done():  # a caller's next call is to see what this one has changed
+                await asyncio.wait({flight.task}, timeout=min(_GRACE, deadline.remaining()))
         finally:
             flight.waiters -= 1
             if not flight.waiters and not flight.answer.done():
