@@ -65,6 +65,7 @@ def settings(world: World) -> Callable[..., Settings]:
             "providers": {"searxng": {"base_url": world.searxng.url}},
             "storage": {"url": "memory://"},
             "cache": {"enabled": False},
+            "archive": {"enabled": False},
         }
         for name, values in sections.items():
             base[name] = base.get(name, {}) | dict(values)

@@ -3,27 +3,32 @@
 Two ways to use it. `call` asks a provider: the request may carry a key, so a redirect is never followed (every
 client sends custom key headers on to the new origin). `fetch` gets a page: no credentials, at most ten redirects,
 each judged by the guard. Both read bodies on one path, with a cap on the bytes on the wire and on the bytes that
-they decode to, and both end at their deadline: nothing is sent after it.
+they decode to, and both end at their deadline: nothing is sent after it. With a cassette they are recorded hop by
+hop, or answered from it before anything is looked up or connected to.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 from urllib.parse import urlsplit
 
 from groundwire._version import USER_AGENT
 from groundwire.bodies import ACCEPT_ENCODING, BodyDecoder, UndecodableBody
+from groundwire.cassette import Answer, CallFailed, Cassette, Failure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedAddress,
     Closed,
     ConfigurationError,
     DeadlineExceeded,
+    GroundwireError,
     InvalidRequest,
     PageTooLarge,
     PageUnavailable,
@@ -49,12 +54,15 @@ _CALL_CAP = 5_000_000  # bytes; the largest recorded search answer has 0.3 milli
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SNIFF = 1_024  # bytes; the signatures of media types lie in the first few hundred (WHATWG MIME Sniffing: 1,445)
 _FAILURES = 400  # statuses from here on say that there is no answer (RFC 9110, section 15)
+_RECORD = "Record it again: groundwire record FILE -- COMMAND"
+_UNREAD = "unread"  # what a cassette says of an answer that was refused when its head and first bytes were here
 _CLOSED = "This Web was closed; make a new one."
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 
 _WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
 
-_Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol"]
+_Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol", "cassette"]
+_TROUBLES: frozenset[_Trouble] = frozenset(get_args(_Trouble))
 
 
 class _ExchangeFailed(Exception):
@@ -115,6 +123,38 @@ class Reply(Head):
             raise ValueError("nested too deeply") from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One request, before it meets the network or the cassette."""
+
+    method: str
+    url: URL
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
+    page: bool = False
+    """Whether a redirect will be followed, so that its body is for nobody."""
+
+    def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
+        """Tell whether an answer is a redirect that will be followed."""
+        return self.page and status in _REDIRECTS and bool(headers.get("Location", ""))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the request as a cassette holds it."""
+        names = {"json": "json", "data": "form"}
+        body = {names[name]: value for name, value in self.body.items()}
+        return {"method": self.method, "url": str(self.url), "headers": dict(self.headers)} | body
+
+
+@dataclass(slots=True)
+class _Heard:
+    """As much of one answer as has come."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
+
+
 class Transport:
     """One pool of connections under one guard.
 
@@ -127,15 +167,23 @@ class Transport:
             names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
             are never used.
         max_connections: The most connections open at once.
+        cassette: Records every exchange, or answers every request in place of the network.
 
     Raises:
         ConfigurationError: `proxy` is not the address of an HTTP proxy.
     """
 
     def __init__(
-        self, guard: Guard, *, user_agent: str = USER_AGENT, proxy: str = "", max_connections: int = 100
+        self,
+        guard: Guard,
+        *,
+        user_agent: str = USER_AGENT,
+        proxy: str = "",
+        max_connections: int = 100,
+        cassette: Cassette | None = None,
     ) -> None:
         self.guard = guard
+        self.cassette = cassette
         self._user_agent = user_agent
         self._proxy = proxy or None
         self._gate = guard if not proxy else Guard(allow_origins=(_origin(proxy),))
@@ -185,11 +233,7 @@ class Transport:
         elif form is not None:
             body["data"] = dict(form)
         try:
-            async with (
-                _within(deadline),
-                await self._request(method, full, headers or {}, body) as response,
-            ):
-                return await self._read(response, cap, None)
+            return await self._exchange(_Asked(method, full, headers or {}, body), deadline, cap, None)
         except TimeoutError as error:
             raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
         except _ExchangeFailed as error:
@@ -221,21 +265,17 @@ class Transport:
         target = self.guard.admit(url)
         hops: list[str] = []
         try:
-            async with _within(deadline):
-                while True:
-                    address = URL(target.request_text, encoded=True)
-                    async with await self._request("GET", address, headers or {}, {}) as response:
-                        location = response.headers.get("Location", "")
-                        if response.status not in _REDIRECTS or not location:
-                            reply = await self._read(response, cap, inspect)
-                            return replace(reply, url=target.text, hops=tuple(hops))
-                    # Left unread: a redirect's body is for nobody, and may be endless or in a coding of its own.
-                    hops.append(target.text)
-                    if len(hops) > MAX_HOPS:
-                        raise TooManyRedirects(
-                            url, f"The page redirects more than {MAX_HOPS} times. Look for another address of it."
-                        )
-                    target = self._follow(target, location)
+            while True:
+                asked = _Asked("GET", URL(target.request_text, encoded=True), headers or {}, {}, page=True)
+                reply = await self._exchange(asked, deadline, cap, inspect)
+                if not asked.leads_on(reply.status, reply.headers):
+                    return replace(reply, url=target.text, hops=tuple(hops))
+                hops.append(target.text)
+                if len(hops) > MAX_HOPS:
+                    raise TooManyRedirects(
+                        url, f"The page redirects more than {MAX_HOPS} times. Look for another address of it."
+                    )
+                target = self._follow(target, reply.headers["Location"])
         except TimeoutError as error:
             raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
         except _ExchangeFailed as error:
@@ -263,15 +303,75 @@ class Transport:
                 "Open another page."
             ) from error
 
-    async def _request(
-        self, method: str, url: URL, headers: Mapping[str, str], body: Mapping[str, Any]
-    ) -> aiohttp.ClientResponse:
+    async def _exchange(
+        self, asked: _Asked, deadline: Deadline, cap: int, inspect: Callable[[Head], None] | None
+    ) -> Reply:
+        """Send one request and read the answer: the one place where a request meets the network, or the cassette."""
+        heard = _Heard()
+        if self.cassette is None:
+            async with _within(deadline):
+                return await self._ask(asked, cap, inspect, heard)
+        if self.cassette.replaying:
+            async with _within(deadline):
+                return await self._replayed(asked, self.cassette, cap, inspect)
+        started = time.perf_counter()
+        try:
+            async with _within(deadline):
+                reply = await self._ask(asked, cap, inspect, heard)
+        except BaseException as error:
+            failure = _as_failure(error, began=bool(heard.status))
+            if failure is not None and not self._closed:
+                _record(self.cassette, asked, heard, failure, started)
+            raise
+        _record(self.cassette, asked, heard, None, started)
+        return reply
+
+    async def _replayed(
+        self, asked: _Asked, cassette: Cassette, cap: int, inspect: Callable[[Head], None] | None
+    ) -> Reply:
+        """Answer one request from the cassette; nothing is looked up and nothing connected to."""
+        from multidict import CIMultiDict
+
+        if self._closed:
+            raise Closed(_CLOSED)
+        await asyncio.sleep(0)  # so that others get their turn, as with a network
+        try:
+            found = cassette.find("http", asked.as_json())
+        except CallFailed as error:
+            raise _ExchangeFailed("cassette", error.failure.detail) from error
+        if (answer := found.answer) is not None:
+            head = Head(str(asked.url), answer.status, CIMultiDict(answer.headers))
+            if found.failure is None and asked.leads_on(head.status, head.headers):
+                return Reply(head.url, head.status, head.headers)
+            start = b""
+            if found.failure is None or found.failure.kind == _UNREAD or len(answer.body) >= _SNIFF:
+                start = _shown(inspect, head, bytearray(answer.body))
+            _refuse_more_than(cap, len(answer.body))
+            if found.failure is None:
+                return Reply(head.url, head.status, head.headers, start, answer.body)
+        raise _as_error(found.failure)
+
+    async def _ask(self, asked: _Asked, cap: int, inspect: Callable[[Head], None] | None, heard: _Heard) -> Reply:
+        async with await self._request(asked) as response:
+            heard.status, heard.headers = response.status, response.headers
+            if asked.leads_on(response.status, response.headers):  # left unread: the body may be endless or undecodable
+                return Reply(str(response.url), response.status, response.headers)
+            return await self._read(response, cap, inspect, heard.body)
+
+    async def _request(self, asked: _Asked) -> aiohttp.ClientResponse:
         """Send one request and return the answer when its head is here; leaving it as a context lets it go."""
         import aiohttp
 
         session = self._open()
         try:
-            return await session.request(method, url, headers=headers, allow_redirects=False, proxy=self._proxy, **body)
+            return await session.request(
+                asked.method,
+                asked.url,
+                headers=asked.headers,
+                allow_redirects=False,
+                proxy=self._proxy,
+                **asked.body,
+            )
         except Exception as error:
             if self._closed:  # closing under aiohttp ends in whatever it trips over, failed assertions among it
                 raise Closed(_CLOSED) from error
@@ -279,12 +379,17 @@ class Transport:
                 raise _translated(error, proxied=self._proxy is not None) from error
             raise
 
-    async def _read(self, response: aiohttp.ClientResponse, cap: int, inspect: Callable[[Head], None] | None) -> Reply:
-        """Read one body: streamed, one layer of coding, both sizes capped. Unless it ends, its connection is closed."""
+    async def _read(
+        self, response: aiohttp.ClientResponse, cap: int, inspect: Callable[[Head], None] | None, body: bytearray
+    ) -> Reply:
+        """Read one body into `body`: streamed, one layer of coding, both sizes capped.
+
+        Unless it ends, its connection is closed.
+        """
         head = Head(str(response.url), response.status, response.headers)
         announced = response.content_length or 0
         decoder: BodyDecoder | None = None
-        wire, body, start = 0, bytearray(), b""
+        wire, start = 0, b""
         self._reading.add(response)
         try:
             while chunk := await self._chunk(response):
@@ -457,6 +562,48 @@ def _translated(error: Exception, *, proxied: bool) -> Exception:
             return _ExchangeFailed("protocol", "could not be asked or sent an answer that is not HTTP")
 
 
+def _record(cassette: Cassette, asked: _Asked, heard: _Heard, failure: Failure | None, started: float) -> None:
+    body = bytes(heard.body if failure is None else heard.body[:_SNIFF])  # of a part only the start is looked at
+    answer = Answer(heard.status, heard.headers, body) if heard.status else None
+    took = round((time.perf_counter() - started) * 1_000)
+    cassette.add("http", asked.as_json(), response=answer, failure=failure, ms=took)
+
+
+def _as_failure(error: BaseException, *, began: bool) -> Failure | None:
+    """Return what a cassette says of an exchange that failed, or None for what is not the outside world's doing.
+
+    Args:
+        error: What was raised.
+        began: Whether an answer had begun.
+    """
+    match error:
+        case _ExchangeFailed():
+            return Failure(error.kind, error.detail)
+        case TimeoutError() if not isinstance(error, GroundwireError):
+            return Failure("timeout")
+        case asyncio.CancelledError():  # nobody waited any longer; asked again, it is as late as it was
+            return Failure("timeout", "given up before the answer came")
+        case BlockedAddress() if not began:
+            return Failure("blocked", str(error))
+        case GroundwireError() if began:
+            return Failure(_UNREAD)
+        case _:
+            return None
+
+
+def _as_error(failure: Failure | None) -> Exception:
+    """Return the error of an exchange that failed when it was recorded."""
+    kind, detail = (failure.kind, failure.detail) if failure else ("", "")
+    if kind == "timeout":
+        return TimeoutError()
+    if kind == "blocked":
+        return BlockedAddress(detail)
+    for trouble in _TROUBLES:
+        if trouble == kind:
+            return _ExchangeFailed(trouble, detail)
+    return _ExchangeFailed("cassette", "was not read to its end when the cassette was recorded")
+
+
 def _raise_provider_error(provider: str, host: str, error: _ExchangeFailed) -> NoReturn:
     match error.kind:
         case "large" | "coding":
@@ -467,6 +614,8 @@ def _raise_provider_error(provider: str, host: str, error: _ExchangeFailed) -> N
             fix = "Check the setting network.proxy"
         case "certificate":
             fix = "Check its address and its certificate"
+        case "cassette":
+            fix = _RECORD
         case _:
             fix = "Check its address, and that it can be reached from here"
     raise ProviderUnreachable(provider, f"{host} {error.detail}", fix=fix) from error
@@ -484,6 +633,8 @@ def _raise_page_error(url: str, host: str, error: _ExchangeFailed) -> NoReturn:
             text = f"{_nowhere(host)} Check the spelling, or search for the page."
         case "proxy":
             text = f"{host} {error.detail}. Check the setting network.proxy."
+        case "cassette":
+            text = f"{host} {error.detail}. {_RECORD}."
         case _:
             text = f"{host} {error.detail}. Try again later, or open another page."
     raise PageUnavailable(url, text) from error

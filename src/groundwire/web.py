@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Self, cast, get_args
 from uuid import uuid4
 
+from groundwire.cassette import Cassette, cassette_from_environment
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedAddress,
     BlockedDomain,
     Closed,
     ConfigurationError,
+    DeadlineExceeded,
     GroundwireError,
     InvalidRequest,
     MissingKey,
     NotConfigured,
+    PageUnavailable,
+    ProviderError,
 )
 from groundwire.models import (
     Attempt,
@@ -41,6 +46,7 @@ from groundwire.observing.calllog import CallLog
 from groundwire.observing.records import PageDone, SearchDone, Watcher, Watchers
 from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.registry import create
 from groundwire.reading.readers import Readers, cut
 from groundwire.routing import Chain, ChainAnswer
@@ -52,8 +58,9 @@ from groundwire.routing.policy import Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.safety.urls import WebUrl, parse_url
-from groundwire.settings import SessionSettings, Settings, load
-from groundwire.storage import open_store
+from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
+from groundwire.storage import StoreError, open_store
+from groundwire.storage.archive import open_archive
 from groundwire.transport import Transport
 
 __all__ = ["Web"]
@@ -75,6 +82,8 @@ class Web:
         read_providers: The same for reading pages.
         observer: Is told when a provider is asked and how it ended.
         watchers: Are told of every call when it has ended, such as `groundwire.observing.Metrics`.
+        cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
+            say. With one nothing is kept from one `Web` to the next.
         resolver: Resolves host names, instead of the system.
 
     Raises:
@@ -89,11 +98,16 @@ class Web:
         read_providers: Sequence[str | ReadProvider] | None = None,
         observer: Observer | None = None,
         watchers: Sequence[Watcher] = (),
+        cassette: Cassette | None = None,
         resolver: Resolver | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
         self._closed = False
-        self._transports = _Transports(settings, resolver)
+        cassette = cassette or cassette_from_environment(os.environ)
+        if cassette is not None:
+            cassette.hide(*_all_keys(settings))
+        self._transports = _Transports(settings, resolver, cassette)
+        self._archive = open_archive(settings) if cassette is None else None
         made: dict[str, SearchProvider | ReadProvider] = {}
         self.skipped: tuple[str, ...] = ()
         """Why providers of the settings are not used, a sentence each."""
@@ -102,7 +116,7 @@ class Web:
         readers = self._make("read", read_providers, settings.read.providers, made)
         self._made = tuple(made.values())
         self._policy = policy
-        self._store = open_store(settings.storage.url)
+        self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = Chain(
             cast("list[SearchProvider]", searchers),
             attempt_timeout=settings.search.attempt_timeout,
@@ -110,6 +124,7 @@ class Web:
             observer=observer,
             strategy=settings.search.strategy,
             store=self._store,
+            last=ArchiveProvider(self._archive) if self._archive else None,
         )
         self._readers = Readers(
             cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
@@ -279,6 +294,8 @@ class Web:
             if close is not None:
                 await close()
         await self._transports.aclose()
+        if self._archive is not None:
+            await self._archive.aclose()
         await self._scores.aclose()
         await self._store.aclose()
 
@@ -362,7 +379,10 @@ class Web:
         """Return an answer from the cache, or from the chain."""
 
         async def load() -> SearchResponse:
-            return _response(asked, await self._chain.search(asked, deadline, strategy))
+            response = _response(asked, await self._chain.search(asked, deadline, strategy))
+            if self._archive is not None:
+                self._archive.remember(response)
+            return response
 
         if self._cache is None:
             return await load()
@@ -375,7 +395,7 @@ class Web:
             load,
             pack=pack_search,
             unpack=unpack_search,
-            life=lambda answer: life_of_search(answer, whole),
+            life=lambda answer: Life() if answer.stale else life_of_search(answer, whole),
             deadline=deadline,
             bypass=fresh,
         )
@@ -385,7 +405,16 @@ class Web:
         """Return a whole page from the cache, or from the readers."""
 
         async def load() -> Page:
-            return await self._readers.read(target, deadline, attempts)
+            try:
+                page = await self._readers.read(target, deadline, attempts)
+            except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
+                old = await self._archived(target)
+                if old is None:
+                    raise
+                return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
+            if self._archive is not None:
+                self._archive.remember(page)
+            return page
 
         if self._cache is None:
             return await load()
@@ -395,11 +424,20 @@ class Web:
             load,
             pack=lambda page: page.model_dump_json().encode(),
             unpack=Page.model_validate_json,
-            life=lambda page: Life(settings.page_ttl, settings.stale),
+            life=lambda page: Life() if page.stale else Life(settings.page_ttl, settings.stale),
             deadline=deadline,
             bypass=fresh,
         )
         return kept.value.model_copy(update=_age(kept.value.warnings, kept.cached, kept.stale, kept.age))
+
+    async def _archived(self, target: WebUrl) -> Page | None:
+        """Return a page as it was when it was last read, if the archive has it."""
+        if self._archive is None:
+            return None
+        try:
+            return await self._archive.get_page(target.text)
+        except StoreError:
+            return None
 
     def _identity(self, provider: SearchProvider | ReadProvider) -> str:
         """Return what tells a provider from another of its name: its kind, and the options it was given."""
@@ -431,7 +469,7 @@ class Web:
                 usable.append(item)
                 continue
             try:
-                provider = made.get(item) or create(item, self.settings, self._transports)
+                provider = made.get(item) or create(item, self.settings, self._transports, self._archive)
             except (NotConfigured, MissingKey) as error:
                 reasons.append(str(error))
                 continue
@@ -445,6 +483,13 @@ class Web:
             why = " ".join(reasons) or f"{role}.providers is empty."
             raise ConfigurationError(f"There is no provider to {role} with. {why}")
         return usable
+
+
+def _all_keys(settings: Settings) -> Iterator[str]:
+    """Yield every key that a service may be given, so that a cassette can leave them out."""
+    for variable in KEY_VARIABLES:
+        if (key := settings.secret(variable)) is not None:
+            yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
 
 def _cost(attempts: Sequence[Attempt]) -> float:
@@ -464,13 +509,16 @@ def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:
         attempts=answer.attempts,
         filters=answer.filters,
         warnings=answer.warnings,
+        stale=answer.stale,
     )
 
 
 def _age(warnings: tuple[str, ...], cached: bool, stale: bool, age: float) -> dict[str, object]:
     """Return what a caller should know of a value's age."""
-    said = (f"this answer is {age / 60:,.0f} minutes old; it could not be fetched anew yet",) if stale else ()
-    return {"cached": cached, "stale": stale, "warnings": (*warnings, *said)}
+    if not stale:
+        return {"cached": cached}
+    said = f"this answer is {age / 60:,.0f} minutes old; it could not be fetched anew yet"
+    return {"cached": cached, "stale": True, "warnings": (*warnings, said)}
 
 
 def _limits(session: SessionSettings) -> Limits:
@@ -492,9 +540,10 @@ class _Transports:
     With one pool a page could ride on a connection that was opened under another kind's exemption.
     """
 
-    def __init__(self, settings: Settings, resolver: Resolver | None) -> None:
+    def __init__(self, settings: Settings, resolver: Resolver | None, cassette: Cassette | None) -> None:
         self._settings = settings
-        self._resolver = resolver
+        self._cassette = cassette
+        self._resolver = cassette.resolve if cassette and cassette.replaying else resolver
         self.guard = self._guard()
         self.api = self._transport(self.guard, settings.network.proxy)
         self.pages = self._transport(self.guard, settings.network.proxy)
@@ -520,4 +569,5 @@ class _Transports:
         return Guard(allow_origins=(*self._settings.policy.allow_origins, *origins), resolver=self._resolver)
 
     def _transport(self, guard: Guard, proxy: str) -> Transport:
-        return Transport(guard, user_agent=self._settings.network.user_agent, proxy=proxy)
+        agent = self._settings.network.user_agent
+        return Transport(guard, user_agent=agent, proxy=proxy, cassette=self._cassette)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import SecretStr
 
+from components.exchanges import answer, recorded
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AuthenticationFailed,
@@ -23,29 +20,20 @@ from groundwire.errors import (
     PageTooLarge,
     PageUnavailable,
     ProviderBlocked,
-    ProviderError,
     ProviderTimeout,
     ProviderUnavailable,
-    ProviderUnreachable,
     QuotaExceeded,
     RateLimited,
     RequestRefused,
     UnexpectedResponse,
 )
-from groundwire.providers.jina import JinaOptions, JinaReadProvider, parse_page, to_request, tokens
-from groundwire.providers.keys import Keys
-from groundwire.providers.prices import load_prices
-from groundwire.safety.guard import Guard
+from groundwire.providers.jina import JinaReadProvider, parse_page, to_request, tokens
 from groundwire.testing.services.jina import Jina
-from groundwire.testing.world import Fault, World
-from groundwire.transport import Reply, Transport
+from groundwire.testing.world import World
+from groundwire.transport import Reply
 
+Make = Callable[..., JinaReadProvider]
 URL = "https://a.example/x"
-
-
-def answer(body: object, status: int = 200, content_type: str = "application/json", **headers: str) -> Reply:
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Reply(f"https://r.jina.ai/{URL}", status, {"Content-Type": content_type, **headers}, data[:64], data)
 
 
 def page(**data: Any) -> dict[str, Any]:
@@ -66,34 +54,24 @@ def failure(number: int, message: str = "words", **more: Any) -> dict[str, Any]:
 class TestRecordings:
     @pytest.mark.req("Y6")
     def test_every_recording_reads_as_it_should(self, recordings: Path) -> None:
-        seen = 0
-        for path in sorted((recordings / "jina_reader").glob("*.json")):
-            recorded = json.loads(path.read_text())
-            response = recorded["response"]
-            text = response.get("text")
-            body = json.dumps(response["body"]) if text is None else text
-            kind = "application/json" if text is None else "text/plain"
-            url = recorded["request"]["url"].removeprefix("https://r.jina.ai/")
-            reply = answer(body.encode(), response["status"], kind)
-            seen += 1
-            if response["status"] == 200 and "Warning: Target URL returned error" not in body:
-                read = parse_page(reply, url)
+        found = recorded(recordings, "jina_reader")
+        assert len(found) >= 3
+        for one in found:
+            url, text = one.url.removeprefix("https://r.jina.ai/"), one.reply.body.decode()
+            if one.reply.status == 200 and "Warning: Target URL returned error" not in text:
+                read = parse_page(one.reply, url)
                 assert read.success
-                assert read.title == body.partition("\n")[0].removeprefix("Title: ")
-                assert read.content == body.partition("Markdown Content:\n")[2].strip()
+                assert read.title == text.partition("\n")[0].removeprefix("Title: ")
+                assert read.content == text.partition("Markdown Content:\n")[2].strip()
                 assert read.final_url == url
             else:
                 with pytest.raises(PageError):
-                    parse_page(reply, url)
-        assert seen >= 3
+                    parse_page(one.reply, url)
 
-    async def test_the_emulator_has_the_shape_of_the_recordings(
-        self, recordings: Path, service: Jina, transport: Transport
-    ) -> None:
-        recorded = json.loads((recordings / "jina_reader" / "error_422__01.json").read_text())["response"]["body"]
-        reply = await transport.call("jina", "GET", f"{service.url}/https://nope.invalid/", deadline=Deadline.after(2))
-        ours = reply.json()
-        assert {key: type(ours[key]) for key in recorded} == {key: type(value) for key, value in recorded.items()}
+    async def test_the_emulator_has_the_shape_of_the_recordings(self, recordings: Path, make: Make) -> None:
+        [known] = recorded(recordings, "jina_reader", "error_422__01.json")
+        ours = await make("").ask("GET", "/https://nope.invalid/", Reply.json, deadline=None)
+        assert {key: type(ours[key]) for key in known.body} == {key: type(value) for key, value in known.body.items()}
 
 
 FAILURES: list[tuple[str, Reply, type[GroundwireError]]] = [
@@ -199,38 +177,6 @@ class TestParse:
     def test_tokens_are_counted(self, reply: Reply, count: int) -> None:
         assert tokens(reply) == count
 
-    @given(
-        st.recursive(
-            st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
-            lambda inner: (
-                st.lists(inner, max_size=3)
-                | st.dictionaries(
-                    st.sampled_from(["data", "content", "title", "warning", "url", "metadata", "status", "usage"]),
-                    inner,
-                    max_size=4,
-                )
-            ),
-            max_leaves=20,
-        ),
-        st.sampled_from([200, 200, 200, 400, 402, 422, 429, 451, 503]),
-    )  # fmt: skip
-    def test_any_json_gives_a_page_or_an_error(self, body: Any, status: int) -> None:
-        reply = answer(json.dumps(body).encode(), status)
-        tokens(reply)
-        try:
-            read = parse_page(reply, URL)
-        except (ProviderError, PageError):
-            return
-        assert read.success
-        assert read.content
-
-    @given(st.binary(max_size=200) | st.binary(max_size=80).map(b"Title: ".__add__), st.integers(100, 599))
-    def test_any_bytes_give_a_page_or_an_error(self, body: bytes, status: int) -> None:
-        try:
-            assert parse_page(answer(body, status), URL).content
-        except (ProviderError, PageError):
-            return
-
 
 def test_where_the_address_goes() -> None:
     assert to_request("https://a.example/x?y=1") == ("GET", "/https://a.example/x?y=1", None)
@@ -239,36 +185,11 @@ def test_where_the_address_goes() -> None:
     assert to_request(long) == ("POST", "/", {"url": long})
 
 
-@pytest.fixture
-def service(world: World) -> Jina:
-    found = world.service("jina")
-    assert isinstance(found, Jina)
-    return found
-
-
-@pytest.fixture
-async def transport(world: World, service: Jina) -> AsyncIterator[Transport]:
-    made = Transport(Guard(allow_origins=world.origins))
-    yield made
-    await made.aclose()
-
-
-def reader(service: Jina, transport: Transport, *keys: str, **options: Any) -> JinaReadProvider:
-    return JinaReadProvider(
-        transport,
-        keys=Keys("jina", [SecretStr(key) for key in keys]),
-        base_url=service.url,
-        prices=load_prices()["jina"],
-        name="jina",
-        options=JinaOptions(**options),
-    )
-
-
 class TestOnTheWire:
     @pytest.mark.req("Y6")
-    async def test_it_reads_a_page(self, world: World, service: Jina, transport: Transport) -> None:
+    async def test_it_reads_a_page(self, world: World, service: Jina, make: Make) -> None:
         url = world.site("articles").page("bm25")
-        read = await reader(service, transport).read_url(url, deadline=Deadline.after(4))
+        read = await make("").read_url(url, deadline=Deadline.after(4))
         assert (read.success, read.title, read.url, read.final_url) == (True, "BM25", url, url)
         assert read.content.startswith("# BM25")
         assert read.published
@@ -280,71 +201,39 @@ class TestOnTheWire:
         assert not {"Authorization", "X-Engine", "X-No-Cache", "X-Token-Budget"} & set(request.headers)
 
     @pytest.mark.req("Y6", "B1")
-    async def test_a_key_goes_along_and_tokens_cost(self, world: World, service: Jina, transport: Transport) -> None:
-        read = await reader(service, transport, "test-key").read_url(world.site("articles").page("bm25"))
+    async def test_a_key_goes_along_and_tokens_cost(self, world: World, service: Jina, make: Make) -> None:
+        read = await make("test-key").read_url(world.site("articles").page("bm25"))
         assert service.requests[-1].headers["Authorization"] == "Bearer test-key"
         assert read.cost_usd == pytest.approx(len(read.content) // 4 * 0.00000005)
         assert read.cost_usd > 0
 
-    async def test_an_address_with_a_fragment_is_posted(
-        self, world: World, service: Jina, transport: Transport
-    ) -> None:
+    async def test_an_address_with_a_fragment_is_posted(self, world: World, service: Jina, make: Make) -> None:
         url = world.site("articles").page("bm25") + "#scoring"
-        assert (await reader(service, transport).read_url(url)).success
+        assert (await make("").read_url(url)).success
         assert service.requests[-1].json() == {"url": url}
 
-    async def test_no_address_climbs_out_of_the_path(self, world: World, service: Jina, transport: Transport) -> None:
+    async def test_no_address_climbs_out_of_the_path(self, world: World, service: Jina, make: Make) -> None:
         site = world.site("articles").url
-        assert (await reader(service, transport).read_url(f"{site}/wiki/../../../../wiki/bm25")).success
+        assert (await make("").read_url(f"{site}/wiki/../../../../wiki/bm25")).success
         assert service.requests[-1].target == f"/{site}/wiki/bm25"
 
-    async def test_options_reach_the_wire(self, world: World, service: Jina, transport: Transport) -> None:
-        asked = reader(service, transport, engine="browser", cache=False, token_budget=10)
+    async def test_options_reach_the_wire(self, world: World, service: Jina, make: Make) -> None:
+        asked = make("", engine="browser", cache=False, token_budget=10)
         with pytest.raises(RequestRefused, match="Raise its token_budget"):
             await asked.read_url(world.site("articles").page("bm25"))
         headers = service.requests[-1].headers
         assert [headers[name] for name in ("X-Engine", "X-No-Cache", "X-Token-Budget")] == ["browser", "true", "10"]
 
     @pytest.mark.req("B10")
-    async def test_a_secret_does_not_leave_the_house(self, service: Jina, transport: Transport) -> None:
+    async def test_a_secret_does_not_leave_the_house(self, service: Jina, make: Make) -> None:
         with pytest.raises(PageRefused, match="carries a password, key or token") as caught:
-            await reader(service, transport).read_url("https://a.example/?reset_token=canary-secret")
+            await make("").read_url("https://a.example/?reset_token=canary-secret")
         assert "canary-secret" not in str(caught.value)
         assert service.requests == []
 
-    @pytest.mark.req("B16")
-    async def test_the_next_key_takes_over(self, world: World, service: Jina, transport: Transport) -> None:
-        service.keys = {"first-key", "second-key"}
-        service.used_up = {"first-key"}
-        asked = reader(service, transport, "first-key", "second-key")
-        url = world.site("articles").page("bm25")
-        assert (await asked.read_url(url)).success
-        assert (await asked.read_url(url)).success
-        used = [request.headers["Authorization"] for request in service.requests]
-        assert used == ["Bearer first-key", "Bearer second-key", "Bearer second-key"]
-
-    @pytest.mark.req("Y7", "B1")
-    async def test_a_wrong_key_is_said_without_the_key(self, world: World, service: Jina, transport: Transport) -> None:
-        asked = reader(service, transport, "canary-key")
-        with pytest.raises(AuthenticationFailed) as caught:
-            await asked.read_url(world.site("articles").page("bm25"))
-        assert "canary-key" not in repr(caught.value) + str(caught.value) + repr(asked) + repr(vars(asked)["_keys"])
-        service.keys = {"canary-key"}
-        read = await reader(service, transport, "canary-key").read_url(world.site("articles").page("bm25"))
-        assert "canary-key" not in repr(read)
-
-    @pytest.mark.req("B1")
-    async def test_too_many_requests(self, world: World, service: Jina, transport: Transport) -> None:
-        service.retry_after = "30"
-        with pytest.raises(RateLimited) as caught:
-            await reader(service, transport).read_url(world.site("articles").page("bm25"))
-        assert caught.value.retry_after == 30
-
     @pytest.mark.req("Y6", "B1")
-    async def test_the_page_s_own_failures_are_the_page_s(
-        self, world: World, service: Jina, transport: Transport
-    ) -> None:
-        asked = reader(service, transport)
+    async def test_the_page_s_own_failures_are_the_page_s(self, world: World, service: Jina, make: Make) -> None:
+        asked = make("")
         with pytest.raises(PageNotFound) as missing:
             await asked.read_url(f"{world.site('articles').url}/wiki/nothing-here")
         assert missing.value.status == 404
@@ -356,10 +245,8 @@ class TestOnTheWire:
         with pytest.raises(PageRefused, match="CAPTCHA"):
             await asked.read_url(world.site("articles").page("bm25"))
 
-    async def test_what_it_refuses_and_what_it_warns_of(
-        self, world: World, service: Jina, transport: Transport
-    ) -> None:
-        asked, url = reader(service, transport), world.site("articles").page("bm25")
+    async def test_what_it_refuses_and_what_it_warns_of(self, world: World, service: Jina, make: Make) -> None:
+        asked, url = make(""), world.site("articles").page("bm25")
         service.cached = True
         assert (await asked.read_url(url)).warnings == ("jina: This is a cached snapshot of the original page",)
         service.refused_hosts = {"127.0.0.1"}
@@ -369,49 +256,16 @@ class TestOnTheWire:
         with pytest.raises(ProviderUnavailable):
             await asked.read_url(url)
 
-    @pytest.mark.parametrize(
-        ("fault", "error"),
-        [
-            (Fault.status(500), ProviderUnavailable),
-            (Fault.reset(), ProviderUnreachable),
-            (Fault.truncated(), ProviderUnreachable),
-            (Fault.wrong_json(), UnexpectedResponse),
-            (Fault.html_for_json(), UnexpectedResponse),
-            (Fault.redirect("http://169.254.169.254/"), UnexpectedResponse),
-            (Fault.hang(), ProviderTimeout),
-            (Fault.bomb("gzip", mb=50), UnexpectedResponse),
-        ],
-        ids=lambda value: value.__name__ if isinstance(value, type) else "",
-    )
-    @pytest.mark.req("B1")
-    async def test_each_fault_has_its_outcome(
-        self, world: World, service: Jina, transport: Transport, fault: Fault, error: type[ProviderError]
-    ) -> None:
-        service.fail(fault, times=None)
-        with pytest.raises(ProviderError) as caught:
-            await reader(service, transport).read_url(world.site("articles").page("bm25"), deadline=Deadline.after(1.0))
-        assert type(caught.value) is error
-
 
 class TestEmulator:
-    async def test_it_answers_in_text_to_whoever_takes_text(
-        self, world: World, service: Jina, transport: Transport
-    ) -> None:
+    async def test_it_answers_in_text_to_whoever_takes_text(self, world: World, make: Make) -> None:
         url = world.site("articles").page("bm25")
         for accept, kind in {"application/json": "application/json", "*/*": "text/plain"}.items():
-            reply = await transport.call(
-                "jina", "GET", f"{service.url}/{url}", deadline=Deadline.after(2), headers={"Accept": accept}
-            )
-            if kind == "application/json":
-                assert reply.media_type == "application/json"
+            headers = {"Accept": accept}
+            reply = await make("").ask("GET", f"/{url}", lambda reply: reply, headers=headers, deadline=None)
+            assert reply.media_type == kind
             assert parse_page(reply, url).title == "BM25"
-        reply = await transport.call(
-            "jina",
-            "POST",
-            f"{service.url}/",
-            deadline=Deadline.after(2),
-            form={"url": url},
-            headers={"Accept": "text/plain"},
-        )
+        headers = {"Accept": "text/plain"}
+        reply = await make("").ask("POST", "/", lambda reply: reply, form={"url": url}, headers=headers, deadline=None)
         assert reply.body.startswith(b"Title: BM25\n\nURL Source: ")
         assert tokens(reply) > 0

@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.exchanges import answer
 from groundwire.errors import ProviderError, UnexpectedResponse
 from groundwire.models import Filters
+from groundwire.providers.api import Mapped
+from groundwire.providers.domainlists import domain_lists
 from groundwire.providers.operators import with_site_operators
+from groundwire.providers.rows import result, results
 from groundwire.providers.wire import (
     clipped,
     day,
@@ -21,14 +25,10 @@ from groundwire.providers.wire import (
     raise_for_status,
     retry_after,
     time_range_start,
+    window,
 )
-from groundwire.transport import Reply
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-
-def answer(body: bytes, status: int = 200, kind: str = "application/json") -> Reply:
-    return Reply("https://a.example/", status, {"Content-Type": kind}, body[:64], body)
 
 
 @pytest.mark.req("B1", "B6")
@@ -127,6 +127,75 @@ def test_time_ranges_begin() -> None:
     today = date(2026, 11, 21)
     assert time_range_start("d", today) == date(2026, 11, 20)
     assert time_range_start("all", today) is None
+
+
+@pytest.mark.parametrize(
+    ("filters", "days"),
+    [
+        (Filters(), (None, None)),
+        (Filters(time_range="w"), (date(2026, 11, 14), None)),
+        (Filters(time_range="w", published_after=date(2026, 11, 1)), (date(2026, 11, 14), None)),
+        (Filters(time_range="w", published_after=date(2026, 11, 20)), (date(2026, 11, 20), None)),
+        (Filters(time_range="d", published_before=date(2026, 1, 1)), (date(2026, 11, 20), date(2026, 1, 1))),
+    ],
+)
+def test_dates_and_a_time_range_leave_a_window(filters: Filters, days: tuple[date | None, date | None]) -> None:
+    assert window(filters, date(2026, 11, 21)) == days
+
+
+def read(item: dict[str, Any], name: str) -> Any:
+    return result(name, url=item.get("url"), title=item.get("title"), snippet=None, date=item.get("date"), score="x")
+
+
+@pytest.mark.req("B1")
+def test_rows_become_results_and_what_is_none_is_left_out() -> None:
+    items = [{"url": "https://a.example/", "title": 7, "date": " 2 days ago "}, {"url": ""}, None, "text", {"url": 5}]
+    found = results(answer(b""), "svc", items, read)
+    assert [(row.url, row.title, row.published, row.published_origin, row.score) for row in found] == [
+        ("https://a.example/", "", None, "2 days ago", None)
+    ]
+    assert len(results(answer(b""), "svc", [], read)) == 0
+    others: tuple[object, ...] = (None, {}, "text", items[1:])
+    for wrong in others:
+        with pytest.raises(UnexpectedResponse):
+            results(answer(b""), "svc", wrong, read)
+
+
+ALLOWED, BLOCKED = ("a.org", "b.org", "c.org"), ("x.a.org", "y.a.org")
+
+
+@pytest.mark.req("B4")
+@pytest.mark.parametrize(
+    ("filters", "bounds", "lists", "left"),
+    [
+        (Filters(), {}, {}, []),
+        (Filters(allowed_domains=ALLOWED, blocked_domains=BLOCKED), {}, {"in": [*ALLOWED], "out": [*BLOCKED]}, []),
+        (Filters(allowed_domains=ALLOWED), {"most": 3}, {"in": [*ALLOWED]}, []),
+        (Filters(allowed_domains=ALLOWED), {"most": 2}, {}, ["allowed_domains"]),
+        (Filters(blocked_domains=BLOCKED), {"most": 1}, {"out": ["x.a.org"]}, ["blocked_domains"]),
+        (Filters(blocked_domains=BLOCKED), {"most": 2, "most_blocked": 1}, {"out": ["x.a.org"]}, ["blocked_domains"]),
+        (
+            Filters(allowed_domains=ALLOWED, blocked_domains=BLOCKED),
+            {"one_list": True},
+            {"in": [*ALLOWED]},
+            ["blocked_domains"],
+        ),
+        (Filters(blocked_domains=BLOCKED), {"one_list": True}, {"out": [*BLOCKED]}, []),
+        (
+            Filters(allowed_domains=ALLOWED, blocked_domains=BLOCKED),
+            {"one_list": True, "most": 2},
+            {},
+            ["allowed_domains", "blocked_domains"],
+        ),
+    ],
+)
+def test_domains_that_do_not_go_out_are_left_to_the_check(
+    filters: Filters, bounds: dict[str, Any], lists: dict[str, list[str]], left: list[str]
+) -> None:
+    mapped = Mapped({})
+    assert domain_lists(mapped, filters, "svc", ("in", "out"), **bounds) == lists
+    assert sorted(mapped.applied) == left
+    assert set(mapped.applied.values()) <= {"post_filter"}
 
 
 @pytest.mark.req("B4")

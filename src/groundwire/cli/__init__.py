@@ -11,11 +11,13 @@ import threading
 import click
 
 from groundwire._version import __version__
+from groundwire.cli.archive import archive
 from groundwire.cli.codes import ExitCode
 from groundwire.cli.config import config
 from groundwire.cli.demo import demo
 from groundwire.cli.logs import log_to_stderr
 from groundwire.cli.open import open_
+from groundwire.cli.record import record
 from groundwire.cli.search import search
 from groundwire.cli.stats import stats
 
@@ -70,6 +72,8 @@ group.add_command(search)
 group.add_command(open_)
 group.add_command(demo)
 group.add_command(config)
+group.add_command(archive)
+group.add_command(record)
 group.add_command(stats)
 
 

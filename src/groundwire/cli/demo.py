@@ -52,6 +52,7 @@ async def _show(world: World) -> bool:
             "search": {"providers": (_FIRST, _SECOND)},
             "policy": {"allow_origins": world.origins},
             "storage": {"url": "memory://"},
+            "archive": {"enabled": False},
             "providers": {_FIRST: {"base_url": world.searxng.url}, _SECOND: {"base_url": second.url}},
         }
     )

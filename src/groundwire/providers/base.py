@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -15,6 +15,9 @@ from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
 from groundwire.settings.suggest import did_you_mean, faults
 from groundwire.transport import Transport
+
+if TYPE_CHECKING:
+    from groundwire.storage.archive import Archive
 
 __all__ = [
     "Capabilities",
@@ -152,6 +155,8 @@ class ProviderContext:
     """HTTP clients."""
     raw_options: Mapping[str, Any] = field(default_factory=dict)
     """The provider's own settings, not validated yet."""
+    archive: Archive | None = None
+    """The offline archive, unless it is switched off."""
 
     def options(self, model: type[_O]) -> _O:
         """Return the provider's own settings, validated.

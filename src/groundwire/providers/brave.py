@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 from urllib.parse import quote
 
 from groundwire.deadline import Deadline
-from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited, UnexpectedResponse
+from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
 from groundwire.providers.operators import with_site_operators
+from groundwire.providers.rows import result, results
 from groundwire.providers.wire import (
     clipped,
     day,
     error_text,
     json_object,
+    json_or_empty,
     number_or_none,
     objects,
     raise_for_status,
     retry_after,
     text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -89,11 +92,8 @@ class BraveSearchProvider(ApiProvider):
         safesearch=True,
     )
     service = "https://api.search.brave.com"
-    key_variables: ClassVar[tuple[str, ...]] = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
-
-    def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request."""
-        return {"Accept": "application/json"} | ({"X-Subscription-Token": key} if key else {})
+    key_variables = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
+    key_header = "X-Subscription-Token"
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -187,16 +187,14 @@ def _goggle(filters: Filters) -> str:
 
 
 def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
-    after, before = filters.published_after, filters.published_before
-    if not after and not before:
+    if not filters.published_after and not filters.published_before:
         return _FRESHNESS.get(filters.time_range, "")
-    start, end = after or _FIRST_DAY, before or max(today, after or today)
-    since = time_range_start(filters.time_range, today)
-    if since and since > end:
+    start, end = window(filters, today)
+    end = end or max(today, start or today)
+    if start and start > end:
         mapped.applied["time_range"] = "post_filter"
-    elif since:
-        start = max(start, since)
-    return f"{start.isoformat()}to{end.isoformat()}"
+        start = filters.published_after
+    return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
 
 
 def _language(tag: str, region: str | None) -> str | None:
@@ -230,15 +228,9 @@ def parse(reply: Reply, name: str = "brave", *, extra_snippets: bool = False) ->
         rows = data["web"].get("results") if isinstance(data["web"], dict) else None
     else:  # a search that finds no pages has no such section
         rows = [] if isinstance(query, dict) and not _announces_pages(data) else None
-    results = tuple(_row(item, name, extra_snippets) for item in objects(rows) if text_or_empty(item.get("url")))
-    if not isinstance(rows, list) or (rows and not results):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    found = results(reply, name, rows, _row_with_passages if extra_snippets else _row)
     altered = text_or_empty(query.get("altered")) if isinstance(query, dict) else ""
-    return Results(
-        results,
-        warnings=(f"{name}: it searched for {altered!r} instead",) if altered else (),
-        status=reply.status,
-    )
+    return replace(found, warnings=(f"{name}: it searched for {altered!r} instead",) if altered else ())
 
 
 def _announces_pages(data: dict[str, Any]) -> bool:
@@ -246,19 +238,15 @@ def _announces_pages(data: dict[str, Any]) -> bool:
     return isinstance(mixed, dict) and any(entry.get("type") == "web" for entry in objects(mixed.get("main")))
 
 
-def _row(item: dict[str, Any], name: str, extra_snippets: bool) -> SearchResult:
-    parts = [text_or_empty(item.get("description"))]
-    if extra_snippets and isinstance(item.get("extra_snippets"), list):
-        parts += [text_or_empty(part) for part in item["extra_snippets"]]
-    published = day(text_or_empty(item.get("page_age")))
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=text_or_empty(item.get("url")),
-        snippet=" ".join(part for part in parts if part),
-        source=name,
-        published=published or None,
-        published_origin="" if published else text_or_empty(item.get("age")),
-    )
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    said = day(text_or_empty(item.get("page_age"))) or item.get("age")
+    return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("description"), date=said)
+
+
+def _row_with_passages(item: dict[str, Any], name: str) -> SearchResult | None:
+    further = item.get("extra_snippets")
+    parts = [item.get("description"), *(further if isinstance(further, list) else ())]
+    return _row(item | {"description": " ".join(part for part in map(text_or_empty, parts) if part)}, name)
 
 
 def _raise_for_error(reply: Reply, name: str) -> None:
@@ -290,12 +278,7 @@ def _raise_for_error(reply: Reply, name: str) -> None:
 
 def _error(reply: Reply) -> dict[str, Any]:
     """Return the error of an answer: `error` in practice, the first of `errors` in the documentation."""
-    try:
-        data = reply.json()
-    except ValueError:
-        return {}
-    if not isinstance(data, dict):
-        return {}
+    data = json_or_empty(reply)
     error = data.get("error")
     return error if isinstance(error, dict) else next(objects(data.get("errors")), {})
 

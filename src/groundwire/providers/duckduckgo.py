@@ -13,10 +13,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self
 
 from pydantic import Field
 
+from groundwire.cassette import CallFailed, Cassette, Failure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
@@ -72,8 +74,11 @@ class DuckDuckGoSearchProvider:
         safesearch=True,
     )
 
-    def __init__(self, options: DuckDuckGoOptions, *, name: str = "duckduckgo") -> None:
+    def __init__(
+        self, options: DuckDuckGoOptions, *, name: str = "duckduckgo", cassette: Cassette | None = None
+    ) -> None:
         self.name = name
+        self._cassette = cassette
         self._options = options
         self.delay = options.delay
         self._threads = ThreadPoolExecutor(options.max_threads, "groundwire-ddgs")
@@ -97,7 +102,7 @@ class DuckDuckGoSearchProvider:
             raise ConfigurationError(f"{where}.ca_file: {str(options.ca_file)!r} is not a file.")
         if not options.proxy and context.settings.network.proxy:
             options = options.model_copy(update={"proxy": context.settings.network.proxy})
-        return cls(options, name=context.name)
+        return cls(options, name=context.name, cassette=context.transports.api.cassette)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -135,32 +140,60 @@ class DuckDuckGoSearchProvider:
         raise failure or ProviderTimeout(self.name, "no thread was free in time")
 
     def _ask(self, backend: str, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
+        request = {
+            "backend": backend,
+            "text": text,
+            "region": _region(filters, backend),
+            "safesearch": _SAFESEARCH[filters.safesearch],
+            "timelimit": None if filters.time_range == "all" else filters.time_range,
+        }
+        try:
+            if self._cassette is None:
+                heard = self._hear(request, deadline)
+            else:
+                heard = self._cassette.call("ddgs", request, lambda: self._hear(request, deadline))
+        except CallFailed as error:
+            if error.failure.kind == "timeout":
+                raise ProviderTimeout(self.name, "no answer in time") from error
+            raise ProviderUnreachable(self.name, error.failure.detail or "the connection failed") from error
+        rows, status = heard["rows"], heard["status"]
+        if not rows:
+            raise_for_status(status, heard["headers"], self.name)
+        if rows is None:
+            raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=status)
+        if not rows:
+            raise UnprovenEmpty(
+                self.name, "no results, which it also answers when it wants a captcha (unproven)", status=status
+            )
+        return [SimpleNamespace(**row) for row in rows]
+
+    def _hear(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
+        """Ask one engine and return what it heard as JSON; `rows` is None for an answer that ddgs could not read.
+
+        Raises:
+            CallFailed: there was no answer.
+        """
         from ddgs.exceptions import DDGSException, TimeoutException
 
-        seen = _Seen(None)
+        seen, rows = _Seen(None), None
+        options = {name: value for name, value in request.items() if name not in {"backend", "text"}}
         try:
-            engine = self._engine(backend, deadline)
+            engine = self._engine(request["backend"], deadline)
             engine.http_client = seen = _Seen(engine.http_client)
-            rows = engine.search(
-                text,
-                region=_region(filters, backend),
-                safesearch=_SAFESEARCH[filters.safesearch],
-                timelimit=None if filters.time_range == "all" else filters.time_range,
-            )
+            rows = engine.search(request["text"], **options)
         except TimeoutException as error:
-            raise ProviderTimeout(self.name, "no answer in time") from error
+            raise CallFailed(Failure("timeout")) from error
         except DDGSException as error:  # raised by its HTTP client alone
-            raise ProviderUnreachable(self.name, "the connection failed") from error
-        except Exception as error:
-            _logger.exception("ddgs could not read an answer of %s", backend)
-            raise_for_status(seen.status, seen.headers, self.name)
-            raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=seen.status) from error
-        if not rows:
-            raise_for_status(seen.status, seen.headers, self.name)
-            raise UnprovenEmpty(
-                self.name, "no results, which it also answers when it wants a captcha (unproven)", status=seen.status
-            )
-        return list(rows)
+            raise CallFailed(Failure("network", "the connection failed")) from error
+        except Exception:
+            _logger.exception("ddgs could not read an answer of %s", request["backend"])
+        else:
+            rows = [
+                {name: text_or_empty(getattr(row, name, "")) for name in ("title", "href", "body")}
+                for row in rows or ()
+            ]
+        headers = {name: value for name, value in seen.headers.items() if name == "Retry-After"}
+        return {"rows": rows, "status": seen.status, "headers": headers}
 
     def _engine(self, backend: str, deadline: Deadline) -> Any:
         """Make an engine for one search; one that is kept would keep cookies and so link the searches."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from groundwire.deadline import Deadline
@@ -10,18 +9,20 @@ from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedR
 from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import add_domains
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result, results
 from groundwire.providers.targets import clean, empty_page, page_failure, said
 from groundwire.providers.wire import (
     day,
     error_text,
+    failure,
     json_object,
+    json_or_empty,
     number_or_none,
     objects,
     raise_for_status,
-    retry_after,
     text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -50,6 +51,7 @@ class ExaProvider(ApiProvider):
 
     service = "https://api.exa.ai"
     key_variables = ("EXA_API_KEY",)
+    key_header = "x-api-key"
     Options = ExaOptions
     capabilities = Capabilities(
         search=True,
@@ -61,10 +63,6 @@ class ExaProvider(ApiProvider):
         region=True,
         safesearch=True,
     )
-
-    def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request."""
-        return {"Accept": "application/json"} | ({"x-api-key": key} if key else {})
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -103,18 +101,13 @@ def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None
     body["moderation"] = filters.safesearch != "off"
     if options.category:
         body["category"] = options.category
-    add_domains(mapped, "allowed_domains", "includeDomains", filters.allowed_domains, _MOST_DOMAINS)
-    if not filters.allowed_domains:
-        add_domains(mapped, "blocked_domains", "excludeDomains", filters.blocked_domains, _MOST_DOMAINS)
-    elif filters.blocked_domains:  # one list or the other; the narrower one goes out
-        mapped.applied["blocked_domains"] = "post_filter"
-    first = max(
-        (start for start in (filters.published_after, time_range_start(filters.time_range)) if start), default=None
-    )
+    keys = ("includeDomains", "excludeDomains")
+    body |= domain_lists(mapped, filters, "exa", keys, most=_MOST_DOMAINS, one_list=True)
+    first, last = window(filters)
     if first:
         body["startPublishedDate"] = f"{first.isoformat()}T00:00:00.000Z"
-    if filters.published_before:
-        body["endPublishedDate"] = f"{filters.published_before.isoformat()}T23:59:59.999Z"
+    if last:
+        body["endPublishedDate"] = f"{last.isoformat()}T23:59:59.999Z"
     if filters.region:
         body["userLocation"] = filters.region.upper()
     return mapped
@@ -126,11 +119,7 @@ def parse(reply: Reply, name: str = "exa") -> Results:
     Raises:
         ProviderError: it is a failure, or not of the service's form.
     """
-    data = _checked(reply, name)
-    if not isinstance(data.get("results"), list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    rows = [row for item in objects(data["results"]) if (row := _row(item, name)) is not None]
-    return Results(tuple(rows), status=reply.status)
+    return results(reply, name, _checked(reply, name).get("results"), _row)
 
 
 def parse_page(reply: Reply, url: str, name: str = "exa") -> ReadResult:
@@ -173,43 +162,27 @@ def _failed_page(url: str, error: object) -> PageError:
 
 def _checked(reply: Reply, name: str) -> dict[str, Any]:
     """Return the body of a good answer, or raise what the service says."""
-    status = reply.status
-    if status >= 400 and _tag(reply) in _NO_MONEY:
-        raise QuotaExceeded(
-            name,
-            f"the credits or the key's budget are used up{error_text(reply)}",
-            status=status,
-            retry_after=retry_after(reply.headers),
-            fix="Add credits, or raise the key's budget",
-        )
-    if status == 503 and (words := error_text(reply)):  # its own word for too much load; a proxy's 503 has no JSON
-        raise RateLimited(name, f"overloaded{words}", status=status, retry_after=retry_after(reply.headers))
+    if reply.status >= 400 and _tag(reply) in _NO_MONEY:
+        fix = "Add credits, or raise the key's budget"
+        raise failure(QuotaExceeded, reply, name, "the credits or the key's budget are used up", fix=fix)
+    if reply.status == 503 and error_text(reply):  # its own word for too much load; a proxy's 503 has no JSON
+        raise failure(RateLimited, reply, name, "overloaded")
     raise_for_status(reply, name)
     return json_object(reply, name)
 
 
 def _tag(reply: Reply) -> str:
-    try:
-        data = reply.json()
-    except ValueError:
-        return ""
-    return text_or_empty(data.get("tag")) if isinstance(data, dict) else ""
+    return text_or_empty(json_or_empty(reply).get("tag"))
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    url = text_or_empty(item.get("url"))
-    if not url:
-        return None
-    said_date = text_or_empty(item.get("publishedDate")).strip()
-    published = day(said_date)
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=url,
+    return result(
+        name,
+        url=item.get("url"),
+        title=item.get("title"),
         snippet=_snippet(item),
-        source=name,
-        published=published or None,
-        published_origin="" if published else said_date,
-        score=number_or_none(item.get("score")),
+        date=item.get("publishedDate"),
+        score=item.get("score"),
     )
 
 

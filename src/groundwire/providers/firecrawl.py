@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal, cast
 
 from groundwire.deadline import Deadline
-from groundwire.errors import (
-    PageRefused,
-    ProviderError,
-    ProviderUnavailable,
-    RateLimited,
-    UnexpectedResponse,
-    UnsupportedContent,
-)
+from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
 from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result, results
 from groundwire.providers.targets import clean, empty_page, page_failure, said
 from groundwire.providers.wire import (
     clipped,
     day,
     error_text,
+    failure,
     json_object,
+    json_or_empty,
     number_or_none,
     objects,
     raise_for_status,
-    retry_after,
     text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -120,12 +117,7 @@ def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions 
     mapped = Mapped({"query": text, "limit": min(limit, _MOST_RESULTS)}, warnings=warnings)
     body = mapped.values
     body["sources"] = [options.sources]
-    if filters.allowed_domains:  # it refuses both lists together
-        body["includeDomains"] = list(filters.allowed_domains)
-        if filters.blocked_domains:
-            mapped.applied["blocked_domains"] = "post_filter"
-    elif filters.blocked_domains:
-        body["excludeDomains"] = list(filters.blocked_domains)
+    body |= domain_lists(mapped, filters, "firecrawl", ("includeDomains", "excludeDomains"), one_list=True)
     if tbs := _tbs(filters):
         body["tbs"] = tbs
     if filters.region:
@@ -135,11 +127,9 @@ def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions 
 
 def _tbs(filters: Filters) -> str:
     """Return the time filter, in the form of Google's `tbs` parameter; a range beside dates becomes a date."""
-    last = filters.published_before
-    if filters.published_after is None and last is None:
+    if filters.published_after is None and filters.published_before is None:
         return f"qdr:{filters.time_range}" if filters.time_range != "all" else ""
-    starts = (filters.published_after, time_range_start(filters.time_range))
-    first = max((start for start in starts if start), default=None)
+    first, last = window(filters)
     parts = ["cdr:1", f"cd_min:{_american(first)}" if first else "", f"cd_max:{_american(last)}" if last else ""]
     return ",".join(part for part in parts if part)
 
@@ -158,14 +148,11 @@ def parse(reply: Reply, name: str = "firecrawl") -> Results:
     raise_for_status(reply, name)
     data = json_object(reply, name)
     if data.get("success") is False:
-        raise _failed(reply, name)
+        raise failure(ProviderUnavailable, reply, name, "failed")
     lists = data.get("data")
-    if not isinstance(lists, dict):
-        raise UnexpectedResponse(name, "answered with JSON that has no results", status=reply.status)
-    items = [item for key in ("web", "news") for item in objects(lists.get(key))]
-    rows = [row for item in items if (row := _row(item, name)) is not None]
+    items = [item for key in ("web", "news") for item in objects(lists.get(key))] if isinstance(lists, dict) else None
     warning = said(data.get("warning"))
-    return Results(tuple(rows), status=reply.status, warnings=(f"{name}: {warning}",) if warning else ())
+    return replace(results(reply, name, items, _row), warnings=(f"{name}: {warning}",) if warning else ())
 
 
 def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
@@ -179,7 +166,7 @@ def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
     raise_for_status(reply, name)
     answer = json_object(reply, name)
     if answer.get("success") is False:
-        raise _failed(reply, name)
+        raise failure(ProviderUnavailable, reply, name, "failed")
     data = answer.get("data")
     if not isinstance(data, dict):
         raise UnexpectedResponse(name, "answered with JSON that has no page", status=reply.status)
@@ -208,12 +195,7 @@ def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
 
 def _raise_if_queued(reply: Reply, name: str) -> None:
     if _code(reply) == "CONCURRENCY_QUEUE_TIMEOUT":
-        raise RateLimited(
-            name,
-            f"too many requests at once{error_text(reply)}",
-            status=reply.status,
-            retry_after=retry_after(reply.headers),
-        )
+        raise failure(RateLimited, reply, name, "too many requests at once")
 
 
 def _raise_for_page(reply: Reply, url: str) -> None:
@@ -228,33 +210,20 @@ def _raise_for_page(reply: Reply, url: str) -> None:
         raise UnsupportedContent(url, "The page is of a type that the reader does not read. Open another page.")
 
 
-def _failed(reply: Reply, name: str) -> ProviderError:
-    return ProviderUnavailable(name, f"failed{error_text(reply)}", status=reply.status)
-
-
 def _code(reply: Reply) -> str:
     """Return the code of a failure, whatever its HTTP status; nothing for a success."""
-    try:
-        data = reply.json()
-    except ValueError:
-        return ""
-    return text_or_empty(data.get("code")) if isinstance(data, dict) and data.get("success") is not True else ""
+    data = json_or_empty(reply)
+    return text_or_empty(data.get("code")) if data.get("success") is not True else ""
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     metadata = _object(item.get("metadata"))  # rows that were scraped, too, may have their names there only
-    url = text_or_empty(item.get("url")) or _first(metadata.get("sourceURL"))
-    if not url:
-        return None
-    said_date = text_or_empty(item.get("date")).strip()
-    published = day(said_date)
-    return SearchResult(
+    return result(
+        name,
+        url=text_or_empty(item.get("url")) or _first(metadata.get("sourceURL")),
         title=text_or_empty(item.get("title")) or _first(metadata.get("title")),
-        url=url,
-        snippet=text_or_empty(item.get("description")) or text_or_empty(item.get("snippet")),
-        source=name,
-        published=published or None,
-        published_origin="" if published else said_date,
+        snippet=text_or_empty(item.get("description")) or item.get("snippet"),
+        date=item.get("date"),
     )
 
 

@@ -27,17 +27,18 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers.api import ApiOptions, ApiProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.secrets_in_urls import has_secret
-from groundwire.providers.targets import empty_page, page_failure, said
+from groundwire.providers.targets import clean, empty_page, page_failure, said
 from groundwire.providers.wire import (
     day,
     error_text,
     json_object,
+    json_or_empty,
     number_or_none,
     raise_for_status,
     retry_after,
     text_or_empty,
 )
+from groundwire.safety.secrets_in_urls import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Reply
 
@@ -149,31 +150,28 @@ def parse_page(reply: Reply, url: str, name: str = "jina") -> ReadResult:
     for warning in warnings:
         if _WALL.search(warning):
             raise PageRefused(url, f"The site wants a person or an account ({said(warning)}). Open another page.")
-    content = text_or_empty(data.get("content")).strip()
+    content = clean(data.get("content")).strip()
     if not content:
         raise empty_page(url)
     metadata = data.get("metadata")
     return ReadResult(
         url=url,
-        title=" ".join(text_or_empty(data.get("title")).split()),
+        title=" ".join(clean(data.get("title")).split()),
         content=content,
         content_length=len(content),
         success=True,
-        final_url=_address(text_or_empty(data.get("url"))),
+        final_url=_address(clean(data.get("url"))),
         published=_date(text_or_empty(data.get("publishedTime"))),
-        language=(text_or_empty(metadata.get("lang")) if isinstance(metadata, dict) else "") or None,
+        language=(clean(metadata.get("lang")) if isinstance(metadata, dict) else "") or None,
         warnings=tuple(f"{name}: {said(warning)}" for warning in warnings),
     )
 
 
 def tokens(reply: Reply) -> int:
     """Return the tokens that an answer is charged for; 0 when it does not say."""
-    try:
-        data = reply.json()
-    except ValueError:
-        data = None
+    data = json_or_empty(reply)
     for part in ("data", "meta"):
-        holder = data.get(part) if isinstance(data, dict) else None
+        holder = data.get(part)
         usage = holder.get("usage") if isinstance(holder, dict) else None
         count = number_or_none(usage.get("tokens")) if isinstance(usage, dict) else None
         if count is not None:
@@ -187,10 +185,7 @@ def _raise_failure(reply: Reply, status: int, url: str, name: str) -> None:
 
     The numbers are those of the service's source, `src/services/errors.ts`.
     """
-    try:
-        body = reply.json()
-    except ValueError:
-        body = None
+    body = json_or_empty(reply)
     number = _number(body)
     words = error_text(reply)
     if number == 42206:  # an assertion failed while it read the page: nothing came, or nothing was in it
@@ -209,7 +204,7 @@ def _raise_failure(reply: Reply, status: int, url: str, name: str) -> None:
         raise ProviderBlocked(name, f"it does not read this address{words}", status=status)
     if status == 429:
         again = retry_after(reply.headers)
-        if again is None and isinstance(body, dict):
+        if again is None:
             seconds = number_or_none(body.get("retryAfter"))
             again = None if seconds is None else min(max(0.0, seconds), _LONGEST_WAIT)
         raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
@@ -217,9 +212,9 @@ def _raise_failure(reply: Reply, status: int, url: str, name: str) -> None:
     raise UnexpectedResponse(name, "answered with an unknown status", status=reply.status)
 
 
-def _number(body: object) -> int:
+def _number(body: dict[str, Any]) -> int:
     """Return the service's own five-digit number (`42206`), or 0."""
-    value = body.get("status") if isinstance(body, dict) else None
+    value = body.get("status")
     return value if isinstance(value, int) and 10_000 <= value <= 99_999 else 0
 
 

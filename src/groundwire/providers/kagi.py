@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, ClassVar, Literal, cast
 
 from groundwire.deadline import Deadline
-from groundwire.errors import (
-    AuthenticationFailed,
-    ProviderUnavailable,
-    QuotaExceeded,
-    RequestRefused,
-    UnexpectedResponse,
-)
+from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
 from groundwire.providers.operators import with_site_operators
+from groundwire.providers.rows import result, results
 from groundwire.providers.wire import (
-    day,
     error_text,
+    failure,
     json_object,
+    json_or_empty,
     objects,
     raise_for_status,
-    retry_after,
     text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -126,12 +121,11 @@ def to_body(
     }
     if filters.page > 1:
         body["page"] = min(filters.page, 10)
-    first = time_range_start(filters.time_range, today or datetime.now(UTC).date())
-    starts = [start for start in (filters.published_after, first) if start]
+    first, last = window(filters, today)
     limits = {
         "region": filters.region.lower() if filters.region else "",
-        "after": max(starts).isoformat() if starts else "",
-        "before": filters.published_before.isoformat() if filters.published_before else "",
+        "after": first.isoformat() if first else "",
+        "before": last.isoformat() if last else "",
     }
     if limits := {name: value for name, value in limits.items() if value}:
         body["filters"] = limits
@@ -171,56 +165,37 @@ def parse(reply: Reply, name: str = "kagi", kind: Literal["web", "news"] = "web"
     envelope = json_object(reply, name)
     data = envelope.get("data")
     if isinstance(data, dict):  # a search that finds no pages has no list of them
-        rows = data.get(_WORKFLOWS[kind], [])
+        items = data.get(_WORKFLOWS[kind], [])
     elif isinstance(data, list) and all(isinstance(item, dict) and "t" in item for item in data):
-        rows = [item for item in data if item["t"] == _RESULT]
+        items = [item for item in data if item["t"] == _RESULT]
     else:
-        rows = None
-    results = tuple(_row(item, name) for item in objects(rows) if text_or_empty(item.get("url")))
-    if not isinstance(rows, list) or (rows and not results) or not isinstance(envelope.get("meta"), dict):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    return Results(results, status=reply.status)
+        items = None
+    return results(reply, name, items if isinstance(envelope.get("meta"), dict) else None, _row)
 
 
-def _row(item: dict[str, Any], name: str) -> SearchResult:
-    said = text_or_empty(item.get("time")) or text_or_empty(item.get("published"))
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=text_or_empty(item.get("url")),
-        snippet=text_or_empty(item.get("snippet")),
-        source=name,
-        published=day(said) or None,
-        published_origin="" if day(said) else said,
-    )
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    said = text_or_empty(item.get("time")) or item.get("published")
+    return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("snippet"), date=said)
 
 
 def _raise_for_error(reply: Reply, name: str) -> None:
     """Raise what the list `error` of the envelope says, whatever the status; then what the status says."""
-    status, again = reply.status, retry_after(reply.headers)
     code = _code(reply)
-    words = error_text(reply)
     if code in {_NO_BILLING, _NO_CREDIT} or (isinstance(code, str) and any(word in code for word in _MONEY)):
-        raise QuotaExceeded(
-            name, f"the account's credit is used up{words}", status=status, retry_after=again, fix="Check kagi.com/api"
-        )
+        raise failure(QuotaExceeded, reply, name, "the account's credit is used up", fix="Check kagi.com/api")
     if code == _UNAUTHORISED:
-        raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check KAGI_API_KEY")
+        raise failure(AuthenticationFailed, reply, name, "the key is not accepted", fix="Check KAGI_API_KEY")
     if code == _MALFORMED:
-        raise RequestRefused(name, f"the request was refused{words}", status=status)
+        raise failure(RequestRefused, reply, name, "the request was refused")
     raise_for_status(reply, name)
-    if code == _INTERNAL:
-        raise ProviderUnavailable(name, f"failed{words}", status=status, retry_after=again)
     if code is not None:
-        raise ProviderUnavailable(name, f"failed{words or f' with code {code}'}", status=status, retry_after=again)
+        nameless = "" if error_text(reply) or code == _INTERNAL else f" with code {code}"
+        raise failure(ProviderUnavailable, reply, name, f"failed{nameless}")
 
 
 def _code(reply: Reply) -> int | str | None:
     """Return the code of the first error: a number on the former wire, a dotted name on the present one."""
-    try:
-        data = reply.json()
-    except ValueError:
-        return None
-    error = next(objects(data.get("error")), None) if isinstance(data, dict) else None
+    error = next(objects(json_or_empty(reply).get("error")), None)
     code = error.get("code") if error else None
     if error is not None and not isinstance(code, (int, str)):
         return ""

@@ -6,19 +6,13 @@ from datetime import date
 from typing import Any, Literal, cast
 
 from groundwire.deadline import Deadline
-from groundwire.errors import AuthenticationFailed, QuotaExceeded, UnexpectedResponse
+from groundwire.errors import AuthenticationFailed, QuotaExceeded
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.wire import (
-    error_text,
-    json_object,
-    objects,
-    raise_for_status,
-    retry_after,
-    text_or_empty,
-    time_range_start,
-)
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result, results
+from groundwire.providers.wire import failure, json_object, json_or_empty, raise_for_status, text_or_empty, window
 from groundwire.transport import Reply
 
 __all__ = ["LinkupOptions", "LinkupSearchProvider", "parse", "to_body"]
@@ -81,16 +75,7 @@ def to_body(
     *,
     today: date | None = None,
 ) -> Mapped:
-    """Return a query as the body of a request.
-
-    Args:
-        query: The words.
-        limit: The most results wanted.
-        filters: What the results should satisfy.
-        options: The operator's settings.
-        name: The provider's name, for the warnings.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-    """
+    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
     options = options or LinkupOptions()
     mapped = Mapped(
         {
@@ -102,35 +87,17 @@ def to_body(
         }
     )
     body = mapped.values
-    starts = [start for start in (filters.published_after, time_range_start(filters.time_range, today)) if start]
-    if starts:
-        body["fromDate"] = max(starts).isoformat()
-    if filters.published_before:
-        body["toDate"] = filters.published_before.isoformat()
-    if len(filters.allowed_domains) > _MAX_DOMAINS:
-        _leave_out("allowed_domains", mapped, name)
-    elif filters.allowed_domains:
-        body["includeDomains"] = list(filters.allowed_domains)
-    if len(filters.blocked_domains) > _MAX_DOMAINS:
-        _leave_out("blocked_domains", mapped, name)
-    if filters.blocked_domains:
-        body["excludeDomains"] = list(filters.blocked_domains[:_MAX_DOMAINS])
+    first, last = window(filters, today)
+    if first:
+        body["fromDate"] = first.isoformat()
+    if last:
+        body["toDate"] = last.isoformat()
+    body |= domain_lists(mapped, filters, name, ("includeDomains", "excludeDomains"), most=_MAX_DOMAINS)
     return mapped
 
 
-def _leave_out(which: str, mapped: Mapped, name: str) -> None:
-    mapped.applied[which] = "post_filter"
-    mapped.warnings.append(
-        f"{name}: it takes {_MAX_DOMAINS} {which} at most; results were checked against all of them afterwards"
-    )
-
-
 def parse(reply: Reply, name: str = "linkup") -> Results:
-    """Read an answer.
-
-    Args:
-        reply: The answer, of any status.
-        name: The provider's name.
+    """Read an answer of any status.
 
     Raises:
         ProviderError: one of its classes; the answer is a failure.
@@ -139,50 +106,22 @@ def parse(reply: Reply, name: str = "linkup") -> Results:
     if status == 400 and code == _NOTHING:
         return Results(status=status)
     if status >= 400 and code in _MONEY:
-        raise QuotaExceeded(
-            name,
-            f"the account's credit is used up{error_text(reply)}",
-            status=status,
-            retry_after=retry_after(reply.headers),
-            fix="Add credit to the account, or raise the budget of the key",
-        )
+        fix = "Add credit to the account, or raise the budget of the key"
+        raise failure(QuotaExceeded, reply, name, "the account's credit is used up", fix=fix)
     if status == 403 and code == "IP_NOT_WHITELISTED":
-        raise AuthenticationFailed(
-            name,
-            f"the key may not be used from this machine{error_text(reply)}",
-            status=status,
-            fix="Add this machine's public address to the key's list of addresses",
-        )
+        fix = "Add this machine's public address to the key's list of addresses"
+        raise failure(AuthenticationFailed, reply, name, "the key may not be used from this machine", fix=fix)
     raise_for_status(reply, name)
-    items = json_object(reply, name).get("results")
-    if not isinstance(items, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=status)
-    rows = tuple(_row(item, name) for item in objects(items) if _is_page(item))
-    if items and not rows:
-        raise UnexpectedResponse(name, "answered with results that are no pages", status=status)
-    return Results(rows, status=status)
+    return results(reply, name, json_object(reply, name).get("results"), _row)
 
 
 def _code(reply: Reply) -> str:
     """Return the code of a failure, or nothing."""
-    if reply.status < 400:
-        return ""
-    try:
-        data = reply.json()
-    except ValueError:
-        return ""
-    error = data.get("error") if isinstance(data, dict) else None
+    error = json_or_empty(reply).get("error") if reply.status >= 400 else None
     return text_or_empty(error.get("code")) if isinstance(error, dict) else ""
 
 
-def _is_page(item: dict[str, Any]) -> bool:
-    return bool(text_or_empty(item.get("url"))) and item.get("type") != "image"
-
-
-def _row(item: dict[str, Any], name: str) -> SearchResult:
-    return SearchResult(
-        title=text_or_empty(item.get("name")),
-        url=item["url"],
-        snippet=text_or_empty(item.get("content")),
-        source=name,
-    )
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    if item.get("type") == "image":
+        return None
+    return result(name, url=item.get("url"), title=item.get("name"), snippet=item.get("content"))

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any, Literal, cast
 
 from groundwire.deadline import Deadline
-from groundwire.errors import UnexpectedResponse
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.wire import (
-    clipped,
-    day,
-    json_object,
-    objects,
-    raise_for_status,
-    text_or_empty,
-    time_range_start,
-)
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result, results
+from groundwire.providers.wire import clipped, json_object, objects, raise_for_status, text_or_empty, window
 from groundwire.transport import Reply
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]
@@ -44,6 +37,7 @@ class ParallelSearchProvider(ApiProvider):
 
     service = "https://api.parallel.ai"
     key_variables = ("PARALLEL_API_KEY",)
+    key_header = "x-api-key"
     Options = ParallelOptions
     capabilities = Capabilities(
         search=True,
@@ -52,10 +46,6 @@ class ParallelSearchProvider(ApiProvider):
         domains="native",
         region=True,
     )
-
-    def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request; the key has one of its own."""
-        return {"Accept": "application/json"} | ({"x-api-key": key} if key else {})
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -83,16 +73,7 @@ def to_body(
     *,
     today: date | None = None,
 ) -> Mapped:
-    """Return a query as the body of a request.
-
-    Args:
-        query: The words.
-        limit: The most results wanted.
-        filters: What the results should satisfy.
-        options: The operator's settings.
-        name: The provider's name, for the warnings.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-    """
+    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
     options = options or ParallelOptions()
     words, warnings = clipped(name, query, characters=_MAX_WORDS)
     settings: dict[str, Any] = {
@@ -103,10 +84,10 @@ def to_body(
     mapped = Mapped({"search_queries": [words], "mode": options.mode, "advanced_settings": settings})
     if warnings:  # nothing is lost: what it looks for may be said at length
         mapped.values["objective"] = query
-    policy = _domains(filters, mapped, name)
-    starts = [start for start in (filters.published_after, time_range_start(filters.time_range, today)) if start]
-    if starts:
-        policy["after_date"] = max(starts).isoformat()
+    keys = ("include_domains", "exclude_domains")  # with the first, it ignores the second
+    policy: dict[str, Any] = {**domain_lists(mapped, filters, name, keys, most=_MAX_DOMAINS, one_list=True)}
+    if first := window(filters, today)[0]:
+        policy["after_date"] = first.isoformat()
     if policy:
         settings["source_policy"] = policy
     if filters.published_after:
@@ -118,52 +99,20 @@ def to_body(
     return mapped
 
 
-def _domains(filters: Filters, mapped: Mapped, name: str) -> dict[str, Any]:
-    """Return the one list of domains that counts: what is blocked is ignored beside what is allowed."""
-    allowed, blocked = filters.allowed_domains, filters.blocked_domains
-    if allowed and blocked:
-        mapped.applied["blocked_domains"] = "post_filter"
-    which, wanted = ("allowed_domains", allowed) if allowed else ("blocked_domains", blocked)
-    if len(wanted) > _MAX_DOMAINS:
-        mapped.applied[which] = "post_filter"
-        mapped.warnings.append(
-            f"{name}: it takes {_MAX_DOMAINS} domains at most; results were checked against all of them afterwards"
-        )
-        wanted = () if allowed else wanted[:_MAX_DOMAINS]  # a part of the allowed ones would leave out good pages
-    return {"include_domains" if allowed else "exclude_domains": list(wanted)} if wanted else {}
-
-
 def parse(reply: Reply, name: str = "parallel") -> Results:
-    """Read an answer.
-
-    Args:
-        reply: The answer, of any status.
-        name: The provider's name.
+    """Read an answer of any status.
 
     Raises:
         ProviderError: one of its classes; the answer is a failure.
     """
     raise_for_status(reply, name)
     data = json_object(reply, name)
-    items = data.get("results")
-    if not isinstance(items, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    rows = tuple(_row(item, name) for item in objects(items) if text_or_empty(item.get("url")))
-    if items and not rows:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+    found = results(reply, name, data.get("results"), _row)
     said = (" ".join(text_or_empty(warning.get("message")).split()) for warning in objects(data.get("warnings")))
-    return Results(rows, warnings=tuple(f"{name}: {words[:200]}" for words in said if words), status=reply.status)
+    return replace(found, warnings=tuple(f"{name}: {words[:200]}" for words in said if words))
 
 
-def _row(item: dict[str, Any], name: str) -> SearchResult:
-    said = text_or_empty(item.get("publish_date"))
-    published = day(said)
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     excerpts = item.get("excerpts")
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=item["url"],
-        snippet="\n\n".join(map(text_or_empty, excerpts)).strip() if isinstance(excerpts, list) else "",
-        source=name,
-        published=published or None,
-        published_origin="" if published else said,
-    )
+    snippet = "\n\n".join(map(text_or_empty, excerpts)).strip() if isinstance(excerpts, list) else ""
+    return result(name, url=item.get("url"), title=item.get("title"), snippet=snippet, date=item.get("publish_date"))

@@ -9,20 +9,13 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from groundwire.deadline import Deadline
-from groundwire.errors import QuotaExceeded, UnexpectedResponse
+from groundwire.errors import QuotaExceeded
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.wire import (
-    day,
-    error_text,
-    json_object,
-    objects,
-    raise_for_status,
-    retry_after,
-    text_or_empty,
-    time_range_start,
-)
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result, results
+from groundwire.providers.wire import failure, json_object, raise_for_status, text_or_empty, window
 from groundwire.transport import Reply
 
 __all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
@@ -82,16 +75,7 @@ def to_body(
     *,
     today: date | None = None,
 ) -> Mapped:
-    """Return a query as the body of a request.
-
-    Args:
-        query: The words.
-        limit: The most results wanted.
-        filters: What the results should satisfy.
-        options: The operator's settings.
-        name: The provider's name, for the warnings.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-    """
+    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
     options = options or PerplexityOptions()
     mapped = Mapped(
         {
@@ -103,8 +87,9 @@ def to_body(
     body = mapped.values
     if options.mode != "web":
         body["search_mode"] = options.mode
-    if domains := _domains(filters, mapped, name):
-        body["search_domain_filter"] = domains
+    lists = domain_lists(mapped, filters, name, ("", "-"), most=_MAX_DOMAINS, one_list=True)
+    if lists:  # what is blocked has a sign before it
+        body["search_domain_filter"] = [sign + domain for sign, domains in lists.items() for domain in domains]
     body |= _times(filters, today)
     if filters.language:
         language = filters.language.partition("-")[0].lower()
@@ -117,32 +102,12 @@ def to_body(
     return mapped
 
 
-def _domains(filters: Filters, mapped: Mapped, name: str) -> list[str]:
-    """Return the one list that a request may have: what is allowed, or what is blocked with a sign before it."""
-    allowed, blocked = list(filters.allowed_domains), [f"-{domain}" for domain in filters.blocked_domains]
-    if allowed and blocked:
-        mapped.applied["blocked_domains"] = "post_filter"
-    which, wanted = ("allowed_domains", allowed) if allowed else ("blocked_domains", blocked)
-    if len(wanted) <= _MAX_DOMAINS:
-        return wanted
-    mapped.applied[which] = "post_filter"
-    mapped.warnings.append(
-        f"{name}: it takes {_MAX_DOMAINS} domains at most; results were checked against all of them afterwards"
-    )
-    return [] if allowed else wanted[:_MAX_DOMAINS]  # a part of the allowed ones would leave out good pages
-
-
 def _times(filters: Filters, today: date | None) -> dict[str, Any]:
     """Return the date filters; a time range beside days becomes a day, for the service takes one kind only."""
     if not filters.published_after and not filters.published_before:
         return {} if filters.time_range == "all" else {"search_recency_filter": _TIME_RANGES[filters.time_range]}
-    times = {}
-    starts = [start for start in (filters.published_after, time_range_start(filters.time_range, today)) if start]
-    if starts:
-        times["search_after_date_filter"] = _american(max(starts))
-    if filters.published_before:
-        times["search_before_date_filter"] = _american(filters.published_before)
-    return times
+    days = zip(("search_after_date_filter", "search_before_date_filter"), window(filters, today), strict=True)
+    return {key: _american(moment) for key, moment in days if moment}
 
 
 def _american(moment: date) -> str:
@@ -150,31 +115,15 @@ def _american(moment: date) -> str:
 
 
 def parse(reply: Reply, name: str = "perplexity") -> Results:
-    """Read an answer.
-
-    Args:
-        reply: The answer, of any status.
-        name: The provider's name.
+    """Read an answer of any status.
 
     Raises:
         ProviderError: one of its classes; the answer is a failure.
     """
     if reply.status in _MAY_MEAN_MONEY and _is_about_money(reply):
-        raise QuotaExceeded(
-            name,
-            f"the account's credit is used up{error_text(reply)}",
-            status=reply.status,
-            retry_after=retry_after(reply.headers),
-            fix="Add credit to the account",
-        )
+        raise failure(QuotaExceeded, reply, name, "the account's credit is used up", fix="Add credit to the account")
     raise_for_status(reply, name)
-    items = json_object(reply, name).get("results")
-    if not isinstance(items, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    rows = tuple(_row(item, name) for item in objects(items) if text_or_empty(item.get("url")))
-    if items and not rows:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
-    return Results(rows, status=reply.status)
+    return results(reply, name, json_object(reply, name).get("results"), _row)
 
 
 def _is_about_money(reply: Reply) -> bool:
@@ -188,14 +137,7 @@ def _is_about_money(reply: Reply) -> bool:
     return any(_NO_CREDIT.search(text_or_empty(words)) for words in said)
 
 
-def _row(item: dict[str, Any], name: str) -> SearchResult:
-    said = text_or_empty(item.get("date"))
-    published = day(said)
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=item["url"],
-        snippet=text_or_empty(item.get("snippet")),
-        source=name,
-        published=published or None,
-        published_origin="" if published else said,
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    return result(
+        name, url=item.get("url"), title=item.get("title"), snippet=item.get("snippet"), date=item.get("date")
     )

@@ -11,6 +11,7 @@ from typing import cast
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvider, SearchProvider, Transports
 from groundwire.settings import Settings
+from groundwire.storage.archive import Archive
 
 __all__ = ["GROUP", "create", "provider_class", "provider_names"]
 
@@ -38,20 +39,23 @@ def provider_class(name: str) -> ProviderClass:
         raise ConfigurationError(f"The provider {name!r} ({entry.value}) cannot be imported: {error}.") from error
 
 
-def create(name: str, settings: Settings, transports: Transports) -> SearchProvider | ReadProvider:
+def create(
+    name: str, settings: Settings, transports: Transports, archive: Archive | None = None
+) -> SearchProvider | ReadProvider:
     """Make a provider.
 
     Args:
         name: An entry point's name, or `NAME:LABEL` for one of several of a kind, each with its own options.
         settings: Where its options and keys are.
         transports: Where it gets HTTP clients.
+        archive: The offline archive, unless it is switched off.
 
     Raises:
         UnknownProvider: no such provider is installed.
         NotConfigured, MissingKey: it cannot be used yet.
         ConfigurationError: an option is wrong.
     """
-    context = ProviderContext(name, settings, transports, settings.providers.get(name, {}))
+    context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive)
     return cast("SearchProvider | ReadProvider", provider_class(name).create(context))
 
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
-from typing import Any, ClassVar, Literal, cast
+from datetime import date
+from typing import Any, Literal, cast
 
 from groundwire.deadline import Deadline
-from groundwire.errors import QuotaExceeded, UnexpectedResponse
+from groundwire.errors import QuotaExceeded
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
 from groundwire.providers.operators import with_site_operators
+from groundwire.providers.rows import result, results
 from groundwire.providers.wire import (
     day,
-    error_text,
+    failure,
     json_object,
+    json_or_empty,
     number_or_none,
-    objects,
     raise_for_status,
-    retry_after,
     text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -61,11 +60,8 @@ class SerperSearchProvider(ApiProvider):
         safesearch=True,
     )
     service = "https://google.serper.dev"
-    key_variables: ClassVar[tuple[str, ...]] = ("SERPER_API_KEY",)
-
-    def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request."""
-        return {"Accept": "application/json"} | ({"X-API-KEY": key} if key else {})
+    key_variables = ("SERPER_API_KEY",)
+    key_header = "X-API-KEY"
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -105,7 +101,7 @@ def to_body(query: str, limit: int, filters: Filters, *, today: date | None = No
         }
     if filters.page > 1:
         mapped.values["page"] = filters.page
-    if tbs := _tbs(filters, today or datetime.now(UTC).date(), mapped):
+    if tbs := _tbs(filters, today, mapped):
         mapped.values["tbs"] = tbs
     if filters.region:
         mapped.values["gl"] = filters.region.lower()
@@ -116,16 +112,14 @@ def to_body(query: str, limit: int, filters: Filters, *, today: date | None = No
     return mapped
 
 
-def _tbs(filters: Filters, today: date, mapped: Mapped) -> str:
+def _tbs(filters: Filters, today: date | None, mapped: Mapped) -> str:
     """Return Google's own parameter for time: `qdr` for a range, `cdr` with American dates for two days."""
-    after, before = filters.published_after, filters.published_before
-    if not after and not before:
+    if not filters.published_after and not filters.published_before:
         return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
-    since = time_range_start(filters.time_range, today)
-    if since and before and since > before:
+    after, before = window(filters, today)
+    if after and before and after > before:
         mapped.applied["time_range"] = "post_filter"
-    elif since:
-        after = max(after or since, since)
+        after = filters.published_after
     parts = ["cdr:1"]
     parts += [f"cd_min:{after.month}/{after.day}/{after.year}"] if after else []
     parts += [f"cd_max:{before.month}/{before.day}/{before.year}"] if before else []
@@ -155,60 +149,39 @@ def parse(reply: Reply, name: str = "serper") -> Results:
     asked = data.get("searchParameters")
     kind = text_or_empty(asked.get("type")) if isinstance(asked, dict) else ""
     key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
-    rows = data.get(key, [] if kind and kind not in _ROWS else None)
-    results = tuple(_row(item, name) for item in objects(rows) if text_or_empty(item.get("link")))
-    if not isinstance(rows, list) or (rows and not results):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    return Results(results, status=reply.status)
+    return results(reply, name, data.get(key, [] if kind and kind not in _ROWS else None), _row)
 
 
 def credits_used(reply: Reply) -> float:
     """Return the credits that an answer says it cost; one when it does not say."""
-    try:
-        data = reply.json()
-    except ValueError:
-        return 1.0
-    used = number_or_none(data.get("credits")) if isinstance(data, dict) else None
+    used = number_or_none(json_or_empty(reply).get("credits"))
     return 1.0 if used is None or used < 0 else used
 
 
 def _raise_for_error(reply: Reply, name: str) -> None:
     """Raise what Serper says in its own way: an account without credits may come with any status."""
-    try:
-        data = reply.json()
-    except ValueError:
-        data = None
-    message = text_or_empty(data.get("message")) if isinstance(data, dict) else ""
-    if "credit" in message.lower():
-        raise QuotaExceeded(
-            name,
-            f"the account has no credits{error_text(reply)}",
-            status=reply.status,
-            retry_after=retry_after(reply.headers),
-            fix="Buy credits at serper.dev",
-        )
+    if "credit" in text_or_empty(json_or_empty(reply).get("message")).lower():
+        raise failure(QuotaExceeded, reply, name, "the account has no credits", fix="Buy credits at serper.dev")
     raise_for_status(reply, name)
 
 
-def _row(item: dict[str, Any], name: str) -> SearchResult:
-    said = text_or_empty(item.get("date"))
-    published = _published(said)
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=text_or_empty(item.get("link")),
-        snippet=text_or_empty(item.get("snippet")),
-        source=name,
-        published=published,
-        published_origin="" if published else said,
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    return result(
+        name,
+        url=item.get("link"),
+        title=item.get("title"),
+        snippet=item.get("snippet"),
+        date=item.get("date"),
+        read_date=_published,
     )
 
 
-def _published(said: str) -> str | None:
-    """Return a day such as `Jan 29, 2023` as ISO 8601, or None for what is no day, such as `2 days ago`."""
-    if match := _DAY.fullmatch(said.strip()):
+def _published(said: str) -> str:
+    """Return a day such as `Jan 29, 2023` as ISO 8601, or an empty text for what is no day, such as `2 days ago`."""
+    if match := _DAY.fullmatch(said):
         month = match[1].lower()
         try:
             return date(int(match[3]), _MONTHS.index(month) + 1, int(match[2])).isoformat()
         except ValueError:
-            return None
-    return day(said) or None
+            return ""
+    return day(said)

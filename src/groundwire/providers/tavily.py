@@ -12,19 +12,21 @@ from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchRe
 from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.providers.countries import country_name
-from groundwire.providers.domainlists import add_domains
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result, results
 from groundwire.providers.targets import clean, empty_page, page_failure, said
 from groundwire.providers.wire import (
     clipped,
     day,
     error_text,
+    failure,
     json_object,
+    json_or_empty,
     number_or_none,
     objects,
     raise_for_status,
     retry_after,
-    text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -132,8 +134,8 @@ def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | N
     body = mapped.values
     body |= {"search_depth": options.search_depth, "topic": options.topic, "include_usage": True}
     _add_times(body, filters)
-    add_domains(mapped, "allowed_domains", "include_domains", filters.allowed_domains, _MOST_ALLOWED)
-    add_domains(mapped, "blocked_domains", "exclude_domains", filters.blocked_domains, _MOST_BLOCKED)
+    keys = ("include_domains", "exclude_domains")
+    body |= domain_lists(mapped, filters, "tavily", keys, most=_MOST_ALLOWED, most_blocked=_MOST_BLOCKED)
     if filters.language:
         language = filters.language.partition("-")[0].lower()
         if len(language) == 2:
@@ -154,12 +156,11 @@ def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | N
 
 def _add_times(body: dict[str, Any], filters: Filters) -> None:
     """Add the time range as such, or with dates beside it as one more date: both at once are not documented."""
-    first, last = filters.published_after, filters.published_before
-    if first is None and last is None:
+    if filters.published_after is None and filters.published_before is None:
         if filters.time_range != "all":
             body["time_range"] = _TIME_RANGES[filters.time_range]
         return
-    first = max((start for start in (first, time_range_start(filters.time_range)) if start), default=None)
+    first, last = window(filters)
     if first:
         body["start_date"] = first.isoformat()
     if last:
@@ -172,11 +173,7 @@ def parse(reply: Reply, name: str = "tavily") -> Results:
     Raises:
         ProviderError: it is a failure, or not of the service's form.
     """
-    data = _checked(reply, name)
-    if not isinstance(data.get("results"), list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    rows = [row for item in objects(data["results"]) if (row := _row(item, name)) is not None]
-    return Results(tuple(rows), status=reply.status)
+    return results(reply, name, _checked(reply, name).get("results"), _row)
 
 
 def parse_page(reply: Reply, url: str, name: str = "tavily") -> ReadResult:
@@ -186,10 +183,10 @@ def parse_page(reply: Reply, url: str, name: str = "tavily") -> ReadResult:
         PageError: the page cannot be had. ProviderError: the answer is a failure, or not of the service's form.
     """
     data = _checked(reply, name)
-    results, failed = data.get("results"), data.get("failed_results")
-    if not isinstance(results, list) and not isinstance(failed, list):
+    read, failed = data.get("results"), data.get("failed_results")
+    if not isinstance(read, list) and not isinstance(failed, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    for item in objects(results):
+    for item in objects(read):
         content = clean(item.get("raw_content"))
         if content.strip():
             title = clean(item.get("title"))
@@ -201,28 +198,21 @@ def parse_page(reply: Reply, url: str, name: str = "tavily") -> ReadResult:
 
 def _checked(reply: Reply, name: str) -> dict[str, Any]:
     """Return the body of a good answer, or raise what the service says."""
-    status = reply.status
-    if status >= 400:
+    if reply.status >= 400 and (wait := _keyless_wait(reply)) is not None:
         again = retry_after(reply.headers)
-        wait = _keyless_wait(reply)
-        if status in _QUOTA or wait is not None:
-            reason = (
-                "the free searches without a key are used up" if wait is not None else "the plan's limit is reached"
-            )
-            fix = "Set TAVILY_API_KEY" if wait is not None else "Raise the limit, or wait for the next month"
-            again = wait if again is None and wait else again
-            raise QuotaExceeded(name, reason + error_text(reply), status=status, retry_after=again, fix=fix)
+        reason = f"the free searches without a key are used up{error_text(reply)}"
+        again = wait or None if again is None else again
+        raise QuotaExceeded(name, reason, status=reply.status, retry_after=again, fix="Set TAVILY_API_KEY")
+    if reply.status in _QUOTA:
+        fix = "Raise the limit, or wait for the next month"
+        raise failure(QuotaExceeded, reply, name, "the plan's limit is reached", fix=fix)
     raise_for_status(reply, name)
     return json_object(reply, name)
 
 
 def _keyless_wait(reply: Reply) -> float | None:
     """Return the seconds that the error of the keyless mode names, 0 for none, None for another error."""
-    try:
-        data = reply.json()
-    except ValueError:
-        return None
-    error = data.get("error") if isinstance(data, dict) else None
+    error = json_or_empty(reply).get("error")
     if not isinstance(error, dict):
         return None
     seconds = number_or_none(error.get("retry_after_seconds"))
@@ -232,19 +222,14 @@ def _keyless_wait(reply: Reply) -> float | None:
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    url = text_or_empty(item.get("url"))
-    if not url:
-        return None
-    said_date = text_or_empty(item.get("published_date")).strip()
-    published = _published(said_date)
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=url,
-        snippet=text_or_empty(item.get("content")),
-        source=name,
-        published=published or None,
-        published_origin="" if published else said_date,
-        score=number_or_none(item.get("score")),
+    return result(
+        name,
+        url=item.get("url"),
+        title=item.get("title"),
+        snippet=item.get("content"),
+        date=item.get("published_date"),
+        score=item.get("score"),
+        read_date=_published,
     )
 
 

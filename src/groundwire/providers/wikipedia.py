@@ -7,18 +7,20 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from groundwire.deadline import Deadline
-from groundwire.errors import (
-    ProviderBlocked,
-    ProviderUnavailable,
-    ProviderUnsupported,
-    RateLimited,
-    RequestRefused,
-    UnexpectedResponse,
-)
+from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.wire import clipped, json_object, objects, raise_for_status, retry_after, text_or_empty
+from groundwire.providers.rows import results
+from groundwire.providers.wire import (
+    clipped,
+    json_object,
+    json_or_empty,
+    objects,
+    raise_for_status,
+    retry_after,
+    text_or_empty,
+)
 from groundwire.transport import Reply
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
@@ -149,14 +151,13 @@ def parse(reply: Reply, name: str = "wikipedia", language: str = "") -> Results:
     rows = query.get("search") if isinstance(query, dict) else None
     code, _, rest = (urlsplit(reply.url).hostname or "").partition(".")
     language = language or (code if rest == "wikipedia.org" else "en")
-    results = tuple(_row(item, name, language) for item in objects(rows) if text_or_empty(item.get("title")))
-    if not isinstance(rows, list) or (rows and not results):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    return Results(results, status=reply.status)
+    return results(reply, name, rows, lambda item, source: _row(item, source, language))
 
 
-def _row(item: dict[str, Any], name: str, language: str) -> SearchResult:
+def _row(item: dict[str, Any], name: str, language: str) -> SearchResult | None:
     title, edited = text_or_empty(item.get("title")), text_or_empty(item.get("timestamp"))
+    if not title:
+        return None
     return SearchResult(
         title=title,
         url=address(title, language),
@@ -186,11 +187,8 @@ def _raise_for_error(reply: Reply, name: str) -> None:
 
 def _error(reply: Reply) -> tuple[str, str]:
     """Return the code and the text of an error, or empty texts."""
-    try:
-        data = reply.json()
-    except ValueError:
-        return "", ""
-    if not isinstance(data, dict) or "error" not in data:
+    data = json_or_empty(reply)
+    if "error" not in data:
         return "", ""
     error = data["error"] if isinstance(data["error"], dict) else next(objects(data.get("errors")), {})
     return text_or_empty(error.get("code")) or "unknown", text_or_empty(error.get("info"))

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from groundwire.errors import (
     AuthenticationFailed,
     ProviderBlocked,
+    ProviderError,
     ProviderTimeout,
     ProviderUnavailable,
     QuotaExceeded,
@@ -19,20 +20,26 @@ from groundwire.errors import (
     RequestRefused,
     UnexpectedResponse,
 )
+from groundwire.models import Filters
 from groundwire.transport import Reply
 
 __all__ = [
     "clipped",
     "day",
     "error_text",
+    "failure",
     "json_object",
+    "json_or_empty",
     "number_or_none",
     "objects",
     "raise_for_status",
     "retry_after",
     "text_or_empty",
     "time_range_start",
+    "window",
 ]
+
+_E = TypeVar("_E", bound=ProviderError)
 
 _LONGEST = 366 * 86_400.0  # seconds
 _RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
@@ -93,6 +100,15 @@ def json_object(reply: Reply, name: str) -> dict[str, Any]:
     return data
 
 
+def json_or_empty(reply: Reply) -> dict[str, Any]:
+    """Return the body as a JSON object, or an empty one when it is anything else: to look for what a failure says."""
+    try:
+        data = reply.json()
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 def objects(value: object) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a list; anything else in it, or instead of it, is passed over."""
     if isinstance(value, list):
@@ -125,6 +141,20 @@ def _first_words(value: object, depth: int) -> str:
             if words := _first_words(value.get(key), depth - 1):
                 return words
     return ""
+
+
+def failure(kind: type[_E], reply: Reply, name: str, reason: str, *, fix: str = "") -> _E:
+    """Return an error with the service's own words, its status and its Retry-After.
+
+    Args:
+        kind: The class of the error.
+        reply: The answer that is the failure.
+        name: The provider's name.
+        reason: What happened, in a few words.
+        fix: What the operator can do about it.
+    """
+    again = retry_after(reply.headers)
+    return kind(name, f"{reason}{error_text(reply)}", status=reply.status, retry_after=again, fix=fix)
 
 
 def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
@@ -161,6 +191,17 @@ def time_range_start(time_range: str, today: date | None = None) -> date | None:
     """Return the first day of a time range that ends today, or None for `all`."""
     days = _RANGES.get(time_range)
     return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)
+
+
+def window(filters: Filters, today: date | None = None) -> tuple[date | None, date | None]:
+    """Return the first and the last day that the dates and the time range of the filters leave together.
+
+    Args:
+        filters: Where they are.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+    """
+    starts = (filters.published_after, time_range_start(filters.time_range, today))
+    return max((start for start in starts if start), default=None), filters.published_before
 
 
 def number_or_none(value: object) -> float | None:

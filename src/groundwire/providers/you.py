@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -12,15 +11,17 @@ from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.api import ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
+from groundwire.providers.domainlists import domain_lists
+from groundwire.providers.rows import result
 from groundwire.providers.wire import (
-    day,
     error_text,
     json_object,
+    json_or_empty,
     objects,
     raise_for_status,
     retry_after,
     text_or_empty,
-    time_range_start,
+    window,
 )
 from groundwire.transport import Reply
 
@@ -53,6 +54,7 @@ class YouSearchProvider(ApiProvider):
 
     service = "https://ydc-index.io"
     key_variables = ("YDC_API_KEY", "YOU_API_KEY")
+    key_header = "X-API-Key"
     capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
@@ -64,10 +66,6 @@ class YouSearchProvider(ApiProvider):
         region=True,
         safesearch=True,
     )
-
-    def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request; the key has one of its own."""
-        return {"Accept": "application/json"} | ({"X-API-Key": key} if key else {})
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -81,22 +79,15 @@ class YouSearchProvider(ApiProvider):
 
 
 def to_body(query: str, limit: int, filters: Filters, name: str = "you", *, today: date | None = None) -> Mapped:
-    """Return a query as the body of a request.
-
-    Args:
-        query: The words.
-        limit: The most results wanted.
-        filters: What the results should satisfy.
-        name: The provider's name, for the warnings.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-    """
+    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
     mapped = Mapped({"query": query, "count": min(limit, _MAX_RESULTS), "safesearch": filters.safesearch})
     body = mapped.values
     if filters.page > 1:
         body["offset"] = filters.page - 1  # counted in pages of `count` rows
     if freshness := _freshness(filters, today):
         body["freshness"] = freshness
-    _add_domains(filters, mapped, name)
+    keys = ("include_domains", "exclude_domains")
+    body |= domain_lists(mapped, filters, name, keys, most=_MAX_DOMAINS, one_list=True)
     if filters.language:
         if language := _language(filters.language.upper(), (filters.region or "").upper()):
             body["language"] = language
@@ -114,25 +105,9 @@ def _freshness(filters: Filters, today: date | None) -> str:
     """Return the one time filter that a request may have: a word, or two days."""
     if not filters.published_after and not filters.published_before:
         return _TIME_RANGES.get(filters.time_range, "")
-    start = max(filters.published_after or _FIRST_DAY, time_range_start(filters.time_range, today) or _FIRST_DAY)
-    end = filters.published_before or today or datetime.now(UTC).date()
-    return f"{min(start, end).isoformat()}to{end.isoformat()}"
-
-
-def _add_domains(filters: Filters, mapped: Mapped, name: str) -> None:
-    """Add the one list of domains that a request may have: both together are refused."""
-    allowed, blocked = filters.allowed_domains, filters.blocked_domains
-    if allowed and blocked:
-        mapped.applied["blocked_domains"] = "post_filter"
-    which, wanted = ("allowed_domains", allowed) if allowed else ("blocked_domains", blocked)
-    if len(wanted) > _MAX_DOMAINS:
-        mapped.applied[which] = "post_filter"
-        mapped.warnings.append(
-            f"{name}: it takes {_MAX_DOMAINS} domains at most; results were checked against all of them afterwards"
-        )
-        wanted = () if allowed else wanted[:_MAX_DOMAINS]  # a part of the allowed ones would leave out good pages
-    if wanted:
-        mapped.values["include_domains" if allowed else "exclude_domains"] = list(wanted)
+    start, end = window(filters, today)
+    end = end or today or datetime.now(UTC).date()
+    return f"{min(start or _FIRST_DAY, end).isoformat()}to{end.isoformat()}"
 
 
 def _language(tag: str, region: str) -> str:
@@ -145,11 +120,7 @@ def _language(tag: str, region: str) -> str:
 
 
 def parse(reply: Reply, name: str = "you") -> Results:
-    """Read an answer.
-
-    Args:
-        reply: The answer, of any status.
-        name: The provider's name.
+    """Read an answer of any status.
 
     Raises:
         ProviderError: one of its classes; the answer is a failure.
@@ -170,12 +141,8 @@ def parse(reply: Reply, name: str = "you") -> Results:
     web, news = found.get("web"), found.get("news")  # either may be absent
     if any(section is not None and not isinstance(section, list) for section in (web, news)):
         raise UnexpectedResponse(name, "answered with results of another form", status=status)
-    rows = tuple(
-        _row(item, source)
-        for section, source in ((web, name), (news, f"{name} (news)"))
-        for item in objects(section)
-        if text_or_empty(item.get("url"))
-    )
+    sections = ((web, name), (news, f"{name} (news)"))
+    rows = tuple(row for items, source in sections for item in objects(items) if (row := _row(item, source)))
     if (web or news) and not rows:
         raise UnexpectedResponse(name, "answered with results that have no address", status=status)
     return Results(rows, status=status)
@@ -186,24 +153,20 @@ def _until_reset(reply: Reply) -> float | None:
     if (seconds := retry_after(reply.headers)) is not None:
         return seconds
     try:
-        data = reply.json()
-        moment = datetime.fromisoformat(text_or_empty(data.get("reset_at")) if isinstance(data, dict) else "")
+        moment = datetime.fromisoformat(text_or_empty(json_or_empty(reply).get("reset_at")))
     except ValueError:
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return min(max(0.0, (aware - datetime.now(UTC)).total_seconds()), _LONGEST)
 
 
-def _row(item: dict[str, Any], source: str) -> SearchResult:
-    said = text_or_empty(item.get("page_age"))
-    published = day(said)
+def _row(item: dict[str, Any], source: str) -> SearchResult | None:
     passages = item.get("snippets")
     snippet = "\n".join(text_or_empty(part) for part in passages) if isinstance(passages, list) else ""
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=item["url"],
-        snippet=snippet.strip() or text_or_empty(item.get("description")),
-        source=source,
-        published=published or None,
-        published_origin="" if published else said,
+    return result(
+        source,
+        url=item.get("url"),
+        title=item.get("title"),
+        snippet=snippet.strip() or item.get("description"),
+        date=item.get("page_age"),
     )

@@ -14,6 +14,7 @@ from groundwire.settings.keyring import key_from_keyring
 
 __all__ = [
     "KEY_VARIABLES",
+    "ArchiveSettings",
     "CacheSettings",
     "NetworkSettings",
     "PolicySettings",
@@ -131,6 +132,19 @@ class CacheSettings(_Section):
     """Seconds after those for which it is still used and said to be stale: while it is fetched anew, or on failure."""
 
 
+class ArchiveSettings(_Section):
+    """The offline archive: what was read and found stays searchable, and answers when nothing else does."""
+
+    enabled: bool = True
+    """Whether pages and results are kept in the archive."""
+    path: str = ""
+    """Its file; empty means `archive.db` in the user's cache folder."""
+    max_bytes: int = Field(default=500_000_000, ge=1_000_000)
+    """The most bytes that it takes; the oldest entries make room."""
+    max_age_days: float = Field(default=365.0, gt=0, le=36_500)
+    """Days after which an entry is forgotten."""
+
+
 class PolicySettings(_Section):
     """What may be found and opened."""
 
@@ -177,6 +191,8 @@ class Settings(BaseModel):
     """Where state lives."""
     cache: CacheSettings = CacheSettings()
     """What is kept."""
+    archive: ArchiveSettings = ArchiveSettings()
+    """The offline archive."""
     policy: PolicySettings = PolicySettings()
     """What may be found and opened."""
     network: NetworkSettings = NetworkSettings()

@@ -19,6 +19,7 @@ PREFIX = "GROUNDWIRE_"
 Flat = dict[str, tuple[Any, str]]
 """Values by dotted key, each with its origin."""
 
+_NOT_SETTINGS = frozenset({FILE_VARIABLE, "GROUNDWIRE_RECORD", "GROUNDWIRE_REPLAY"})  # the latter are for one run
 _PROVIDERS = PREFIX + "PROVIDERS_"
 _MOST_DIGITS = 9
 _DOCUMENT_VARIABLES = MappingProxyType(
@@ -46,7 +47,7 @@ def from_variables(source: Mapping[str, str], origin: str, problems: list[str], 
     known = {variable(key): key for key in known_keys()}
     flat: Flat = {}
     for name, value in sorted(source.items()):
-        if not value.strip() or name == FILE_VARIABLE or name.startswith(_PROVIDERS):
+        if not value.strip() or name in _NOT_SETTINGS or name.startswith(_PROVIDERS):
             continue
         if name in _DOCUMENT_VARIABLES:
             number = value.strip()

@@ -4,14 +4,37 @@
         world.searxng.fail(Fault.status(429), times=1)
         ...
 
-Nothing here leaves 127.0.0.1, and every page is our own writing.
+Nothing here leaves 127.0.0.1, and every page is our own writing. The parts are loaded when they are first used: pytest
+loads the plugin beside them in every project that has Groundwire installed.
 """
 
 from __future__ import annotations
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.faults import Fault
-from groundwire.testing.server import Endpoint
-from groundwire.testing.world import World
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from groundwire.testing.exchange import Recorded, Reply
+    from groundwire.testing.faults import Fault
+    from groundwire.testing.server import Endpoint
+    from groundwire.testing.world import World
 
 __all__ = ["Endpoint", "Fault", "Recorded", "Reply", "World"]
+
+_ROOMS = ("exchange", "faults", "server", "world")
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on its first use (PEP 562)."""
+    if name in __all__:
+        for room in _ROOMS:
+            module = import_module(f"groundwire.testing.{room}")
+            if name in module.__all__:
+                value = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module 'groundwire.testing' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -64,6 +64,10 @@ class Library:
         self.calendar = calendar
         self.named = named
 
+    def site_at(self, origin: str) -> Site | None:
+        """Return the site of an origin such as `http://docs.test:41233`, by number or by name; None for no such one."""
+        return next((site for site in self._sites if origin in (site.url, site.named_url)), None)
+
     def search(
         self,
         text: str,

@@ -100,7 +100,7 @@ class Exa(Endpoint):
                 )
                 statuses.append({"id": url, "status": "error", "error": {"tag": tag, "httpStatusCode": status}})
                 continue
-            row: dict[str, Any] = {"id": url, "title": page.title, "url": url, "author": None, "image": ""}
+            row: dict[str, Any] = {"id": url, "title": page.title, "url": url, "author": "", "image": ""}
             if page.published:
                 row["publishedDate"] = _moment(page.published)
             results.append(row | {"text": _cut(page.markdown, body.get("text"))})

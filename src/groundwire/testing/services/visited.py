@@ -39,28 +39,27 @@ def visit(library: Library, url: str) -> Visited | None:
         url: The address, by number or by name.
     """
     parts = urlsplit(url)
-    for site in library._sites:
-        if f"{parts.scheme}://{parts.netloc}" not in (site.url, site.named_url):
-            continue
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        headers = CIMultiDictProxy(CIMultiDict({"Host": parts.netloc, "User-Agent": "a reader"}))
-        request = Recorded(
-            method="GET",
-            path=parts.path or "/",
-            target=target,
-            query={},
-            headers=headers,
-            body=b"",
-            at=time.monotonic(),
-        )
-        reply = site.handle(request)
-        page = next((page for page in site.contents if page.path == target), None)
-        text = page.text if page and reply.status == 200 else ""
-        return Visited(
-            status=reply.status,
-            title=page.title if page else "",
-            markdown=f"# {page.title}\n\n{text}" if page and text else "",
-            published=site.published(page) if page else None,
-            content_type=reply.content_type or "",
-        )
-    return None
+    site = library.site_at(f"{parts.scheme}://{parts.netloc}")
+    if site is None:
+        return None
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    headers = CIMultiDictProxy(CIMultiDict({"Host": parts.netloc, "User-Agent": "a reader"}))
+    request = Recorded(
+        method="GET",
+        path=parts.path or "/",
+        target=target,
+        query={},
+        headers=headers,
+        body=b"",
+        at=time.monotonic(),
+    )
+    reply = site.handle(request)
+    page = next((page for page in site.contents if page.path == target), None)
+    text = page.text if page and reply.status == 200 else ""
+    return Visited(
+        status=reply.status,
+        title=page.title if page else "",
+        markdown=f"# {page.title}\n\n{text}" if page and text else "",
+        published=site.published(page) if page else None,
+        content_type=reply.content_type or "",
+    )

@@ -1,0 +1,24 @@
+"""Record and replay: what the outside world answered, kept in a file that a person can read.
+
+A test of an agent records once and then runs without a network, the same every time. Nothing in here opens a
+connection: `groundwire.transport` and providers with a client of their own ask a `Cassette` before they would.
+"""
+
+from __future__ import annotations
+
+from groundwire.cassette.environment import RECORD_VARIABLE, REPLAY_VARIABLE, cassette_from_environment
+from groundwire.cassette.exchange import Answer, CallFailed, Exchange, Failure
+from groundwire.cassette.file import count_exchanges
+from groundwire.cassette.tape import Cassette
+
+__all__ = [
+    "RECORD_VARIABLE",
+    "REPLAY_VARIABLE",
+    "Answer",
+    "CallFailed",
+    "Cassette",
+    "Exchange",
+    "Failure",
+    "cassette_from_environment",
+    "count_exchanges",
+]

@@ -1,0 +1,35 @@
+"""A cassette for programs that do not know of it: named by an environment variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from groundwire.cassette.tape import Cassette
+from groundwire.errors import ConfigurationError
+
+__all__ = ["RECORD_VARIABLE", "REPLAY_VARIABLE", "cassette_from_environment"]
+
+RECORD_VARIABLE = "GROUNDWIRE_RECORD"
+"""Names the file to which exchanges are added."""
+REPLAY_VARIABLE = "GROUNDWIRE_REPLAY"
+"""Names the file from which requests are answered; nothing reaches the network."""
+
+
+def cassette_from_environment(environment: Mapping[str, str]) -> Cassette | None:
+    """Return the cassette that the environment names, or None. An empty variable counts as not set.
+
+    Recording adds to the file, because a program may consist of several processes or make several `Web` objects.
+
+    Args:
+        environment: The variables, usually `os.environ`.
+
+    Raises:
+        ConfigurationError: both variables are set, or the file cannot be used.
+    """
+    record = environment.get(RECORD_VARIABLE, "").strip()
+    replay = environment.get(REPLAY_VARIABLE, "").strip()
+    if record and replay:
+        raise ConfigurationError(f"{RECORD_VARIABLE} and {REPLAY_VARIABLE} are both set; keep one of them.")
+    if record:
+        return Cassette.record(record, append=True)
+    return Cassette.replay(replay) if replay else None

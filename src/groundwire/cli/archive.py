@@ -1,0 +1,354 @@
+"""`groundwire archive`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, NoReturn, TypeVar, get_args
+
+import click
+
+from groundwire.cli.codes import ExitCode, exit_code
+from groundwire.cli.command import each, storable
+from groundwire.cli.run import say_error, warn
+from groundwire.cli.terminal import clean, escaped, wrap
+from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
+from groundwire.models import MAX_LIMIT, Query, TimeRange
+from groundwire.settings import load
+from groundwire.storage.archive import Archive, Found, ImportRefused, Statistics, open_archive
+
+__all__ = ["archive"]
+
+_logger = logging.getLogger(__name__)
+
+_WIDEST = 100  # columns; longer lines are tiring to read
+_INDENT = " " * 4
+_OFF = "The archive is switched off: set archive.enabled = true."
+_EXIT_CODES = """\b
+Exit codes:
+  0  something was found or done
+  1  nothing was found
+  2  wrong use: an argument or a setting
+  3  the archive or a file cannot be used"""
+_DAY = click.DateTime(["%Y-%m-%d"])
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON and nothing else.")
+
+_T = TypeVar("_T")
+
+
+class _Command(click.Command):
+    """A command that ends with the right exit code; under `--json` its failures are JSON, too."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except GroundwireError as error:
+            self._end(ctx, error, exit_code(error))
+
+    def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
+        if ctx.params.get("as_json"):
+            problems = {"problems": error.problems} if isinstance(error, ImportRefused) else {}
+            _print_json({"error": str(error), **problems})
+        elif isinstance(error, ImportRefused):
+            say_error("Nothing was imported: some lines are wrong.")
+            for number, text in error.problems:
+                click.echo(clean(f"  line {number}: {text}"), err=True)
+            if error.more:
+                click.echo(f"  and {error.more} more", err=True)
+        else:
+            say_error(str(error))
+        sys.exit(code)
+
+
+@click.group()
+def archive() -> None:
+    """Look into the archive of pages read and results seen; it needs no network."""
+
+
+@archive.command(cls=_Command, short_help="Search in what was read and seen.", epilog=_EXIT_CODES)
+@click.argument("query", nargs=-1, required=True)
+@click.option("-n", "--limit", type=int, default=10, show_default=True, metavar="N", help=f"Most, 1 to {MAX_LIMIT}.")
+@click.option(
+    "-t",
+    "--time-range",
+    metavar=f"[{'|'.join(get_args(TimeRange))}]",
+    default="all",
+    help="How recent: a day, a week, a month, a year, or any age.",
+)
+@click.option("--after", metavar="DAY", help="Published, or else seen, on this day or later, such as 2026-01-31.")
+@click.option("--before", metavar="DAY", help="Published, or else seen, on this day or earlier.")
+@click.option(
+    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
+)
+@click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
+@_JSON
+def search(
+    query: tuple[str, ...],
+    limit: int,
+    time_range: str,
+    after: str | None,
+    before: str | None,
+    domains: tuple[str, ...],
+    blocked: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Search for QUERY in pages that were read and results that were seen."""
+    asked = Query(
+        text=storable(" ".join(query)),
+        limit=limit,
+        allowed_domains=each(domains),
+        blocked_domains=each(blocked),
+        time_range=time_range,  # type: ignore[arg-type]  # judged by Query, here and below, which says what is wrong
+        published_after=after,  # type: ignore[arg-type]
+        published_before=before,  # type: ignore[arg-type]
+    )
+    found = _run(lambda kept: kept.search(asked.text, limit=asked.limit, filters=asked))
+    if as_json:
+        _print_json({"query": asked.text, "results": list(map(_plain, found))})
+    else:
+        _print(found)
+        if not found:
+            click.echo(clean(f"Nothing in the archive answers: {asked.text}"), err=True)
+    sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
+
+
+@archive.command("list", cls=_Command, short_help="List what is kept, newest first.", epilog=_EXIT_CODES)
+@click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most entries.")
+@click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Pass over so many of the newest.")
+@_JSON
+def list_(limit: int, offset: int, as_json: bool) -> None:
+    """List pages that were read and results that were seen, newest first."""
+
+    async def look(kept: Archive) -> tuple[Sequence[Found], Statistics]:
+        return await kept.list(limit, offset), await kept.statistics()
+
+    found, totals = _run(look)
+    if as_json:
+        facts = {
+            "pages": totals.pages,
+            "results": totals.results,
+            "bytes": totals.size,
+            "oldest": _moment(totals.oldest),
+            "newest": _moment(totals.newest),
+        }
+        _print_json({"entries": list(map(_plain, found)), "statistics": facts})
+    else:
+        for row in found:
+            title = f"  {clean(row.title)}" if row.title else ""
+            when = click.style(f"{row.seen:%Y-%m-%d %H:%M}  {row.kind:<6}", dim=True)
+            click.echo(f"{when}  {click.style(clean(row.url), fg='blue')}{title}")
+        click.echo(
+            click.style(
+                f"{_count(totals.pages, 'page')}, {_count(totals.results, 'result')}, "
+                f"about {totals.size / 1_000_000:.1f} MB",
+                dim=True,
+            ),
+            err=True,
+        )
+    sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
+
+
+@archive.command(cls=_Command, short_help="Forget pages and results for good.", epilog=_EXIT_CODES)
+@click.argument("url", required=False)
+@click.option("-d", "--domain", metavar="NAME", help="This domain and its sub-domains.")
+@click.option("--before", type=_DAY, metavar="DAY", help="What was seen before this day, such as 2026-01-31 (UTC).")
+@click.option("--all", "everything", is_flag=True, help="All there is; it asks first.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@_JSON
+def forget(
+    url: str | None, domain: str | None, before: datetime | None, everything: bool, yes: bool, as_json: bool
+) -> None:
+    """Forget the address URL, or what one of the options says; give one of them."""
+    if sum((url is not None, domain is not None, before is not None, everything)) != 1:
+        raise click.UsageError("Give one thing to forget: a URL, --domain, --before or --all.")
+    if domain is not None:
+        (domain,) = Query(text="-", allowed_domains=(domain,)).allowed_domains
+    if everything and not yes and not _agreed():
+        click.echo("Nothing was forgotten.", err=True)
+        sys.exit(ExitCode.WRONG_USE)
+    day = before.date() if before else None
+    gone = _run(lambda kept: kept.forget(url=url, domain=domain, before=day, everything=everything))
+    if as_json:
+        _print_json({"forgotten": gone})
+    else:
+        click.echo(f"Forgot {_count(gone, 'entry', 'entries')}.")
+    sys.exit(ExitCode.OK if gone else ExitCode.NOTHING)
+
+
+@archive.command(cls=_Command, short_help="Write everything into a file.", epilog=_EXIT_CODES)
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@_JSON
+def export(file: str, as_json: bool) -> None:
+    """Write every entry into FILE as a line of JSON; - is standard output.
+
+    The file appears when it is whole.
+    """
+    if file == "-" and as_json:
+        raise click.UsageError("--json and - both want standard output; name a file.")
+
+    async def write(kept: Archive) -> int:
+        totals = await kept.statistics()
+        with _bar("Exporting", totals.pages + totals.results) as progress, _target(file) as target:
+            return await kept.export(target, progress=progress)
+
+    count = _run(write)
+    if as_json:
+        _print_json({"exported": count, "file": file})
+    else:
+        click.echo(f"Exported {_count(count, 'entry', 'entries')}.", err=True)
+    sys.exit(ExitCode.OK if count else ExitCode.NOTHING)
+
+
+@archive.command("import", cls=_Command, short_help="Take in a file that was exported.", epilog=_EXIT_CODES)
+@click.argument("file", type=click.File("rb"))
+@_JSON
+def import_(file: IO[bytes], as_json: bool) -> None:
+    """Take in the lines of FILE that `archive export` wrote; - is standard input.
+
+    All of them are taken in, or none if one is wrong. Doing it again changes nothing.
+    """
+
+    async def read(kept: Archive) -> dict[str, int]:
+        with _bar("Importing", _size(file)) as progress:
+            done = await kept.import_(file, progress=progress)
+        return {"added": done.added, "unchanged": done.unchanged, "skipped": done.skipped}
+
+    done = _run(read)
+    if as_json:
+        _print_json(done)
+    else:
+        more = f"; {done['skipped']} are too old, empty or secret" if done["skipped"] else ""
+        click.echo(f"Imported {_count(done['added'], 'entry', 'entries')}; {done['unchanged']} were there{more}.")
+    sys.exit(ExitCode.OK if any(done.values()) else ExitCode.NOTHING)
+
+
+def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
+    """Open the archive of the settings, do the work, close it.
+
+    Raises:
+        ConfigurationError: the settings are wrong, or switch it off. GroundwireError: what the work raised.
+    """
+    settings = load()
+    for warning in settings.warnings:
+        warn(warning)
+    kept = open_archive(settings)
+    if kept is None:
+        raise ConfigurationError(_OFF)
+    _logger.info("The archive is %s", kept.path)
+
+    async def whole() -> _T:
+        try:
+            return await work(kept)
+        finally:
+            await kept.aclose()
+
+    with _without_the_warning():
+        return asyncio.run(whole())
+
+
+@contextlib.contextmanager
+def _without_the_warning() -> Iterator[None]:
+    """Keep the archive's own warning out of the log: the command says the same as its error."""
+    logger = logging.getLogger("groundwire.storage.archive")
+    logger.addFilter(_is_no_warning)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_is_no_warning)
+
+
+def _is_no_warning(record: logging.LogRecord) -> bool:
+    return record.levelno < logging.WARNING
+
+
+@contextlib.contextmanager
+def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object] | None]:
+    """Show a bar on standard error while the block runs, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(length=length or 1, label=doing, file=sys.stderr) as bar:
+        yield bar.update
+
+
+@contextlib.contextmanager
+def _target(file: str) -> Iterator[IO[bytes]]:
+    """Open what an export is written to; a file takes its name when it is whole, and is its owner's only."""
+    if file == "-":
+        yield sys.stdout.buffer
+        return
+    path = Path(file)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as target:
+            yield target
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _size(file: IO[bytes]) -> int | None:
+    try:
+        return os.fstat(file.fileno()).st_size
+    except OSError:
+        return None
+
+
+def _agreed() -> bool:
+    """Ask whether everything is to be forgotten; where nobody can answer, nobody agrees.
+
+    Raises:
+        InvalidRequest: there is no terminal to ask on.
+    """
+    try:
+        return click.confirm("Forget everything that was read and seen?", err=True)
+    except click.Abort:
+        raise InvalidRequest("--all", "needs an answer, and there is nobody to ask", "Add --yes.") from None
+
+
+def _print(found: Sequence[Found]) -> None:
+    width = min(_WIDEST, shutil.get_terminal_size().columns)
+    for number, row in enumerate(found, start=1):
+        head = f"{number:>2}. "
+        title = wrap(clean(row.title or row.url), width, _INDENT, head)
+        click.echo(head + click.style(title.removeprefix(head), bold=True))
+        click.echo(_INDENT + click.style(clean(row.url), fg="blue"))
+        if row.snippet:
+            click.echo(wrap(clean(row.snippet), width, _INDENT))
+        how = "read" if row.kind == "page" else "seen"
+        published = f"published {row.published} · " if row.published else ""
+        click.echo(_INDENT + click.style(clean(f"{published}{how} {row.seen:%Y-%m-%d}"), dim=True) + "\n")
+
+
+def _plain(row: Found) -> Mapping[str, Any]:
+    return {
+        "url": row.url,
+        "title": row.title,
+        "snippet": row.snippet,
+        "published": row.published,
+        "seen": _moment(row.seen),
+        "kind": row.kind,
+        "rank": row.rank,
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")
+
+
+def _print_json(value: Mapping[str, Any]) -> None:
+    click.echo(escaped(json.dumps(value, ensure_ascii=False)))
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

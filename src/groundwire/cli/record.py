@@ -1,0 +1,103 @@
+"""`groundwire record`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
+from groundwire.cli.codes import ExitCode
+from groundwire.cli.run import say_error, warn
+from groundwire.cli.terminal import clean
+from groundwire.errors import ConfigurationError
+
+__all__ = ["record"]
+
+_EPILOG = f"""\b
+Replay it:
+  {REPLAY_VARIABLE}=FILE COMMAND...
+
+\b
+Exit codes:
+  that of COMMAND; 128 and the number of the signal that ended it
+  126  COMMAND cannot be started
+  127  there is no such COMMAND
+  2    FILE cannot be written"""
+_CANNOT_RUN = 126  # as shells have it (POSIX.1-2024, 2.8.2)
+_NOT_FOUND = 127
+_SIGNALLED = 128
+
+
+@click.command(
+    short_help="Run a command and record what the web answers it.",
+    epilog=_EPILOG,
+    context_settings={"allow_interspersed_args": False},
+)
+@click.option("--append", is_flag=True, help="Add to FILE instead of beginning it anew.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def record(file: Path, command: tuple[str, ...], append: bool) -> None:
+    """Run COMMAND and record into FILE what the web answers it: `groundwire record FILE -- COMMAND...`.
+
+    Every request that COMMAND and the processes it starts make through Groundwire is recorded, without its secrets.
+    """
+    path = file.absolute()
+    command = command[1:] if command[0] == "--" else command
+    if not command:
+        raise click.UsageError("Missing argument 'COMMAND...'.")
+    if shutil.which(command[0]) is None:  # looked for first: a mistyped command must not empty the file
+        say_error(f"There is no command {command[0]!r}, or it may not be run.")
+        sys.exit(_NOT_FOUND)
+    try:
+        Cassette.record(path, append=append)
+    except ConfigurationError as error:
+        say_error(str(error))
+        sys.exit(ExitCode.WRONG_USE)
+    before = count_exchanges(path)
+    code = _run(command, path)
+    recorded = count_exchanges(path) - before
+    if recorded:
+        exchanges = "1 exchange" if recorded == 1 else f"{recorded} exchanges"
+        click.echo(f"Recorded {exchanges} in {clean(str(file))}.", err=True)
+    else:
+        warn(f"Nothing was recorded in {file}: the command asked nothing of the web through Groundwire.")
+    sys.exit(code)
+
+
+def _run(command: Sequence[str], path: Path) -> int:
+    """Run a command to its end and return its exit code as a shell would."""
+    environment = {name: value for name, value in os.environ.items() if name != REPLAY_VARIABLE}
+    environment[RECORD_VARIABLE] = str(path)
+    try:
+        child = subprocess.Popen(command, env=environment)  # noqa: S603 - to run the user's command is what it is for
+    except OSError as error:
+        say_error(f"{command[0]!r} cannot be run: {error.strerror or error}.")
+        return _CANNOT_RUN
+    with _passed_on(child):
+        code = child.wait()
+    return code if code >= 0 else _SIGNALLED - code
+
+
+@contextmanager
+def _passed_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Leave it to the child how a signal ends it; Control-C reaches it from the terminal by itself."""
+
+    def forward(number: int, _: FrameType | None) -> None:
+        child.send_signal(number)
+
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, forward)}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,129 @@
+"""The offline archive as a provider: what was read and seen before, when nobody outside answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from groundwire.deadline import Deadline
+from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
+from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, ReadResult, Results, SearchResult
+from groundwire.providers.base import Capabilities, ProviderContext
+from groundwire.storage.archive import ARCHIVE, Archive, Found
+from groundwire.storage.base import StoreError
+
+__all__ = ["ArchiveProvider"]
+
+_TIMEOUT = 5.0  # seconds
+_MOST = 50  # results
+
+
+class ArchiveProvider:
+    """Searches and reads the archive of this machine; nothing goes to the network.
+
+    That nothing is found proves nothing about the web, so it is a failure here and never an empty answer.
+
+    Args:
+        archive: Where to look; whoever made it closes it.
+        name: The name by which settings, attempts and results call it.
+    """
+
+    capabilities = Capabilities(
+        search=True,
+        read=True,
+        max_results=_MOST,
+        time_ranges=frozenset({"d", "w", "m", "y", "all"}),
+        dates=True,
+        domains="native",
+        pages=True,
+        guarded=True,  # it connects to nothing
+    )
+
+    def __init__(self, archive: Archive, name: str = ARCHIVE) -> None:
+        self.name = name
+        self._archive = archive
+
+    @classmethod
+    def create(cls, context: ProviderContext) -> Self:
+        """Make the provider.
+
+        Raises:
+            NotConfigured: the archive is switched off.
+        """
+        if context.archive is None:
+            raise NotConfigured(context.name, "the archive is switched off: set archive.enabled = true")
+        return cls(context.archive, context.name)
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Results:
+        """Search; see `SearchProvider.search`. A result without a date of its own says when it was seen.
+
+        Raises:
+            ProviderUnsupported: nothing that was seen before answers. ProviderUnavailable: the archive cannot be used.
+            ProviderTimeout: it took too long.
+        """
+        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        wanted = max(1, min(limit, _MOST))
+        try:
+            async with limited.timeout():
+                found = await self._archive.search(
+                    query, limit=wanted, filters=filters, offset=(filters.page - 1) * wanted
+                )
+        except TimeoutError as error:
+            raise ProviderTimeout(self.name, "looking into the archive took too long") from error
+        except StoreError as error:
+            raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
+        if not found:
+            raise ProviderUnsupported(self.name, "nothing that was read or seen before answers this")
+        return Results(tuple(map(_row, found)), warnings=(_note(found),))
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Return the newest copy of a page; a warning says when it was read.
+
+        Raises:
+            PageUnavailable: there is no copy. ProviderUnavailable: the archive cannot be used.
+            ProviderTimeout: it took too long.
+        """
+        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        try:
+            async with limited.timeout():
+                page = await self._archive.get_page(url)
+        except TimeoutError as error:
+            raise ProviderTimeout(self.name, "looking into the archive took too long") from error
+        except StoreError as error:
+            raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
+        if page is None:
+            raise PageUnavailable(url, "The archive has no copy of this page. Try again later, or open another page.")
+        return ReadResult(
+            url=url,
+            title=page.title,
+            content=page.content,
+            content_length=len(page.content),
+            original_length=page.original_length,
+            truncated=page.truncated,
+            success=True,
+            final_url=page.final_url,
+            published=page.published,
+            language=page.language,
+            content_type=page.content_type,
+            warnings=page.warnings,
+        )
+
+
+def _row(found: Found) -> SearchResult:
+    return SearchResult(
+        title=found.title,
+        url=found.url,
+        snippet=found.snippet[:MAX_SNIPPET],
+        source=ARCHIVE,
+        published=found.published,
+        published_origin=f"seen {found.seen.date()}",
+        score=found.rank,
+    )
+
+
+def _note(found: Sequence[Found]) -> str:
+    first, last = min(row.seen for row in found).date(), max(row.seen for row in found).date()
+    when = f"on {first}" if first == last else f"between {first} and {last}"
+    return f"from the archive of earlier searches: seen {when}, perhaps out of date"

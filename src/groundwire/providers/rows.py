@@ -1,0 +1,71 @@
+"""Rows of an answer as results, for services that answer with a list of JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from groundwire.errors import UnexpectedResponse
+from groundwire.models import Results, SearchResult
+from groundwire.providers.wire import day, number_or_none, objects, text_or_empty
+from groundwire.transport import Reply
+
+__all__ = ["result", "results"]
+
+
+def result(
+    source: str,
+    *,
+    url: object,
+    title: object,
+    snippet: object,
+    date: object = None,
+    score: object = None,
+    read_date: Callable[[str], str] = day,
+) -> SearchResult | None:
+    """Return one row as a result, or None when it has no address.
+
+    Args:
+        source: Who found it.
+        url: Its address as it came; what is no text counts as none, here and below.
+        title: Its title.
+        snippet: A passage.
+        date: When it was published, in the service's own way.
+        score: The service's own measure.
+        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
+    """
+    if not (address := text_or_empty(url)):
+        return None
+    said = text_or_empty(date).strip()
+    published = read_date(said)
+    return SearchResult(
+        title=text_or_empty(title),
+        url=address,
+        snippet=text_or_empty(snippet),
+        source=source,
+        published=published or None,
+        published_origin="" if published else said,
+        score=number_or_none(score),
+    )
+
+
+def results(
+    reply: Reply, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+) -> Results:
+    """Return the rows of a good answer; what is no row among them is left out.
+
+    Args:
+        reply: The answer.
+        name: The provider's name.
+        items: What stands where the list of rows belongs.
+        row: Reads one object, given the provider's name; None when it has no address.
+
+    Raises:
+        UnexpectedResponse: there is no list, or none of the rows in it has an address.
+    """
+    if not isinstance(items, list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
+    if items and not found:
+        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+    return Results(found, status=reply.status)

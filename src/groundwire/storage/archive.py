@@ -1,0 +1,435 @@
+"""The offline archive: pages that were read and results that were seen stay searchable without a network.
+
+One SQLite file with a full-text index. Keeping something never fails a search or a read: a file that is damaged, full
+or not writable switches the archive off, with one warning in the log. What stands in it is text from the web and is
+handled as data only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import NO_FILTERS, Filters, Page, SearchResponse
+from groundwire.safety.urls import parse_url
+from groundwire.storage.archive_items import ARCHIVE, Found, Item, items_of, key_of, seen_at
+from groundwire.storage.archive_lines import Imported, ImportRefused, Progress, check_lines
+from groundwire.storage.archive_text import Question
+from groundwire.storage.base import StoreError
+from groundwire.storage.writer import Job, Writer
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from groundwire.storage.archive_file import ArchiveFile, Broken
+    from groundwire.storage.archive_tables import Bounds
+
+__all__ = ["ARCHIVE", "Archive", "Found", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
+
+_logger = logging.getLogger(__name__)
+
+_DAY = 86_400.0  # seconds
+_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+_MOST_WAITING = 256  # things to remember; a disk that cannot follow loses some rather than all memory
+_SPOOLED = 8_000_000  # bytes of an import that stay in memory
+
+_T = TypeVar("_T")
+
+
+class ArchiveSettings(Protocol):
+    """The section `[archive]` of the settings."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether there is an archive."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """The file; empty for one in the user's cache folder."""
+        ...
+
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes that it may take."""
+        ...
+
+    @property
+    def max_age_days(self) -> float:
+        """Days after which something is forgotten."""
+        ...
+
+
+class HasArchiveSettings(Protocol):
+    """Settings with a section `[archive]`."""
+
+    @property
+    def archive(self) -> ArchiveSettings:
+        """The section."""
+        ...
+
+
+class Writable(Protocol):
+    """What an export is written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """How much the archive holds."""
+
+    pages: int
+    """Pages that were read."""
+    results: int
+    """Results that were seen."""
+    size: int
+    """About how many bytes they take, the index included."""
+    oldest: datetime | None
+    """When the oldest was seen, in UTC; None when there is none."""
+    newest: datetime | None
+    """The same for the newest."""
+
+
+class Archive:
+    """Pages and results of earlier searches, by their words.
+
+    The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
+    `add_results` and `remember` never raise; every other call raises `StoreError` when the archive is switched off,
+    busy or closed.
+
+    Args:
+        path: The file, which the SQLite store may share; None for process memory.
+        max_bytes: About the most that it may take, the index included; what was seen longest ago goes first.
+        max_age: Seconds after which something is forgotten.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        max_bytes: int = 500_000_000,
+        max_age: float = 365 * _DAY,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self._max_bytes = max_bytes
+        self._max_age = max_age
+        self._clock = clock
+        self._file: ArchiveFile | None = None
+        self._writer = Writer(self._commit)
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
+        self._tasks: set[asyncio.Task[int]] = set()
+        self._problem: Broken | None = None
+        self._scrub = False
+        self._closed = False
+
+    @property
+    def problem(self) -> str:
+        """Why it keeps nothing any more; empty while it works."""
+        return str(self._problem) if self._problem else ""
+
+    async def add_page(self, page: Page) -> bool:
+        """Keep a page that was read, in place of an older copy; return whether it was kept.
+
+        A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
+        kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
+        """
+        return await self._keep(page) > 0
+
+    async def add_results(self, response: SearchResponse) -> int:
+        """Keep the results of a search; return how many were kept. Never raises."""
+        return await self._keep(response)
+
+    def remember(self, source: Page | SearchResponse) -> None:
+        """Keep a page or an answer without making anybody wait; `aclose` waits for it. Call it on the event loop."""
+        if self._closed or self._problem or len(self._tasks) >= _MOST_WAITING:
+            return
+        task = asyncio.get_running_loop().create_task(self._keep(source))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def search(
+        self, text: str, *, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
+    ) -> Sequence[Found]:
+        """Return what answers a question, best first, each address once.
+
+        What has all the words comes first, then what has at least half of them. Case and accents do not matter.
+
+        Args:
+            text: Any text; nothing in it is an operator.
+            limit: The most that is returned.
+            filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
+                region, decency and the page are left aside.
+            offset: How many of the best are passed over.
+
+        Raises:
+            StoreError: the archive cannot be searched.
+        """
+        question = Question.read(text)
+        if question is None:
+            return []
+        from groundwire.storage import archive_tables
+
+        bounds = self._bounds(filters)
+        return await self._read(lambda db: archive_tables.find(db, question, bounds, limit, offset))
+
+    async def get_page(self, url: str) -> Page | None:
+        """Return the newest copy of a page, marked as stale, with a warning that says when it was read; or None.
+
+        Args:
+            url: The address that was asked for, or the one it redirected to.
+
+        Raises:
+            InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
+        """
+        from groundwire.storage import archive_tables
+
+        key = key_of(parse_url(url))
+        item = await self._read(lambda db: archive_tables.latest(db, key))
+        if item is None or item.seen < self._oldest:
+            return None
+        return item.page()
+
+    async def list(self, limit: int = 20, offset: int = 0) -> Sequence[Found]:
+        """Return what was seen, newest first.
+
+        Raises:
+            StoreError: the archive cannot be read.
+        """
+        from groundwire.storage import archive_tables
+
+        return await self._read(lambda db: archive_tables.listed(db, limit, offset))
+
+    async def forget(
+        self,
+        *,
+        url: str | None = None,
+        domain: str | None = None,
+        before: date | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Forget something for good: it is overwritten in the file. Give one of the arguments.
+
+        Args:
+            url: One address.
+            domain: A domain and its sub-domains.
+            before: What was seen before this day, in UTC.
+            everything: All there is.
+
+        Returns:
+            How many entries were forgotten.
+
+        Raises:
+            InvalidRequest: not exactly one argument was given, or it is wrong. BlockedAddress: the address is of a
+                refused form. StoreError: nothing was forgotten.
+        """
+        if sum((url is not None, domain is not None, before is not None, everything)) != 1:
+            raise InvalidRequest("forget", "needs one thing to forget", "Pass a url, a domain, a day, or everything.")
+        from groundwire.storage import archive_tables
+
+        key = None if url is None else key_of(parse_url(url))
+        moment = None if before is None else round(_midnight(before).timestamp() * 1_000)
+
+        def work(db: Connection) -> int:
+            gone = archive_tables.forget(db, key=key, domain=domain, before=moment)
+            self._scrub = self._scrub or gone > 0
+            return gone
+
+        return await self._writer.run(work)
+
+    async def export(self, file: Writable, *, progress: Progress | None = None) -> int:
+        """Write every entry as a line of JSON, which `import_` reads; return how many there are.
+
+        Args:
+            file: What takes the bytes.
+            progress: Is told how many more entries were written.
+
+        Raises:
+            StoreError: the archive cannot be read. OSError: the file cannot be written.
+        """
+        count = 0
+        async for items in self._all():
+            for item in items:
+                file.write(item.line().encode() + b"\n")
+            count += len(items)
+            if progress is not None:
+                progress(len(items))
+        return count
+
+    async def import_(self, file: IO[bytes], *, progress: Progress | None = None) -> Imported:
+        """Take in lines that `export` wrote: all of them, or none if one is wrong. Doing it again changes nothing.
+
+        Args:
+            file: Lines of JSON; empty ones do not count.
+            progress: Is told how many more bytes were read.
+
+        Raises:
+            ImportRefused: some lines are wrong; it names them. StoreError: the archive cannot be written.
+        """
+        now = self._clock()
+        oldest = self._oldest
+        with tempfile.SpooledTemporaryFile(_SPOOLED) as spool:
+            checked = asyncio.get_running_loop().run_in_executor(self._reader, check_lines, file, spool, now, progress)
+            try:
+                await checked
+            finally:
+                await asyncio.wait([checked])  # the thread must not write into a file that is closed
+
+            from groundwire.storage.archive_tables import take_in
+
+            def work(db: Connection) -> Imported:
+                spool.seek(0)
+                return take_in(db, spool, now=now, oldest=oldest, max_bytes=self._max_bytes)
+
+            return await self._writer.run(work)
+
+    async def statistics(self) -> Statistics:
+        """Return how much there is.
+
+        Raises:
+            StoreError: the archive cannot be read.
+        """
+        from groundwire.storage import archive_tables
+
+        found = await self._read(archive_tables.totals)
+        oldest, newest = (None if moment is None else seen_at(moment) for moment in (found.oldest, found.newest))
+        return Statistics(pages=found.pages, results=found.results, size=found.size, oldest=oldest, newest=newest)
+
+    async def aclose(self) -> None:
+        """Keep what is still to be remembered, close the file and end the threads. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
+        self._reader.shutdown(wait=False)
+        await self._writer.aclose(self._close)
+
+    @property
+    def _oldest(self) -> int:
+        """What was seen earlier is forgotten; milliseconds since the epoch."""
+        return round((self._clock() - self._max_age) * 1_000)
+
+    def _bounds(self, filters: Filters) -> Bounds:
+        from groundwire.storage.archive_tables import Bounds
+
+        today = datetime.fromtimestamp(self._clock(), UTC).date()
+        days = _RANGES.get(filters.time_range)
+        starts = [filters.published_after, None if days is None else today - timedelta(days=days)]
+        first = max((day for day in starts if day), default=None)
+        last = filters.published_before
+        return Bounds(
+            allowed=filters.allowed_domains,
+            blocked=filters.blocked_domains,
+            first=first.isoformat() if first else None,
+            last=last.isoformat() if last else None,
+        )
+
+    async def _keep(self, source: Page | SearchResponse) -> int:
+        if self._problem:
+            return 0
+        now = self._clock()
+
+        def work(db: Connection) -> int:
+            from groundwire.storage import archive_tables
+
+            kept = [item for item in items_of(source, now) if item.size <= self._max_bytes]
+            count = sum(archive_tables.put(db, item) for item in kept)
+            archive_tables.prune(db, max_bytes=self._max_bytes, oldest=self._oldest)
+            return count
+
+        try:
+            return await self._writer.run(work)
+        except StoreError as exc:
+            _logger.debug("Not kept in the archive: %s", exc)
+            return 0
+
+    async def _all(self) -> AsyncIterator[Sequence[Item]]:
+        from groundwire.storage import archive_tables
+
+        last = 0
+        while True:
+            start = last
+            last, items = await self._read(lambda db, start=start: archive_tables.after(db, start))  # type: ignore[misc]
+            if not items:
+                return
+            yield items
+
+    async def _read(self, look: Callable[[Connection], _T]) -> _T:
+        if self._closed:
+            raise StoreError("The archive was closed.")
+        if self._problem and not self._problem.readable:
+            raise self._problem
+        if self._file is None or not self._file.is_open:
+            await self._writer.run(lambda db: None)  # opens it
+        return await asyncio.get_running_loop().run_in_executor(self._reader, self._look, look)
+
+    def _look(self, look: Callable[[Connection], _T]) -> _T:
+        if self._file is None:
+            raise StoreError("The archive was closed.")
+        from groundwire.storage.archive_file import Broken
+
+        try:
+            return self._file.read(look)
+        except Broken as exc:
+            self._switch_off(exc)
+            raise
+
+    def _commit(self, jobs: Sequence[Job[object]]) -> None:
+        if self._problem:
+            raise self._problem
+        from groundwire.storage.archive_file import ArchiveFile, Broken  # SQLite is loaded when it is needed
+
+        if self._file is None:
+            self._file = ArchiveFile(self.path)
+        try:
+            self._file.commit(jobs, self._scrubbed)
+        except Broken as exc:
+            self._switch_off(exc)
+            raise
+
+    def _scrubbed(self) -> bool:
+        scrub, self._scrub = self._scrub, False
+        return scrub
+
+    def _switch_off(self, problem: Broken) -> None:
+        if self._problem is None:
+            self._problem = problem
+            _logger.warning("The archive is switched off. %s", problem)
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def open_archive(settings: HasArchiveSettings) -> Archive | None:
+    """Return the archive of the settings, or None when it is switched off. Nothing is opened before the first call."""
+    chosen = settings.archive
+    if not chosen.enabled:
+        return None
+    path = Path(chosen.path).expanduser() if chosen.path else default_path()
+    return Archive(path, max_bytes=chosen.max_bytes, max_age=chosen.max_age_days * _DAY)
+
+
+def default_path() -> Path:
+    """Return where the archive is unless the settings name another file: in the user's cache folder."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("groundwire") / "archive.db"
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -1,0 +1,99 @@
+"""Text as the full-text index wants it, and questions to it that are safe whatever was typed.
+
+SQLite's `unicode61` tokenizer folds case and diacritics, and takes what stands between blanks for one word. Scripts
+without blanks would become words as long as sentences; so their characters are kept apart by a sign that is no part
+of any text (U+001F), and a run of them is looked for as a phrase. SQLite's trigram index, the other way, finds no word
+of two characters, as most are in Chinese and Japanese, and takes several times the space.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+__all__ = ["Question", "joined", "readable", "split", "storable"]
+
+_MARK = "\x1f"  # a control character: `unicode61` reads it as a blank
+# Thai and Lao, Myanmar, Hangul jamo, Khmer, CJK and kana, Hangul, CJK compatibility, half-width kana, CJK extensions.
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c"
+    "\u3040-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
+)
+_HAS_DENSE = re.compile(f"[{_DENSE}]")
+_BETWEEN = re.compile(rf"(?<=[{_DENSE}])(?=\w)|(?<=\w)(?=[{_DENSE}])")
+_RUN = re.compile(f"[{_DENSE}]{{3,}}")
+_LONGEST = 2_000  # characters of a question
+_MOST = 24  # words of a question
+_PREFIX = 3  # letters from which the last word may be the beginning of one
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKUP = re.compile(r"(?m)^\s*(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
+
+
+def storable(text: str) -> str:
+    """Return text that has a UTF-8 form, without the sign that keeps characters apart and without NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace(_MARK, " ").replace("\0", " ")
+
+
+def split(text: str) -> str:
+    """Return text for the index: characters of scripts without blanks kept apart."""
+    return text if text.isascii() or not _HAS_DENSE.search(text) else _BETWEEN.sub(_MARK, text)
+
+
+def joined(text: str) -> str:
+    """Return the text that was given to `split`."""
+    return text.replace(_MARK, "")
+
+
+def readable(snippet: str) -> str:
+    """Return a passage of Markdown as a line of plain text."""
+    return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", joined(snippet))).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was typed, as expressions for FTS5; every word is quoted, so none can be an operator.
+
+    https://sqlite.org/fts5.html#full_text_query_syntax
+    """
+
+    strict: str
+    """Finds what has all the words, each run of characters as a phrase, the last word perhaps only begun."""
+    loose: tuple[str, ...]
+    """Finds each word by itself; scripts without blanks by pairs of characters."""
+
+    @classmethod
+    def read(cls, text: str) -> Question | None:
+        """Return the question in a text, or None when there is no letter and no digit in it."""
+        clean = unicodedata.normalize("NFC", storable(text[:_LONGEST]))
+        words = list(dict.fromkeys(word for word in clean.split() if any(map(str.isalnum, word))))[:_MOST]
+        if not words:
+            return None
+        strict = [_quoted(word) for word in words]
+        if words[-1][-_PREFIX:].isalpha() and len(words[-1]) >= _PREFIX and not _HAS_DENSE.search(words[-1]):
+            strict[-1] += " *"
+        pieces = dict.fromkeys(piece for word in words for piece in _pieces(word))
+        return cls(" AND ".join(strict), tuple(map(_quoted, pieces))[:_MOST])
+
+    @property
+    def any(self) -> str:
+        """An expression that finds what has at least one of the words."""
+        return " OR ".join(self.loose)
+
+    @property
+    def least(self) -> int:
+        """How many of the words must be there: half of them."""
+        return (len(self.loose) + 1) // 2
+
+
+def _pieces(word: str) -> list[str]:
+    runs = _RUN.findall(word)
+    if not runs:
+        return [word]
+    pairs = [run[at : at + 2] for run in runs for at in range(len(run) - 1)]
+    rest = [part for part in _RUN.sub(" ", word).split() if any(map(str.isalnum, part))]
+    return [pair for pair in pairs if any(map(str.isalnum, pair))] + rest
+
+
+def _quoted(word: str) -> str:
+    return '"' + split(word).replace('"', '""') + '"'

@@ -1,0 +1,228 @@
+"""`groundwire archive`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from groundwire.cli import group
+from groundwire.models import Page, SearchResponse, SearchResult
+from groundwire.storage.archive import Archive
+
+Terminal = Any  # see conftest.py
+SEEN = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def file(terminal: Terminal) -> Path:
+    """An archive's file with a page and a result in it; the terminal's settings name it."""
+    path: Path = terminal.home / "kept" / "archive.db"
+    terminal.variables["GROUNDWIRE_ARCHIVE_PATH"] = str(path)
+    terminal.variables["GROUNDWIRE_ARCHIVE_MAX_AGE_DAYS"] = "36500"
+
+    async def fill() -> None:
+        archive = Archive(path, clock=SEEN.timestamp)
+        await archive.add_page(Page(url="https://a.example/one", title="A page", content="Whales \x1b[31msing."))
+        row = SearchResult(title="A row", url="https://b.example/", snippet="Dolphins.", published="2026-11-01")
+        await archive.add_results(SearchResponse(query="swimmers", results=(row,), provider="searxng"))
+        await archive.aclose()
+
+    asyncio.run(fill())
+    return path
+
+
+def answered(terminal: Terminal, typed: str | bytes, *arguments: str, **variables: str) -> Result:
+    """Run in this process, with something on standard input."""
+    runner = CliRunner(env=terminal.environment | variables)
+    return runner.invoke(group, ["archive", *arguments], input=typed, prog_name="groundwire")
+
+
+@pytest.mark.req("B13")
+@pytest.mark.usefixtures("file")
+def test_search(terminal: Terminal) -> None:
+    done = terminal.here("archive", "search", "whales")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == " 1. A page\n    https://a.example/one\n    Whales �[31msing.\n    read 2026-11-20\n\n"
+    done = terminal.here("archive", "search", "dolphins", "--json")
+    assert (done.exit_code, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+    found = json.loads(done.stdout)
+    assert found["query"] == "dolphins"
+    (row,) = found["results"]
+    assert row["rank"] > 0
+    assert row | {"rank": 0} == {
+        "url": "https://b.example/",
+        "title": "A row",
+        "snippet": "Dolphins.",
+        "published": "2026-11-01",
+        "seen": "2026-11-20T12:00:00+00:00",
+        "kind": "result",
+        "rank": 0,
+    }
+    done = terminal.here("archive", "search", "sharks")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "Nothing in the archive answers: sharks\n")
+    assert terminal.here("archive", "search", "whales", "-d", "b.example").exit_code == 1
+    assert terminal.here("archive", "search", "whales", "-x", "b.example", "--after", "2026-11-20").exit_code == 0
+    assert terminal.here("archive", "search", "dolphins", "--before", "2026-11-01").exit_code == 0
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["search"], "QUERY"),
+        (["search", "x", "--limit", "0"], "limit: is 0"),
+        (["search", "x", "--after", "soon"], "published_after"),
+        (["search", "x", "--time-range", "z"], "time_range"),
+        (["search", "x", "-d", "a b"], "allowed_domains"),
+        (["search", "  "], "query: is empty"),
+        (["list", "--limit", "0"], "limit"),
+        (["forget"], "Give one thing"),
+        (["forget", "https://a.example/one", "--all", "--yes"], "Give one thing"),
+        (["forget", "nonsense"], "url: "),
+        (["forget", "--domain", "a b"], "allowed_domains"),
+        (["forget", "--before", "soon"], "soon"),
+        (["import", "no-such-file"], "no-such-file"),
+        (["export", "-", "--json"], "standard output"),
+    ],
+)
+def test_wrong_use(terminal: Terminal, arguments: list[str], said: str) -> None:
+    done = terminal.here("archive", *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert terminal.here("archive", "list").stdout.count("\n") == 2
+
+
+@pytest.mark.req("B13")
+@pytest.mark.usefixtures("file")
+def test_list(terminal: Terminal) -> None:
+    done = terminal.here("archive", "list")
+    assert done.exit_code == 0
+    assert done.stdout.splitlines() == [
+        "2026-11-20 12:00  result  https://b.example/  A row",
+        "2026-11-20 12:00  page    https://a.example/one  A page",
+    ]
+    assert done.stderr == "1 page, 1 result, about 0.0 MB\n"
+    done = terminal.here("archive", "list", "--json", "-n", "1")
+    listed = json.loads(done.stdout)
+    assert [row["url"] for row in listed["entries"]] == ["https://b.example/"]
+    assert listed["statistics"]["pages"] == 1
+    assert listed["statistics"]["oldest"] == "2026-11-20T12:00:00+00:00"
+    assert terminal.here("archive", "list", "--offset", "2").exit_code == 1
+
+
+@pytest.mark.req("B13")
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(
+    ("selector", "count"),
+    [
+        (["https://a.example/one"], 1),
+        (["--domain", "b.example"], 1),
+        (["--before", "2026-11-21"], 2),
+        (["--before", "2026-11-20"], 0),
+        (["--all", "--yes"], 2),
+    ],
+)
+def test_forget(terminal: Terminal, selector: list[str], count: int) -> None:
+    done = terminal.here("archive", "forget", *selector)
+    assert done.exit_code == (0 if count else 1)
+    assert done.stdout == f"Forgot {count} {'entry' if count == 1 else 'entries'}.\n"
+    assert terminal.here("archive", "list").stdout.count("\n") == 2 - count
+    done = terminal.here("archive", "forget", *selector, "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (1, {"forgotten": 0})
+
+
+@pytest.mark.usefixtures("file")
+def test_forgetting_everything_is_asked_about(terminal: Terminal) -> None:
+    done = terminal.here("archive", "forget", "--all")
+    assert done.exit_code == 2
+    assert "Add --yes" in done.stderr
+    for answer, left in (("n\n", 2), ("y\n", 0)):
+        done = answered(terminal, answer, "forget", "--all")
+        assert "Forget everything that was read and seen? [y/N]" in done.stderr
+        assert terminal.here("archive", "list").stdout.count("\n") == left
+
+
+@pytest.mark.req("B13")
+def test_export_and_import(terminal: Terminal, file: Path) -> None:
+    copy = terminal.home / "copy.jsonl"
+    done = terminal.here("archive", "export", "copy.jsonl")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "Exported 2 entries.\n")
+    assert copy.stat().st_mode & 0o077 == 0
+    whole = copy.read_bytes()
+    assert whole.count(b"\n") == 2
+    assert terminal.here("archive", "export", "-").stdout_bytes == whole
+    assert json.loads(terminal.here("archive", "export", "copy.jsonl", "--json").stdout)["exported"] == 2
+    done = terminal.here("archive", "import", "copy.jsonl")
+    assert (done.exit_code, done.stdout) == (0, "Imported 0 entries; 2 were there.\n")
+    other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
+    done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
+    assert json.loads(done.stdout) == {"added": 2, "unchanged": 0, "skipped": 0}
+    assert terminal.here("archive", "export", "-", **other).stdout_bytes == whole
+    done = answered(terminal, whole, "import", "-", **other)
+    assert done.stdout == "Imported 0 entries; 2 were there.\n"
+    assert sorted(path.name for path in terminal.home.iterdir()) == ["copy.jsonl", "kept"]
+
+
+@pytest.mark.req("B13")
+def test_a_bad_file_is_not_imported(terminal: Terminal, file: Path) -> None:
+    copy = terminal.home / "copy.jsonl"
+    terminal.here("archive", "export", "copy.jsonl")
+    copy.write_bytes(copy.read_bytes() + b"nonsense\n")
+    other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
+    done = terminal.here("archive", "import", "copy.jsonl", **other)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.splitlines()[0] == "Error: Nothing was imported: some lines are wrong."
+    assert done.stderr.splitlines()[1].startswith("  line 3: Invalid JSON")
+    done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["problems"][0][0] == 3
+    assert terminal.here("archive", "list", **other).exit_code == 1
+
+
+COMMANDS: list[Callable[[Terminal], list[str]]] = [
+    lambda terminal: ["search", "x"],
+    lambda terminal: ["list"],
+    lambda terminal: ["forget", "--all", "--yes"],
+    lambda terminal: ["export", "copy.jsonl"],
+    lambda terminal: ["import", str(terminal.home / "empty")],
+]
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_archive_that_cannot_be_used(terminal: Terminal, command: Callable[[Terminal], list[str]]) -> None:
+    (terminal.home / "empty").write_bytes(b"")
+    broken = terminal.home / "broken.db"
+    broken.write_bytes(b"no database at all " * 1_000)
+    done = terminal.here("archive", *command(terminal), GROUNDWIRE_ARCHIVE_PATH=str(broken))
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr.startswith("Error: ")
+    assert "broken.db" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (terminal.home / "copy.jsonl").exists()
+    done = terminal.here("archive", *command(terminal), GROUNDWIRE_ARCHIVE_ENABLED="false")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "set archive.enabled = true" in done.stderr
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.usefixtures("file")
+def test_as_a_process(terminal: Terminal) -> None:
+    done = terminal.run("archive", "search", "whales")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "https://a.example/one" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("command", [[], ["search"], ["list"], ["forget"], ["export"], ["import"]])
+def test_help(command: list[str], terminal: Terminal) -> None:
+    done = terminal.here("archive", *command, "--help")
+    assert done.exit_code == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80

@@ -1,0 +1,94 @@
+"""Providers over the services of the miniature web."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import SecretStr
+
+from groundwire.providers.api import ApiProvider
+from groundwire.providers.keys import Keys
+from groundwire.providers.prices import load_prices
+from groundwire.providers.registry import provider_class, provider_names
+from groundwire.safety.guard import Guard
+from groundwire.testing.server import Endpoint
+from groundwire.testing.world import World
+from groundwire.transport import Reply, Transport
+
+__all__ = ["APIS", "KEYED", "READ", "SEARCH", "Makes", "api_class", "posted", "sent"]
+
+_P = TypeVar("_P", bound=ApiProvider)
+
+
+def api_class(name: str) -> Any:
+    """Return the class of a provider behind an HTTP API, by its name; `Any`, for what they can do differs."""
+    return provider_class(name)
+
+
+APIS = tuple(name for name in provider_names() if issubclass(api_class(name), ApiProvider))
+"""The providers behind an HTTP API."""
+SEARCH = tuple(name for name in APIS if api_class(name).capabilities.search)
+"""Those of them that search."""
+READ = tuple(name for name in APIS if api_class(name).capabilities.read)
+"""Those of them that read."""
+KEYED = tuple(name for name in APIS if api_class(name).key_variables)
+"""Those of them that take a key."""
+
+
+class Makes:
+    """Makes providers that talk to a world's services.
+
+    Args:
+        world: The world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._transports: list[Transport] = []
+
+    def __call__(self, cls: type[_P], *keys: str, **options: Any) -> _P:
+        """Make a provider.
+
+        Args:
+            cls: Its class.
+            keys: Its keys, by default the one that the services know; an empty one stands for none.
+            options: Its own settings.
+        """
+        name = cls.__module__.rpartition(".")[2]
+        base_url = self._world.service(name).url
+        return cls(
+            self.transport(),
+            keys=Keys(name, [SecretStr(key) for key in keys or ("test-key",) if key]),
+            base_url=base_url,
+            prices=load_prices().get(name),
+            name=name,
+            options=cls.Options(**options),
+        )
+
+    def transport(self, user_agent: str | None = None) -> Transport:
+        """Return an HTTP client that may reach all of the world that is served by now.
+
+        Args:
+            user_agent: What it calls itself, if not as usual.
+        """
+        guard = Guard(allow_origins=self._world.origins)
+        made = Transport(guard) if user_agent is None else Transport(guard, user_agent=user_agent)
+        self._transports.append(made)
+        return made
+
+    async def aclose(self) -> None:
+        """Close the clients."""
+        for transport in self._transports:
+            await transport.aclose()
+
+
+def sent(service: Endpoint) -> dict[str, Any]:
+    """Return the JSON object that a service was sent last."""
+    body = service.requests[-1].json()
+    assert isinstance(body, dict)
+    return body
+
+
+async def posted(provider: ApiProvider, path: str, body: object) -> Any:
+    """Return the JSON value with which a provider's service answers a body, as it came."""
+    return await provider.ask("POST", path, Reply.json, json_body=body, deadline=None)

@@ -1,0 +1,610 @@
+"""The offline archive: what is kept, found, forgotten, and what happens when its file fails."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import Filters, Page, SearchResponse, SearchResult
+from groundwire.storage.archive import Archive, ImportRefused
+from groundwire.storage.archive_text import Question, joined, split
+from groundwire.storage.base import StoreError
+from groundwire.storage.sqlite import SqliteStore
+
+DAY = 86_400.0
+START = datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp()
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def page(url: str = "https://a.example/one", content: str = "Some words about whales.", **fields: object) -> Page:
+    return Page.model_validate({"url": url, "title": "A page", "content": content, "reader": "local", **fields})
+
+
+def response(*rows: SearchResult, query: str = "a question", **fields: object) -> SearchResponse:
+    return SearchResponse.model_validate({"query": query, "results": rows, "provider": "searxng", **fields})
+
+
+def row(url: str = "https://b.example/", snippet: str = "A snippet about dolphins.", **fields: object) -> SearchResult:
+    return SearchResult.model_validate({"title": "A row", "url": url, "snippet": snippet, "source": "x", **fields})
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "archive.db"
+
+
+@pytest.fixture(params=["memory", "file"])
+async def archive(request: pytest.FixtureRequest, clock: Clock, path: Path) -> AsyncIterator[Archive]:
+    made = Archive(None if request.param == "memory" else path, clock=clock)
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+async def reopened(clock: Clock, path: Path) -> AsyncIterator[Callable[[], Archive]]:
+    made: list[Archive] = []
+
+    def make() -> Archive:
+        made.append(Archive(path, clock=clock))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.aclose()
+
+
+async def urls(archive: Archive, text: str, **filters: object) -> list[str]:
+    return [found.url for found in await archive.search(text, limit=50, filters=Filters(**filters))]  # type: ignore[arg-type]
+
+
+@pytest.mark.req("B13")
+async def test_what_was_read_and_seen_is_found(archive: Archive) -> None:
+    assert await archive.add_page(page(published="2026-11-01"))
+    assert await archive.add_results(response(row())) == 1
+    (whale,) = await archive.search("WHALES")
+    assert (whale.url, whale.title, whale.kind) == ("https://a.example/one", "A page", "page")
+    assert whale.snippet == "Some words about whales."
+    assert (whale.published, whale.seen) == ("2026-11-01", datetime.fromtimestamp(START, UTC))
+    assert whale.rank > 0
+    (dolphin,) = await archive.search("dolphins")
+    assert (dolphin.url, dolphin.kind, dolphin.published) == ("https://b.example/", "result", None)
+    assert await archive.search("sharks") == []
+
+
+@pytest.mark.req("B13")
+async def test_a_page_comes_back_as_it_was_and_says_that_it_is_old(archive: Archive) -> None:
+    kept = page(
+        content="# 東京 Ünïcode\n\nText.", language="ja", content_type="text/html", original_length=17, warnings=("w",)
+    )
+    await archive.add_page(kept)
+    got = await archive.get_page("http://a.example/one/#part")
+    assert got is not None
+    assert got.stale
+    assert got.warnings == ("w", "from the archive, read on 2026-11-20")
+    assert got.model_copy(update={"stale": False, "cached": False, "warnings": ("w",)}) == kept
+    assert await archive.get_page("https://a.example/two") is None
+
+
+async def test_it_outlives_the_process_and_two_may_use_it(reopened: Callable[[], Archive]) -> None:
+    first, second = reopened(), reopened()
+    await first.add_page(page())
+    assert await urls(second, "whales") == ["https://a.example/one"]
+    await second.add_page(page("https://a.example/two"))
+    assert len(await urls(first, "whales")) == 2
+    await first.aclose()
+    assert len(await urls(reopened(), "whales")) == 2
+
+
+async def test_it_shares_a_file_with_the_store_whichever_comes_first(
+    reopened: Callable[[], Archive], path: Path
+) -> None:
+    store = SqliteStore(path)
+    archive = reopened()
+    await archive.add_page(page())
+    await store.set("key", b"value", fresh=60)
+    entry = await store.get("key")
+    assert entry is not None
+    assert entry.value == b"value"
+    await store.aclose()
+    other = path.with_name("other.db")
+    store = SqliteStore(other)
+    await store.set("key", b"value", fresh=60)
+    shared = Archive(other)
+    assert await shared.add_page(page())
+    await shared.aclose()
+    await store.aclose()
+
+
+@pytest.mark.req("B13")
+async def test_it_keeps_nothing_that_failed_or_is_a_copy_or_secret(archive: Archive) -> None:
+    for refused in (
+        page(status="error", error="no"),
+        page(content="  "),
+        page(cached=True),
+        page(stale=True),
+        page(reader="archive"),
+        page("https://a.example/?access_token=abc"),
+        page(final_url="https://a.example/?password=abc"),
+        page("not an address"),
+    ):
+        assert not await archive.add_page(refused)
+    assert await archive.add_results(response(row(), cached=True)) == 0
+    assert await archive.add_results(response(row(), stale=True)) == 0
+    secret = row("https://b.example/?api_key=abc")
+    assert await archive.add_results(response(row(source="archive"), secret, row(title="", snippet=""))) == 0
+    assert (await archive.statistics()).size == 0
+
+
+async def test_a_query_with_a_token_is_not_kept(archive: Archive) -> None:
+    await archive.add_results(response(row(), query="why is ghp_" + "a1" * 18 + " refused"))
+    assert await urls(archive, "refused") == []
+    assert await urls(archive, "dolphins") == ["https://b.example/"]
+
+
+@pytest.mark.req("B13")
+async def test_one_entry_an_address_and_the_newest_wins(archive: Archive, clock: Clock) -> None:
+    await archive.add_page(page(published="2026-01-01"))
+    clock.time += DAY
+    await archive.add_page(page("http://a.example/one/#x", "Now about walruses."))
+    assert await urls(archive, "whales") == []
+    (found,) = await archive.search("walruses")
+    assert found.published == "2026-01-01"
+    assert found.seen.date() == date(2026, 11, 21)
+    assert (await archive.statistics()).pages == 1
+
+
+async def test_a_page_that_is_cut_shorter_does_not_replace_the_whole(archive: Archive, clock: Clock) -> None:
+    whole = "word " * 200 + "the end"
+    await archive.add_page(page(content=whole))
+    clock.time += DAY
+    await archive.add_page(page(content=whole[:500], truncated=True))
+    got = await archive.get_page("https://a.example/one")
+    assert got is not None
+    assert (got.content, got.truncated) == (whole, False)
+    assert got.warnings == ("from the archive, read on 2026-11-21",)
+
+
+async def test_a_page_is_found_by_both_ends_of_a_redirect(archive: Archive) -> None:
+    await archive.add_page(page("https://short.example/x", final_url="https://long.example/y"))
+    for url in ("https://short.example/x", "https://long.example/y"):
+        got = await archive.get_page(url)
+        assert got is not None
+        assert got.final_url == "https://long.example/y"
+    assert await urls(archive, "whales") == ["https://long.example/y"]
+
+
+async def test_a_result_is_found_by_the_queries_that_led_to_it(archive: Archive, clock: Clock) -> None:
+    await archive.add_results(response(row(), query="flippered mammals"))
+    clock.time += 1
+    await archive.add_results(response(row(), query="clever swimmers"))
+    assert await urls(archive, "flippered mammals") == ["https://b.example/"]
+    assert await urls(archive, "clever swimmers") == ["https://b.example/"]
+    assert [found.snippet for found in await archive.search("clever")] == ["A snippet about dolphins."]
+
+
+async def test_an_address_that_was_seen_and_read_is_returned_once(archive: Archive) -> None:
+    await archive.add_results(response(row("https://a.example/one", "Whales sing.")))
+    await archive.add_page(page())
+    assert await urls(archive, "whales") == ["https://a.example/one"]
+    assert len(await archive.list()) == 2
+
+
+@pytest.mark.req("B13")
+async def test_order_and_pages_of_results(archive: Archive) -> None:
+    for number in range(30):
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler text {number} without much."))
+    await archive.add_page(page("https://a.example/text", "It mentions sonar once among many other words here."))
+    await archive.add_page(page("https://a.example/title", "Something else.", title="Sonar"))
+    assert await urls(archive, "sonar") == ["https://a.example/title", "https://a.example/text"]
+    second = await archive.search("sonar", limit=1, offset=1)
+    assert [found.url for found in second] == ["https://a.example/text"]
+    assert len(await archive.search("filler", limit=7)) == 7
+    parts = [await archive.search("filler", limit=10, offset=start) for start in (0, 10, 20, 30)]
+    assert len({found.url for part in parts for found in part}) == 30
+
+
+async def test_all_words_come_first_then_half_of_them(archive: Archive) -> None:
+    await archive.add_page(page("https://a.example/all", "Reciprocal rank fusion merges several lists of results."))
+    await archive.add_page(page("https://a.example/half", "Rank fusion, rank fusion."))
+    await archive.add_page(page("https://a.example/one", "Fusion of atoms."))
+    assert await urls(archive, "reciprocal rank fusion") == ["https://a.example/all", "https://a.example/half"]
+    assert (await urls(archive, "how does reciprocal rank fusion work"))[0] == "https://a.example/all"
+    assert await urls(archive, "recip") == ["https://a.example/all"]  # a word that is only begun
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize(
+    ("content", "query"),
+    [
+        ("Le café de l’été à Zürich", "cafe ete zurich"),
+        ("Le cafe\u0301 decomposed", "café"),
+        ("東京都の天気は晴れです。", "天気"),
+        ("東京都の天気は晴れです。", "東京の天気はどうですか"),
+        ("我们在北京学习中文", "北京"),
+        ("검색엔진은 빠르다", "검색"),
+        ("ภาษาไทยเขียนโดยไม่เว้นวรรค", "ภาษา"),
+        ("カタカナとabcの混在", "abc"),
+        ("Call foo.bar_baz() and C++ 3.11", "foo.bar_baz()"),
+        ("state-of-the-art methods", "State-of-the-art"),
+    ],
+)
+async def test_scripts_and_accents(archive: Archive, content: str, query: str) -> None:
+    await archive.add_page(page(content=content))
+    await archive.add_page(page("https://other.example/", "これは別の文章だ。 这是别的。 다른 글. Nothing of it."))
+    found = await archive.search(query)
+    assert [one.url for one in found] == ["https://a.example/one"]
+    assert "\x1f" not in found[0].snippet
+    got = await archive.get_page("https://a.example/one")
+    assert got is not None
+    assert got.content == content
+
+
+async def test_a_phrase_of_a_dense_script_is_one(archive: Archive) -> None:
+    await archive.add_page(page(content="京都と東北"))
+    assert await archive.search("東京") == []
+
+
+async def test_a_snippet_is_plain_text_around_the_words(archive: Archive) -> None:
+    before = "# Heading\n\n" + "Words of no interest. " * 100
+    await archive.add_page(page(content=before + "- The **narwhal** has [one tusk](https://t.example/x).\n\n" + before))
+    (found,) = await archive.search("narwhal")
+    assert "The narwhal has one tusk." in found.snippet
+    assert len(found.snippet) < 600
+
+
+@pytest.mark.req("B4", "B13")
+async def test_filters(archive: Archive, clock: Clock) -> None:
+    await archive.add_page(page("https://www.a.example/1", published="2025-06-01"))
+    await archive.add_page(page("https://b.example/2", published="2026-11-18T10:00:00Z"))
+    clock.time -= 60 * DAY
+    await archive.add_page(page("https://nota.example/3"))
+    clock.time += 60 * DAY
+    assert len(await urls(archive, "whales")) == 3
+    assert await urls(archive, "whales", allowed_domains=("a.example",)) == ["https://www.a.example/1"]
+    assert await urls(archive, "whales", allowed_domains=("b.example", "nota.example")) != []
+    assert len(await urls(archive, "whales", blocked_domains=("a.example", "no%such_"))) == 2
+    assert await urls(archive, "whales", allowed_domains=("%.example",)) == []
+    assert await urls(archive, "whales", time_range="w") == ["https://b.example/2"]
+    assert await urls(archive, "whales", published_before=date(2025, 12, 31)) == ["https://www.a.example/1"]
+    assert await urls(archive, "whales", published_after=date(2026, 9, 1), published_before=date(2026, 10, 1)) == [
+        "https://nota.example/3"
+    ]
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"',
+        "''",
+        "a OR",
+        "NOT",
+        "NEAR(a b)",
+        "title:x",
+        "^a",
+        "a*",
+        "(",
+        "-a",
+        "a + b",
+        "\0",
+        "\x1f",
+        "\ud800",
+        "!!!",
+        "",
+    ],
+)
+async def test_operators_are_words(archive: Archive, text: str) -> None:
+    await archive.add_page(page(content="Some words about a title OR whales NOT near."))
+    await archive.search(text)
+    assert not archive.problem
+
+
+WORDS = st.text(max_size=60) | st.text(alphabet="\"'*()^:-+{}\x00 aAéß東京ไทย AND OR NOT NEAR,;%_\\", max_size=60)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.req("B13")
+async def test_any_text_may_be_asked_and_kept() -> None:
+    archive = Archive(None)
+    runner = asyncio.get_running_loop()
+
+    def check(text: str, title: str) -> None:
+        async def one() -> None:
+            await archive.add_page(page(content=f"x{text}", title=title))
+            await archive.search(text)
+            assert not archive.problem
+            assert await archive.get_page("https://a.example/one") is not None
+
+        asyncio.run_coroutine_threadsafe(one(), runner).result()
+
+    await asyncio.to_thread(given(WORDS, WORDS)(check))
+    await archive.aclose()
+
+
+@given(WORDS)
+def test_splitting_loses_nothing(text: str) -> None:
+    text = text.replace("\x1f", "")
+    assert joined(split(text)) == text
+
+
+@given(st.text())
+def test_a_question_has_words_or_is_none(text: str) -> None:
+    question = Question.read(text)
+    assert question is None or (question.strict and 1 <= question.least <= len(question.loose))
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize(
+    ("selector", "left"),
+    [
+        ({"url": "http://a.example/one"}, 3),
+        ({"domain": "a.example"}, 2),
+        ({"before": date(2026, 11, 20)}, 3),
+        ({"everything": True}, 0),
+    ],
+)
+async def test_forgetting(archive: Archive, clock: Clock, selector: dict[str, object], left: int) -> None:
+    await archive.add_page(page())
+    await archive.add_page(page("https://www.a.example/two"))
+    await archive.add_results(response(row()))
+    clock.time -= DAY
+    await archive.add_page(page("https://nota.example/"))
+    assert await archive.forget(**selector) == 4 - left  # type: ignore[arg-type]
+    assert len(await archive.list()) == left
+    assert len(await urls(archive, "whales dolphins")) == left
+    assert await archive.forget(**selector) == 0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("selectors", [{}, {"url": "https://a.example/", "everything": True}])
+async def test_one_thing_is_forgotten_at_a_time(archive: Archive, selectors: dict[str, object]) -> None:
+    with pytest.raises(InvalidRequest, match="one thing to forget"):
+        await archive.forget(**selectors)  # type: ignore[arg-type]
+
+
+async def test_what_is_forgotten_is_gone_from_the_file(reopened: Callable[[], Archive], path: Path) -> None:
+    archive = reopened()
+    for number in range(20):
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler number {number}."))
+    await archive.add_page(page(content="An embarrassing xylophone. " * 400))
+    assert await archive.forget(url="https://a.example/one") == 1
+    everything = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"xylophone" not in everything
+    assert b"a.example" not in everything
+    assert len(await archive.search("filler", limit=50)) == 20
+
+
+@pytest.mark.req("B13")
+async def test_it_is_pruned_by_size_and_by_age(clock: Clock) -> None:
+    archive = Archive(None, max_bytes=40_000, max_age=10 * DAY, clock=clock)
+    for number in range(40):
+        clock.time += 1
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler {number}. " + "word " * 200))
+    totals = await archive.statistics()
+    assert 30_000 < totals.size <= 40_000
+    newest = [found.url for found in await archive.list(50)]
+    assert newest == [f"https://f.example/{number}" for number in range(39, 39 - len(newest), -1)]
+    assert await archive.search("0") == []
+    assert not await archive.add_page(page(content="word " * 20_000))
+    clock.time += 11 * DAY
+    assert await archive.get_page(newest[0]) is None
+    await archive.add_page(page())
+    assert [found.url for found in await archive.list()] == ["https://a.example/one"]
+    await archive.aclose()
+
+
+async def test_export_and_import(archive: Archive, clock: Clock) -> None:
+    await archive.add_page(page("https://a.example/x", final_url="https://a.example/one", content="東京 whales"))
+    await archive.add_results(response(row(published="2026-01-01"), query="clever swimmers"))
+    file = io.BytesIO()
+    steps: list[int] = []
+    assert await archive.export(file, progress=steps.append) == 2
+    assert sum(steps) == 2
+    other = Archive(None, clock=clock)
+    file.seek(0)
+    done = await other.import_(file, progress=steps.append)
+    assert (done.added, done.unchanged, done.skipped) == (2, 0, 0)
+    assert sum(steps) == 2 + len(file.getvalue())
+    assert list(await other.list()) == list(await archive.list())
+    assert await urls(other, "clever swimmers") == ["https://b.example/"]
+    assert await other.get_page("https://a.example/x") == await archive.get_page("https://a.example/x")
+    file.seek(0)
+    again = await other.import_(file)
+    assert (again.added, again.unchanged) == (0, 2)
+    copy = io.BytesIO()
+    await other.export(copy)
+    assert sorted(copy.getvalue().splitlines()) == sorted(file.getvalue().splitlines())
+    await other.aclose()
+
+
+GOOD = json.dumps({"kind": "page", "seen": "2026-11-19T00:00:00Z", "page": page().model_dump()}).encode()
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"nonsense", "Invalid JSON"),
+        (b"\xff\xfe", "Invalid JSON"),
+        (b"[]", ""),
+        (b"{}", "kind"),
+        (b'{"kind": "other"}', "kind|tag"),
+        (GOOD.replace(b"2026-11-19T00:00:00Z", b"yesterday"), "seen"),
+        (GOOD.replace(b"2026-11-19T00:00:00Z", b"2026-11-19T00:00:00"), "seen"),
+        (GOOD.replace(b"https://a.example/one", b"javascript:alert(1)"), "scheme|http"),
+        (GOOD.replace(b'"success"', b'"error"'), "status"),
+        (GOOD.replace(b'"title"', b'"unknown"'), "title|unknown"),
+        (b"[" * 100_000, "Invalid JSON|recursion"),
+        (GOOD[:-1], "Invalid JSON"),
+    ],
+)
+async def test_a_bad_line_is_named_and_nothing_is_imported(archive: Archive, line: bytes, said: str) -> None:
+    with pytest.raises(ImportRefused, match=f"(?s)line 3: .*({said})") as caught:
+        await archive.import_(io.BytesIO(GOOD + b"\n\n" + line + b"\n" + GOOD))
+    assert [number for number, _ in caught.value.problems] == [3]
+    assert await archive.list() == []
+    assert not archive.problem
+
+
+async def test_many_bad_lines_are_counted(archive: Archive) -> None:
+    with pytest.raises(ImportRefused, match=r"and 30 more"):
+        await archive.import_(io.BytesIO(b"x\n" * 50))
+
+
+async def test_an_import_knows_better_than_its_file(archive: Archive, clock: Clock) -> None:
+    secret = GOOD.replace(b"/one", b"/?token=abc")
+    old = GOOD.replace(b"2026-11-19", b"2006-11-19")
+    done = await archive.import_(io.BytesIO(b"\n".join([secret, old, GOOD.replace(b"2026-11-19", b"9999-01-01")])))
+    assert (done.added, done.skipped) == (1, 2)
+    (found,) = await archive.list()
+    assert found.seen.timestamp() == clock()
+    older = await archive.import_(io.BytesIO(GOOD.replace(b"whales", b"sharks")))
+    assert (older.added, older.unchanged) == (0, 1)
+    assert await archive.search("sharks") == []
+
+
+async def test_remembering_waits_for_nobody_and_loses_nothing_at_the_end(reopened: Callable[[], Archive]) -> None:
+    archive = reopened()
+    for number in range(50):
+        archive.remember(page(f"https://f.example/{number}"))
+    archive.remember(response(row()))
+    await archive.aclose()
+    archive.remember(page())
+    totals = await reopened().statistics()
+    assert (totals.pages, totals.results) == (50, 1)
+
+
+async def test_after_closing(archive: Archive) -> None:
+    await archive.add_page(page())
+    await archive.aclose()
+    await archive.aclose()
+    assert not await archive.add_page(page())
+    with pytest.raises(StoreError, match="closed"):
+        await archive.search("whales")
+
+
+def _nonsense(path: Path) -> None:
+    path.write_bytes(b"This is no database, however long it may be. " * 100)
+
+
+def _foreign(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("create table theirs (x)")
+    db.close()
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _unreachable(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.write_text("a file where the folder should be")
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize("spoil", [_nonsense, _foreign, _folder, _unreachable])
+async def test_a_file_that_cannot_be_used_switches_it_off_with_one_warning(
+    spoil: Callable[[Path], None], reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.parent.mkdir()
+    spoil(path)
+    archive = reopened()
+    assert not await archive.add_page(page())
+    assert await archive.add_results(response(row())) == 0
+    archive.remember(page())
+    for call in (archive.search("x"), archive.get_page("https://a.example/"), archive.list(), archive.statistics()):
+        with pytest.raises(StoreError, match=str(path.parent)):
+            await call
+    with pytest.raises(StoreError):
+        await archive.forget(everything=True)
+    await archive.aclose()
+    assert [record.levelno for record in caplog.records if record.levelno >= logging.WARNING] == [logging.WARNING]
+    assert "switched off" in caplog.text
+
+
+def _overwritten(path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xa5" * (len(whole) - 4096))
+
+
+async def test_a_file_that_is_damaged_meanwhile(
+    reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive = reopened()
+    for number in range(30):
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler {number}. " * 300))
+    await archive.aclose()
+    _overwritten(path)
+    archive = reopened()
+    with pytest.raises(StoreError, match="damaged"):
+        await archive.search("filler")
+    assert not await archive.add_page(page())
+    assert archive.problem
+    assert caplog.text.count("switched off") == 1
+
+
+async def test_a_full_disk_ends_the_writing_and_not_the_reading(
+    reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive = reopened()
+    await archive.add_page(page())
+    await archive._writer.run(lambda db: db.execute("pragma max_page_count = 1").fetchall())  # as a disk would say it
+    assert not await archive.add_page(page("https://a.example/big", "word " * 100_000))
+    assert caplog.text.count("switched off") == 1
+    assert not await archive.add_page(page("https://a.example/small"))
+    assert await urls(archive, "whales") == ["https://a.example/one"]
+
+
+async def test_a_file_that_is_busy_costs_one_entry_only(
+    reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive = reopened()
+    await archive.add_page(page())
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin immediate")
+    assert not await archive.add_page(page("https://a.example/two"))
+    assert await urls(archive, "whales") == ["https://a.example/one"]
+    other.execute("rollback")
+    other.close()
+    assert await archive.add_page(page("https://a.example/two"))
+    assert not archive.problem
+    assert "switched off" not in caplog.text
+
+
+async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archive], path: Path) -> None:
+    archive = reopened()
+    await archive.add_page(page())
+    for file in path.parent.iterdir():
+        file.unlink()
+    assert await archive.add_page(page("https://a.example/two"))
+    assert await urls(archive, "whales") == ["https://a.example/two"]
+
+
+async def test_nobody_else_can_read_the_file(reopened: Callable[[], Archive], path: Path) -> None:
+    await reopened().add_page(page())
+    assert {file.stat().st_mode & 0o077 for file in path.parent.iterdir()} == {0}

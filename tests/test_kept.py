@@ -1,0 +1,181 @@
+"""What is kept: the cache, the archive, a session's budget and a cassette, through a `Web`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundwire import AllProvidersFailed, BudgetExceeded, InvalidRequest, Settings, Web
+from groundwire.cassette import Cassette
+from groundwire.errors import PageUnavailable
+from groundwire.observing import Metrics
+from groundwire.testing import Fault, World
+
+Make = Callable[..., Settings]
+
+
+def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
+    """Settings with a store, a cache and an archive of their own, as they are by default."""
+    base: dict[str, Any] = {
+        "storage": {"url": f"sqlite:///{folder}/store.db"},
+        "cache": {"enabled": True},
+        "archive": {"enabled": True, "path": str(folder / "archive.db")},
+    }
+    return settings(**{name: base.get(name, {}) | sections.get(name, {}) for name in {*base, *sections}})
+
+
+class TestCache:
+    @pytest.mark.req("Y9", "B19")
+    async def test_the_same_is_not_fetched_twice(self, world: World, settings: Make, tmp_path: Path) -> None:
+        url = world.site("articles").page("bm25")
+        for expected in (False, True):
+            async with Web(kept(settings, tmp_path)) as web:
+                found = await web.search("bm25")
+                page = await web.open_page(url, max_length=500)
+                longer = await web.open_page(url, max_length=2_000)
+            assert (found.cached, page.cached, longer.cached) == (expected, expected, True)
+            assert found.results
+            assert page.content_length <= 500 < longer.content_length
+        assert len(world.searxng.requests) == 1
+        assert len(world.site("articles").requests) == 1
+
+    @pytest.mark.req("B19")
+    async def test_what_changes_the_answer_is_another_question(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        async with Web(kept(settings, tmp_path)) as web:
+            await web.search("bm25")
+            for other in ({"limit": 3}, {"time_range": "y"}, {"language": "de"}, {"strategy": "fuse"}):
+                assert not (await web.search("bm25", **other)).cached  # type: ignore[arg-type]
+            assert not (await web.search("bm25", fresh=True)).cached
+            assert (await web.search(" bm25 ")).cached
+
+    @pytest.mark.req("B19")
+    async def test_fifty_who_ask_at_once_make_one_request(self, world: World, settings: Make, tmp_path: Path) -> None:
+        world.searxng.fail(Fault.delay(0.1), times=None)
+        async with Web(kept(settings, tmp_path, session={"limit": 0})) as web:
+            answers = await asyncio.gather(*(web.search("bm25") for _ in range(50)))
+        assert len({answer.results for answer in answers}) == 1
+        assert len(world.searxng.requests) == 1
+
+    async def test_a_failure_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
+        world.searxng.fail(Fault.status(500), times=None)
+        async with Web(kept(settings, tmp_path, archive={"enabled": False})) as web:
+            with pytest.raises(AllProvidersFailed):
+                await web.search("bm25")
+            world.searxng.heal()
+            assert (await web.search("bm25")).results
+
+    @pytest.mark.req("B19")
+    async def test_an_old_answer_stands_in_for_a_failure(self, world: World, settings: Make, tmp_path: Path) -> None:
+        at_once_stale = {"search_ttl": 0.0}
+        async with Web(kept(settings, tmp_path, cache=at_once_stale, archive={"enabled": False})) as web:
+            await web.search("bm25")
+            world.searxng.fail(Fault.status(500), times=None)
+            again = await web.search("bm25")
+        assert (again.cached, again.stale) == (True, True)
+        assert "minutes old" in again.warnings[-1]
+
+
+class TestArchive:
+    @pytest.mark.req("B13")
+    async def test_yesterdays_research_answers_when_nobody_else_does(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        no_cache = {"enabled": False}
+        url = world.site("articles").page("reciprocal-rank-fusion")
+        async with Web(kept(settings, tmp_path, cache=no_cache)) as web:
+            await web.search("reciprocal rank fusion")
+            first = await web.open_page(url)
+        for endpoint in world.endpoints:
+            endpoint.fail(Fault.reset(), times=None)
+        async with Web(kept(settings, tmp_path, cache=no_cache)) as web:
+            found = await web.search("lists that are merged by their ranks")
+            page = await web.open_page(url)
+            with pytest.raises(PageUnavailable):
+                await web.open_page(world.site("articles").page("citations"))
+            with pytest.raises(AllProvidersFailed):
+                await web.search("zebra xylophone")
+        assert (found.provider, found.stale) == ("archive", True)
+        assert "Reciprocal rank fusion" in {row.title for row in found.results}
+        assert any("Web search unavailable" in warning for warning in found.warnings)
+        assert (page.stale, page.content) == (True, first.content)
+        assert any("archive" in warning for warning in page.warnings)
+
+
+class TestSessions:
+    @pytest.mark.req("H5", "B5")
+    async def test_a_session_has_a_budget_of_its_own(self, settings: Make) -> None:
+        async with Web(settings(session={"limit": 1})) as web:
+            async with web.session("research", searches=2) as session:
+                await session.search("bm25")
+                await session.search("bm25")
+                with pytest.raises(BudgetExceeded, match="2/2"):
+                    await session.search("bm25")
+                assert (await session.statistics())["searches"] == 2
+            with pytest.raises(BudgetExceeded):
+                await web.session("research", searches=2).search("bm25")
+            await web.search("bm25")
+
+    @pytest.mark.req("B5", "H4")
+    async def test_processes_that_share_a_name_share_the_budget(self, settings: Make, tmp_path: Path) -> None:
+        shared = {"session": {"id": "team", "limit": 3}, "storage": {"url": f"sqlite:///{tmp_path}/s.db"}}
+        async with Web(settings(**shared)) as one, Web(settings(**shared)) as other:
+            await one.search("bm25")
+            await other.search("bm25")
+            await one.search("bm25")
+            with pytest.raises(BudgetExceeded):
+                await other.search("bm25")
+
+    @pytest.mark.req("B5")
+    async def test_money_and_text_are_limited(self, world: World, settings: Make) -> None:
+        brave = {
+            "search": {"providers": ("brave",)},
+            "providers": {"brave": {"base_url": world.service("brave").url}},
+            "keys": {"BRAVE_API_KEY": "test-key"},
+        }
+        async with Web(settings(**brave)) as web:
+            poor = web.session(cost_usd=0.008)
+            await poor.search("bm25")
+            with pytest.raises(BudgetExceeded, match="US dollars"):
+                await poor.search("bm25 again")
+            short = web.session(tokens=10)
+            await short.open_page(world.site("articles").page("bm25"), max_length=100)
+            with pytest.raises(BudgetExceeded, match="tokens"):
+                await short.open_page(world.site("articles").page("bm25"))
+            with pytest.raises(InvalidRequest, match="session"):
+                web.session(money=3)
+
+
+@pytest.mark.req("B18")
+async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> None:
+    metrics = Metrics()
+    async with Web(settings(), watchers=[metrics]) as web:
+        await web.search("bm25")
+        await web.open_page(world.site("articles").page("bm25"))
+        world.searxng.fail(Fault.status(403), times=None)
+        with pytest.raises(AllProvidersFailed):
+            await web.search("bm25")
+    text = metrics.render()
+    assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1' in text
+    assert "groundwire_pages_total" in text
+    assert 'groundwire_forbidden_total{provider="searxng"}' in text
+
+
+@pytest.mark.req("B12")
+async def test_what_was_recorded_is_replayed_without_a_network(world: World, settings: Make, tmp_path: Path) -> None:
+    made = settings()
+    async with Web(made, cassette=Cassette.record(tmp_path / "one.jsonl")) as web:
+        found = await web.search("bm25", limit=2)
+        page = await web.open_page(found.results[0].url)
+    world.stop()
+    async with Web(made, cassette=Cassette.replay(tmp_path / "one.jsonl")) as web:
+        again = await web.search("bm25", limit=2)
+        assert again.results == found.results
+        assert (await web.open_page(found.results[0].url)).content == page.content
+        with pytest.raises(AllProvidersFailed, match="cassette"):
+            await web.search("something else")
