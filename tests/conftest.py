@@ -13,6 +13,8 @@ import pytest
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
+pytest.register_assert_rewrite("components.store_suite")
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 """Data of the developers; it lies beside the checkout and is not part of it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,6 +51,7 @@ class Source:
     def __init__(self, *, life: Life = LIFE) -> None:
         self.life = life
         self.loads = 0
+        self.ended = 0
         self.cancelled = 0
         self.error: Exception | None = None
         self.begun = asyncio.Event()
@@ -65,6 +66,7 @@ class Source:
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
+        self.ended += 1
         if self.error is not None:
             raise self.error
         return f"v{self.loads}"
@@ -416,6 +418,93 @@ async def test_a_lease_is_renewed_while_the_load_runs(clock: Clock) -> None:
     await other.aclose()
 
 
+async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> None:
+    store = Stubborn(MemoryStore(clock=clock))
+    cache, source = Cache(store, clock=clock, lease=0.03), Source()
+    source.open.clear()
+    call = asyncio.create_task(source.ask(cache))
+    await store.until(lambda: store.renewing)
+    source.open.set()
+    await call
+    await cache.aclose()
+    assert not await store.held()
+
+
+async def test_another_process_may_bring_the_value_before_the_lease_is_had(clock: Clock) -> None:
+    store = Watched(MemoryStore(clock=clock))
+    source, one, other = Source(), Cache(store, clock=clock), Cache(store, clock=clock)
+
+    async def meanwhile() -> None:
+        await source.ask(other)
+
+    store.meanwhile = meanwhile
+    assert await source.ask(one) == Kept("v1", cached=True)
+    assert source.loads == 1
+
+
+async def test_who_waits_for_another_process_waits_no_longer_than_the_deadline(clock: Clock) -> None:
+    store = Watched(MemoryStore(clock=clock))
+    source, one, other = Source(), Cache(store, clock=clock), Cache(store, clock=clock)
+    source.open.clear()
+    first = asyncio.create_task(source.ask(one))
+    await source.begun.wait()
+    moments = [0.0]
+    second = asyncio.create_task(source.ask(other, deadline=Deadline(1_000.0, lambda: moments[0])))
+    await store.until(lambda: store.asked["load:k"] > 2)
+    moments[0] = 2_000.0
+    with pytest.raises(DeadlineExceeded):
+        await second
+    source.open.set()
+    assert await first == Kept("v1")
+    assert source.loads == 1
+    await one.aclose()
+
+
+async def test_a_rest_costs_the_store_nothing(clock: Clock) -> None:
+    store, source, tasks = Watched(MemoryStore(clock=clock)), Source(), Tasks()
+    await warm(store, clock, source, 61)
+    source.error = DOWN
+    cache = Cache(store, clock=clock)
+    for _ in range(5):
+        await source.ask(cache)
+        await tasks.settled()
+    assert store.asked["refresh:k"] == 2, "one to take it and one to let it rest"
+
+
+async def test_bypass_does_not_take_what_was_asked_for_before(cache: Cache) -> None:
+    source = Source()
+    source.open.clear()
+    before = asyncio.create_task(source.ask(cache))
+    await source.begun.wait()
+    source.begun.clear()
+    bypass = asyncio.create_task(source.ask(cache, bypass=True))
+    await source.begun.wait()
+    source.open.set()
+    assert not (await before).cached
+    assert not (await bypass).cached
+    assert source.loads == 2
+
+
+@pytest.mark.parametrize("error", [None, DOWN], ids=["not kept", "failed"])
+@pytest.mark.timeout(20)
+async def test_who_comes_after_an_answer_that_is_not_kept_does_not_get_it(
+    clock: Clock, error: Exception | None
+) -> None:
+    after = 0
+    for step in range(40):
+        store, source = Watched(MemoryStore(clock=clock)), Source(life=Life())
+        source.error = error
+        cache = Cache(store, clock=clock)
+        first = asyncio.create_task(source.ask(cache))
+        await steps(step)
+        ended = source.ended
+        after += ended
+        source.error = None if ended else error
+        _, second = await asyncio.gather(first, source.ask(cache), return_exceptions=True)
+        assert not ended or second == Kept("v2")
+    assert 0 < after < 40
+
+
 class Broken:
     """A store that cannot do anything."""
 
@@ -505,7 +594,9 @@ class Watched:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.asked: Counter[str] = Counter()
         self.granted: Counter[str] = Counter()
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
         self._changed = asyncio.Condition()
 
     async def until(self, true: Callable[[], bool]) -> None:
@@ -525,7 +616,11 @@ class Watched:
         return await self._slowly(self.store.pace(key, interval=interval, burst=burst, max_wait=max_wait))
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        if (meanwhile := self.meanwhile) is not None:
+            self.meanwhile = None
+            await meanwhile()
         granted = await self._slowly(self.store.lease(key, owner=owner, ttl=ttl))
+        self.asked[key] += 1
         self.granted[key] += granted
         async with self._changed:
             self._changed.notify_all()
@@ -555,6 +650,24 @@ class Watched:
             operation.close()
         await asyncio.sleep(0)
         return answer
+
+
+class Stubborn(Watched):
+    """A store that renews a lease even if the one who asked for it has gone meanwhile."""
+
+    renewing = False
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        if self.granted[key]:
+            async with self._changed:
+                self.renewing = True
+                self._changed.notify_all()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await steps(20)
+                await self.store.lease(key, owner=owner, ttl=ttl)
+        return await super().lease(key, owner=owner, ttl=ttl)
 
 
 class Tasks:

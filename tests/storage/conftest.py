@@ -10,8 +10,6 @@ import pytest
 from groundwire.storage import MemoryStore, Store
 from groundwire.storage.sqlite import SqliteStore
 
-pytest.register_assert_rewrite("components.store_suite")
-
 
 class Clock:
     """Time that passes when a test says so."""

@@ -177,7 +177,7 @@ class Cache:
         while not await self._lease(lease, owner, self._ttl):
             if deadline.passed:
                 raise _late()
-            await asyncio.sleep(min(pause, deadline.remaining()))
+            await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_POLL)
             if (kept := await self._brought(job, expired)) is not None:
                 return kept

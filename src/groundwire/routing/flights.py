@@ -116,8 +116,9 @@ class Flights:
         except Exception as error:  # noqa: BLE001 - it is raised to all who wait
             flight.fail(error)
         finally:
-            self._forget(flight)
             flight.answer.cancel()
+            if self._flights.get(flight.name) is flight:
+                del self._flights[flight.name]
 
     async def _wait(self, flight: Flight[_T], deadline: Deadline) -> _T:
         flight.waiters += 1
@@ -129,17 +130,12 @@ class Flights:
         finally:
             flight.waiters -= 1
             if not flight.waiters and not flight.answer.done():
-                self._forget(flight)
                 flight.answer.cancel()
                 flight.task.cancel()
                 await asyncio.wait({flight.task}, timeout=_GRACE)
         if not flight.answer.done() or flight.answer.cancelled():
             raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
         return flight.answer.result()
-
-    def _forget(self, flight: Flight[Any]) -> None:
-        if self._flights.get(flight.name) is flight:
-            del self._flights[flight.name]
 
 
 def _closed() -> Closed:
