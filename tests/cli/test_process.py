@@ -32,7 +32,9 @@ def test_exit_codes_and_streams(terminal: Terminal) -> None:
     wrong = terminal.run("search", "--limit", "0", "--json", b"not UTF-8: \xff")
     assert (wrong.returncode, wrong.stderr) == (2, "")
     assert WebSearchToolResult.model_validate_json(wrong.stdout).error.startswith("limit: is 0.")
-    failed = terminal.run("search", QUERY, GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL=terminal.world.closed_url)
+    nothing_kept = {"GROUNDWIRE_ARCHIVE_ENABLED": "false", "GROUNDWIRE_CACHE_ENABLED": "false"}
+    closed = {"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": terminal.world.closed_url}
+    failed = terminal.run("search", QUERY, **closed, **nothing_kept)
     assert (failed.returncode, failed.stdout) == (3, "")
     assert failed.stderr.startswith("Error: Web search unavailable.")
     assert "Traceback" not in failed.stderr
