@@ -50,7 +50,7 @@ class TestCache:
         async with Web(kept(settings, tmp_path)) as web:
             await web.search("bm25")
             for other in ({"limit": 3}, {"time_range": "y"}, {"language": "de"}, {"strategy": "fuse"}):
-                assert not (await web.search("bm25", **other)).cached  # type: ignore[arg-type]
+                assert not (await web.search("bm25", **other)).cached
             assert not (await web.search("bm25", fresh=True)).cached
             assert (await web.search(" bm25 ")).cached
 

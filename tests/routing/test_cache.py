@@ -52,6 +52,7 @@ class Source:
         self.life = life
         self.loads = 0
         self.ended = 0
+        self.cleaning = 0
         self.cancelled = 0
         self.error: Exception | None = None
         self.begun = asyncio.Event()
@@ -65,6 +66,7 @@ class Source:
             await self.open.wait()
         except asyncio.CancelledError:
             self.cancelled += 1
+            await steps(self.cleaning)
             raise
         self.ended += 1
         if self.error is not None:
@@ -329,6 +331,39 @@ async def test_the_last_caller_that_goes_ends_the_load(cache: Cache) -> None:
     assert await source.ask(cache) == Kept("v2")
 
 
+async def test_who_comes_while_an_abandoned_load_cleans_up_is_served(clock: Clock) -> None:
+    for step in range(20):
+        cache, source = Cache(Watched(MemoryStore(clock=clock)), clock=clock), Source()
+        source.open.clear()
+        source.cleaning = 10
+        abandoned = asyncio.create_task(source.ask(cache))
+        await source.begun.wait()
+        abandoned.cancel()
+        await steps(step)
+        source.open.set()
+        assert await source.ask(cache) == Kept("v2")
+        await cache.aclose()
+
+
+async def test_a_load_that_cancels_itself_is_a_failure(cache: Cache) -> None:
+    async def load() -> str:
+        raise asyncio.CancelledError
+
+    with pytest.raises(DeadlineExceeded):
+        await cache.through(
+            "k", load, pack=str.encode, unpack=bytes.decode, life=lambda value: LIFE, deadline=Deadline.after(1_000)
+        )
+
+
+@pytest.mark.parametrize("error", [None, DOWN], ids=["up", "down"])
+async def test_a_call_returns_when_what_it_began_has_ended(clock: Clock, error: Exception | None) -> None:
+    cache, source, tasks = Cache(Watched(MemoryStore(clock=clock)), clock=clock), Source(), Tasks()
+    source.error = error
+    with suppress(RateLimited):
+        await source.ask(cache)
+    assert not tasks.left()
+
+
 async def test_each_caller_has_its_own_deadline(cache: Cache) -> None:
     source = Source()
     source.open.clear()
@@ -419,7 +454,7 @@ async def test_a_lease_is_renewed_while_the_load_runs(clock: Clock) -> None:
 
 
 async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> None:
-    store = Stubborn(MemoryStore(clock=clock))
+    store, tasks = Stubborn(MemoryStore(clock=clock)), Tasks()
     cache, source = Cache(store, clock=clock, lease=0.03), Source()
     source.open.clear()
     call = asyncio.create_task(source.ask(cache))
@@ -427,6 +462,7 @@ async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> No
     source.open.set()
     await call
     await cache.aclose()
+    await tasks.settled()
     assert not await store.held()
 
 
