@@ -78,7 +78,7 @@ async def ready():
     await transport.aclose()
 """,
     ),
-    "groundwire, Web.search": (
+    "groundwire, Web.search, nothing kept": (
         False,
         """
 from contextlib import asynccontextmanager
@@ -86,11 +86,31 @@ from groundwire import Settings, Web
 @asynccontextmanager
 async def ready():
     settings = Settings.model_validate({"search": {"providers": ("tavily",)}, "session": {"limit": 0},
+        "storage": {"url": "memory://"}, "cache": {"enabled": False}, "archive": {"enabled": False},
         "providers": {"tavily": {"base_url": URL}}, "keys": {"TAVILY_API_KEY": "test-key"}})
     async with Web(settings) as web:
         async def ask():
             return len((await web.search("search engines", limit=10)).results)
         yield ask
+""",
+    ),
+    "groundwire, Web.search, cache and archive on SQLite, new words each time": (
+        False,
+        """
+import itertools, tempfile
+from contextlib import asynccontextmanager
+from groundwire import Settings, Web
+@asynccontextmanager
+async def ready():
+    number = itertools.count()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings.model_validate({"search": {"providers": ("tavily",)}, "session": {"limit": 0},
+            "storage": {"url": f"sqlite:///{folder}/store.db"}, "archive": {"path": f"{folder}/archive.db"},
+            "providers": {"tavily": {"base_url": URL}}, "keys": {"TAVILY_API_KEY": "test-key"}})
+        async with Web(settings) as web:
+            async def ask():
+                return len((await web.search(f"search engines {next(number)}", limit=10)).results)
+            yield ask
 """,
     ),
     "tavily-python, one client": (
