@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire import AllProvidersFailed, BudgetExceeded, InvalidRequest, Settings, Web
+from groundwire import AllProvidersFailed, BlockedByPolicy, BudgetExceeded, InvalidRequest, Settings, Web
 from groundwire.cassette import Cassette
 from groundwire.errors import PageUnavailable
 from groundwire.observing import Metrics
@@ -61,6 +61,28 @@ class TestCache:
             answers = await asyncio.gather(*(web.search("bm25") for _ in range(50)))
         assert len({answer.results for answer in answers}) == 1
         assert len(world.searxng.requests) == 1
+
+    @pytest.mark.req("Y10", "Y13")
+    async def test_a_page_that_was_kept_under_other_rules_is_not_shown(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)), times=None)
+        url = world.site("docs").page("api", named=True)
+        async with Web(kept(settings, tmp_path), resolver=world.resolver) as web:
+            assert "bm25" in (await web.open_page(url)).final_url
+        blocked = {"allow_origins": world.origins, "blocked_domains": ("encyclopedia.test",)}
+        async with Web(kept(settings, tmp_path, policy=blocked), resolver=world.resolver) as web:
+            with pytest.raises(BlockedByPolicy):
+                await web.open_page(url)
+            world.site("docs").fail(Fault.reset(), times=None)
+            world.site("docs").heal()
+            world.site("docs").fail(Fault.reset(), times=None)
+            with pytest.raises(PageUnavailable):
+                await web.open_page(url)
+        closed = {"allow_origins": (world.site("articles").named_url,)}
+        async with Web(kept(settings, tmp_path, policy=closed), resolver=world.resolver) as web:
+            with pytest.raises(BlockedByPolicy):
+                await web.open_page(url)
 
     async def test_a_failure_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
         world.searxng.fail(Fault.status(500), times=None)

@@ -67,6 +67,7 @@ __all__ = ["Web"]
 
 _LONGEST_PAGE = 10_000_000  # characters
 _LONGEST_TIMEOUT = 600  # seconds
+_LONGEST_STALE = 3_600.0  # seconds for which a stale answer is given at once
 
 
 class Web:
@@ -281,13 +282,17 @@ class Web:
         """Begin the session anew: the budget is whole again."""
         await self._budget.reset()
 
-    async def aclose(self) -> None:
-        """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing."""
+    async def aclose(self, *, patience: float = 0.0) -> None:
+        """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.
+
+        Args:
+            patience: Seconds to wait first for stale answers that are being fetched anew.
+        """
         if self._is_view:
             return
         self._closed = True
         if self._cache is not None:
-            await self._cache.aclose()
+            await self._cache.aclose(patience=patience)
         await self._chain.aclose()
         for provider in self._made:
             close = getattr(provider, "aclose", None)
@@ -389,7 +394,7 @@ class Web:
         settings = self.settings.cache
         chosen = strategy or self.settings.search.strategy
         names = [self._identity(provider) for provider in self._chain.providers]
-        whole = Life(settings.search_ttl, settings.stale)
+        whole = _life(settings.search_ttl, settings.stale)
         kept = await self._cache.through(
             search_key(asked, names, self._policy, chosen),
             load,
@@ -420,11 +425,11 @@ class Web:
             return await load()
         settings = self.settings.cache
         kept = await self._cache.through(
-            page_key(target, [self._identity(reader) for reader in self._readers.readers]),
+            page_key(target, [self._identity(reader) for reader in self._readers.readers], self._what_is_allowed()),
             load,
             pack=lambda page: page.model_dump_json().encode(),
             unpack=Page.model_validate_json,
-            life=lambda page: Life() if page.stale else Life(settings.page_ttl, settings.stale),
+            life=lambda page: Life() if page.stale else _life(settings.page_ttl, settings.stale),
             deadline=deadline,
             bypass=fresh,
         )
@@ -435,9 +440,17 @@ class Web:
         if self._archive is None:
             return None
         try:
-            return await self._archive.get_page(target.text)
+            old = await self._archive.get_page(target.text)
         except StoreError:
             return None
+        if old is None or not self._policy.permits(old.final_url or old.url):
+            return None
+        return old
+
+    def _what_is_allowed(self) -> str:
+        """Return what decides which pages may be shown: a page kept under other rules is another page."""
+        policy = self.settings.policy
+        return repr((sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins)))
 
     def _identity(self, provider: SearchProvider | ReadProvider) -> str:
         """Return what tells a provider from another of its name: its kind, and the options it was given."""
@@ -490,6 +503,11 @@ def _all_keys(settings: Settings) -> Iterator[str]:
     for variable in KEY_VARIABLES:
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
+
+
+def _life(fresh: float, stale: float) -> Life:
+    """Return how long an answer is kept: fresh, then stale for an hour at most, then only to stand in for a failure."""
+    return Life(fresh, min(stale, _LONGEST_STALE), max(0.0, stale - _LONGEST_STALE))
 
 
 def _cost(attempts: Sequence[Attempt]) -> float:

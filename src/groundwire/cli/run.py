@@ -20,6 +20,7 @@ __all__ = ["run", "say_error", "warn"]
 
 _logger = logging.getLogger(__name__)
 
+_PATIENCE = 2.0  # seconds; a stale answer was shown, and the next call should have a fresh one
 _T = TypeVar("_T")
 
 
@@ -49,7 +50,9 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 if "search.providers" in arguments:
                     for reason in web.skipped:
                         warn(reason)
-                return await call(web)
+                result = await call(web)
+                await web.aclose(patience=_PATIENCE)
+                return result
 
     return asyncio.run(_without_waiting(whole))
 

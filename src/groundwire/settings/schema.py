@@ -129,7 +129,7 @@ class CacheSettings(_Section):
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
     """Seconds for which a page is fresh."""
     stale: float = Field(default=86_400.0, ge=0, le=31_536_000)
-    """Seconds after those for which it is still used and said to be stale: while it is fetched anew, or on failure."""
+    """Seconds after those for which it is still used, said to be stale: at once for an hour, then on failure only."""
 
 
 class ArchiveSettings(_Section):
