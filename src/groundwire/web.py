@@ -13,9 +13,9 @@ from typing import Self, cast, get_args
 from uuid import uuid4
 
 from groundwire.cassette import Cassette, cassette_from_environment
+from groundwire.clients import Clients
 from groundwire.deadline import Deadline
 from groundwire.errors import (
-    BlockedAddress,
     BlockedDomain,
     Closed,
     ConfigurationError,
@@ -56,12 +56,11 @@ from groundwire.routing.cache_keys import page_key, search_key
 from groundwire.routing.cache_values import life_of_search, pack_search, unpack_search
 from groundwire.routing.policy import Strategy
 from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.guard import Guard, Resolver
+from groundwire.safety.guard import Resolver
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
 from groundwire.storage import StoreError, open_store
 from groundwire.storage.archive import open_archive
-from groundwire.transport import Transport
 
 __all__ = ["Web"]
 
@@ -107,7 +106,7 @@ class Web:
         cassette = cassette or cassette_from_environment(os.environ)
         if cassette is not None:
             cassette.hide(*_all_keys(settings))
-        self._transports = _Transports(settings, resolver, cassette)
+        self._transports = Clients(settings, resolver, cassette)
         self._archive = open_archive(settings) if cassette is None else None
         made: dict[str, SearchProvider | ReadProvider] = {}
         self.skipped: tuple[str, ...] = ()
@@ -550,42 +549,3 @@ def _limits(session: SessionSettings) -> Limits:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-class _Transports:
-    """The HTTP clients of one `Web`: each kind of traffic has its own guard and its own pool of connections.
-
-    With one pool a page could ride on a connection that was opened under another kind's exemption.
-    """
-
-    def __init__(self, settings: Settings, resolver: Resolver | None, cassette: Cassette | None) -> None:
-        self._settings = settings
-        self._cassette = cassette
-        self._resolver = cassette.resolve if cassette and cassette.replaying else resolver
-        self.guard = self._guard()
-        self.api = self._transport(self.guard, settings.network.proxy)
-        self.pages = self._transport(self.guard, settings.network.proxy)
-        self._operators: list[Transport] = []
-
-    def operator(self, base_url: str) -> Transport:
-        """Return a client that may reach the origin of `base_url` besides public addresses."""
-        origin = parse_url(base_url).origin
-        try:
-            Guard().admit(origin)
-            proxy = self._settings.network.proxy
-        except BlockedAddress:
-            proxy = ""  # a service inside is not reached by way of outside
-        transport = self._transport(self._guard(origin), proxy)
-        self._operators.append(transport)
-        return transport
-
-    async def aclose(self) -> None:
-        for transport in (self.api, self.pages, *self._operators):
-            await transport.aclose()
-
-    def _guard(self, *origins: str) -> Guard:
-        return Guard(allow_origins=(*self._settings.policy.allow_origins, *origins), resolver=self._resolver)
-
-    def _transport(self, guard: Guard, proxy: str) -> Transport:
-        agent = self._settings.network.user_agent
-        return Transport(guard, user_agent=agent, proxy=proxy, cassette=self._cassette)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from groundwire import Web
 from groundwire.observing import Metrics
 from groundwire.testing import World
 
@@ -32,8 +31,6 @@ def _the_log_as_it_was() -> Iterator[None]:
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_its_python_runs(number: int, world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    if "watchers=" in BLOCKS[number] and "watchers" not in inspect.signature(Web).parameters:
-        pytest.skip("this Web takes no watchers")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")

@@ -131,7 +131,7 @@ def prepare(db: sqlite3.Connection) -> None:
 def put(db: sqlite3.Connection, item: Item) -> bool:
     """Keep an item in place of an older one of the same page; return whether anything changed."""
     found = db.execute(
-        f"select id, {_READ} from archive_items i where key = ? and kind = ?",  # noqa: S608 - the columns are ours
+        f"select id, {_READ} from archive_items i where key = ? and kind = ?",
         (item.key, item.kind),
     ).fetchone()
     if found is not None:
@@ -142,7 +142,7 @@ def put(db: sqlite3.Connection, item: Item) -> bool:
         _delete(db, "i.id = ?", (found[0],))
     row = (*astuple(item), item.day, item.size)
     marks = ", ".join("?" * len(row))
-    made = db.execute(f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({marks})", row)  # noqa: S608
+    made = db.execute(f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({marks})", row)
     db.execute(
         "insert into archive_words (rowid, title, text, asked) values (?, ?, ?, ?)",
         (made.lastrowid, item.title, item.text, item.asked),
@@ -201,7 +201,7 @@ def find(db: sqlite3.Connection, question: Question, bounds: Bounds, limit: int,
 
     def take(expression: str, also: str = "", more: Sequence[object] = ()) -> None:
         sql = (
-            f"select i.id, i.key, bm25(archive_words, {_WEIGHTS}) as score "  # noqa: S608 - the parts are ours
+            f"select i.id, i.key, bm25(archive_words, {_WEIGHTS}) as score "
             "from archive_words join archive_items i on i.id = archive_words.rowid "
             f"where archive_words match ? and {condition} {also} order by score, i.seen desc, i.kind limit ?"
         )
@@ -211,7 +211,7 @@ def find(db: sqlite3.Connection, question: Question, bounds: Bounds, limit: int,
     take(question.strict)
     if len({key for key, _, _ in ranked.values()}) < offset + limit and question.loose:
         each = " union all ".join(["select rowid from archive_words where archive_words match ?"] * len(question.loose))
-        also = f"and i.id in (select rowid from ({each}) group by rowid having count(*) >= ?)"  # noqa: S608 - as above
+        also = f"and i.id in (select rowid from ({each}) group by rowid having count(*) >= ?)"
         take(question.any, also, (*question.loose, question.least))
     first: dict[str, int] = {}
     for row, (key, _, _) in ranked.items():
@@ -222,7 +222,7 @@ def find(db: sqlite3.Connection, question: Question, bounds: Bounds, limit: int,
 def latest(db: sqlite3.Connection, key: str) -> Item | None:
     """Return the newest page with a key, under the address asked for or the one it redirected to."""
     row = db.execute(
-        f"select {_READ} from archive_items i "  # noqa: S608 - the columns are ours, here and below
+        f"select {_READ} from archive_items i "
         "where kind = 'page' and (key = ? or alias = ?) order by seen desc limit 1",
         (key, key),
     ).fetchone()
@@ -232,7 +232,7 @@ def latest(db: sqlite3.Connection, key: str) -> Item | None:
 def listed(db: sqlite3.Connection, limit: int, offset: int) -> list[Found]:
     """Return what was seen, newest first."""
     rows = db.execute(
-        f"select {_READ} from archive_items i order by seen desc, id desc limit ? offset ?",  # noqa: S608
+        f"select {_READ} from archive_items i order by seen desc, id desc limit ? offset ?",
         (limit, offset),
     )
     return [_item(row).found() for row in rows]
@@ -241,7 +241,7 @@ def listed(db: sqlite3.Connection, limit: int, offset: int) -> list[Found]:
 def after(db: sqlite3.Connection, last: int) -> tuple[int, list[Item]]:
     """Return the next items in the order of their ids, and the id of the last of them."""
     rows = db.execute(
-        f"select id, {_READ} from archive_items i where id > ? order by id limit ?",  # noqa: S608
+        f"select id, {_READ} from archive_items i where id > ? order by id limit ?",
         (last, _CHUNK),
     ).fetchall()
     return (rows[-1][0] if rows else last), [_item(row[1:]) for row in rows]
@@ -288,15 +288,15 @@ def _delete(db: sqlite3.Connection, condition: str, values: Sequence[object]) ->
     Triggers could not do it: with an untrusted schema they may not write into a full-text table.
     """
     db.execute(
-        "insert into archive_words (archive_words, rowid, title, text, asked) "  # noqa: S608
+        "insert into archive_words (archive_words, rowid, title, text, asked) "
         f"select 'delete', i.id, i.title, i.text, i.asked from archive_items i where {condition}",
         values,
     )
-    return db.execute(f"delete from archive_items as i where {condition}", values).rowcount  # noqa: S608
+    return db.execute(f"delete from archive_items as i where {condition}", values).rowcount
 
 
 def _found(db: sqlite3.Connection, row: int, rank: float, expression: str) -> Found:
-    item = _item(db.execute(f"select {_READ} from archive_items i where id = ?", (row,)).fetchone())  # noqa: S608
+    item = _item(db.execute(f"select {_READ} from archive_items i where id = ?", (row,)).fetchone())
     passage = db.execute(
         "select snippet(archive_words, 1, '', '', '…', ?) from archive_words where archive_words match ? and rowid = ?",
         (_TOKENS, expression, row),

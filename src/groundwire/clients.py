@@ -1,0 +1,57 @@
+"""The HTTP clients of one `Web`, one for each kind of traffic."""
+
+from __future__ import annotations
+
+from groundwire.cassette import Cassette
+from groundwire.errors import BlockedAddress
+from groundwire.safety.guard import Guard, Resolver
+from groundwire.safety.urls import parse_url
+from groundwire.settings import Settings
+from groundwire.transport import Transport
+
+__all__ = ["Clients"]
+
+
+class Clients:
+    """HTTP clients, each kind of traffic with a guard and a pool of connections of its own.
+
+    With one pool a page could ride on a connection that was opened under another kind's exemption.
+
+    Args:
+        settings: What is in force.
+        resolver: Resolves host names, instead of the system.
+        cassette: Records what comes from outside, or replays it.
+    """
+
+    def __init__(self, settings: Settings, resolver: Resolver | None, cassette: Cassette | None) -> None:
+        self._settings = settings
+        self._cassette = cassette
+        self._resolver = cassette.resolve if cassette and cassette.replaying else resolver
+        self.guard = self._guard()
+        self.api = self._transport(self.guard, settings.network.proxy)
+        self.pages = self._transport(self.guard, settings.network.proxy)
+        self._operators: list[Transport] = []
+
+    def operator(self, base_url: str) -> Transport:
+        """Return a client that may reach the origin of `base_url` besides public addresses."""
+        origin = parse_url(base_url).origin
+        try:
+            Guard().admit(origin)
+            proxy = self._settings.network.proxy
+        except BlockedAddress:
+            proxy = ""  # a service inside is not reached by way of outside
+        transport = self._transport(self._guard(origin), proxy)
+        self._operators.append(transport)
+        return transport
+
+    async def aclose(self) -> None:
+        """Close them all."""
+        for transport in (self.api, self.pages, *self._operators):
+            await transport.aclose()
+
+    def _guard(self, *origins: str) -> Guard:
+        return Guard(allow_origins=(*self._settings.policy.allow_origins, *origins), resolver=self._resolver)
+
+    def _transport(self, guard: Guard, proxy: str) -> Transport:
+        agent = self._settings.network.user_agent
+        return Transport(guard, user_agent=agent, proxy=proxy, cassette=self._cassette)
