@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 
@@ -87,4 +86,4 @@ def test_signatures_are_those_of_the_other_face() -> None:
         signatures = [inspect.signature(face).parameters.values() for face in faces]
         shapes = [[(one.name, one.kind, one.default) for one in each if one.name != "self"] for each in signatures]
         assert shapes[0] == shapes[1] == shapes[2], name
-    assert asyncio.iscoroutinefunction(groundwire.Web.search)
+    assert inspect.iscoroutinefunction(groundwire.Web.search)

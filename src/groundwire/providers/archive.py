@@ -64,6 +64,7 @@ class ArchiveProvider:
             ProviderTimeout: it took too long.
         """
         limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        self._check(limited)
         wanted = max(1, min(limit, _MOST))
         try:
             async with limited.timeout():
@@ -78,6 +79,10 @@ class ArchiveProvider:
             raise ProviderUnsupported(self.name, "nothing that was read or seen before answers this")
         return Results(tuple(map(_row, found)), warnings=(_note(found),))
 
+    def _check(self, deadline: Deadline) -> None:
+        if deadline.passed:
+            raise ProviderTimeout(self.name, "no time was left to look into the archive")
+
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Return the newest copy of a page; a warning says when it was read.
 
@@ -86,6 +91,7 @@ class ArchiveProvider:
             ProviderTimeout: it took too long.
         """
         limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
+        self._check(limited)
         try:
             async with limited.timeout():
                 page = await self._archive.get_page(url)
