@@ -9,10 +9,20 @@ from typing import Any
 
 import pytest
 
-from groundwire import AllProvidersFailed, BlockedByPolicy, BudgetExceeded, InvalidRequest, Settings, Web
+from groundwire import (
+    AllProvidersFailed,
+    BlockedByPolicy,
+    BudgetExceeded,
+    InvalidRequest,
+    ReadResult,
+    Settings,
+    Web,
+)
 from groundwire.cassette import Cassette
+from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable
 from groundwire.observing import Metrics
+from groundwire.providers import Capabilities
 from groundwire.testing import Fault, World
 
 Make = Callable[..., Settings]
@@ -26,6 +36,23 @@ def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
         "archive": {"enabled": True, "path": str(folder / "archive.db")},
     }
     return settings(**{name: base.get(name, {}) | sections.get(name, {}) for name in {*base, *sections}})
+
+
+class Turning:
+    """Somebody else's reader, which finds no text the first time."""
+
+    name = "turning"
+    capabilities = Capabilities(read=True)
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        self.calls += 1
+        return ReadResult(url=url, content=" \n" if self.calls == 1 else "text", success=True)
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
 
 
 class TestCache:
@@ -61,6 +88,16 @@ class TestCache:
             answers = await asyncio.gather(*(web.search("bm25") for _ in range(50)))
         assert len({answer.results for answer in answers}) == 1
         assert len(world.searxng.requests) == 1
+
+    @pytest.mark.req("B19", "Y9")
+    async def test_a_page_without_text_is_not_kept_like_a_good_one(self, settings: Make, tmp_path: Path) -> None:
+        reader = Turning()
+        own = kept(settings, tmp_path, cache={"page_ttl": 0.0}, archive={"enabled": False})
+        async with Web(own, read_providers=[reader]) as web:
+            assert (await web.open_page("https://93.184.215.14/")).content.strip() == ""
+            assert (await web.open_page("https://93.184.215.14/")).content == "text"
+            again = await web.open_page("https://93.184.215.14/")
+        assert (again.content, again.cached, again.stale) == ("text", True, True), "a good one is"
 
     @pytest.mark.req("Y10", "Y13")
     async def test_a_page_that_was_kept_under_other_rules_is_not_shown(

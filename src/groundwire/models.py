@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import Literal, Self, get_args, overload
@@ -138,10 +138,6 @@ class Query(Filters):
             raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
         check_pattern("region", self.region, r"[A-Za-z]{2}", "us or de")
-
-    def rephrased(self, text: str, *, limit: int | None = None) -> Query:
-        """Return this query with other words, and with another limit if one is given."""
-        return replace(self, text=text, limit=self.limit if limit is None else limit)
 
 
 def check_text(text: object) -> str:

@@ -53,7 +53,14 @@ from groundwire.routing import Chain, ChainAnswer
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import page_key, search_key
-from groundwire.routing.cache_values import life_of_search, pack_search, unpack_search
+from groundwire.routing.cache_values import (
+    life_of_page,
+    life_of_search,
+    pack_page,
+    pack_search,
+    unpack_page,
+    unpack_search,
+)
 from groundwire.routing.policy import Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
@@ -422,13 +429,13 @@ class Web:
 
         if self._cache is None:
             return await load()
-        settings = self.settings.cache
+        whole = _life(self.settings.cache.page_ttl, self.settings.cache.stale)
         kept = await self._cache.through(
             page_key(target, [self._identity(reader) for reader in self._readers.readers], self._what_is_allowed()),
             load,
-            pack=lambda page: page.model_dump_json().encode(),
-            unpack=Page.model_validate_json,
-            life=lambda page: Life() if page.stale else _life(settings.page_ttl, settings.stale),
+            pack=pack_page,
+            unpack=unpack_page,
+            life=lambda page: Life() if page.stale else life_of_page(page, whole),
             deadline=deadline,
             bypass=fresh,
         )

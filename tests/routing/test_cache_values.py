@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.models import Attempt, Budget, Outcome, ReadResult, SearchResponse, SearchResult
+from groundwire.models import Attempt, Budget, Outcome, Page, SearchResponse, SearchResult
 from groundwire.routing.cache import Life
 from groundwire.routing.cache_values import (
     life_of_page,
@@ -27,8 +27,8 @@ def test_a_search_comes_back_as_it_was(answer: SearchResponse) -> None:
     assert unpack_search(pack_search(answer)) == answer
 
 
-@given(st.builds(ReadResult, url=TEXT, content=TEXT, success=st.booleans(), original_length=st.none() | st.integers()))
-def test_a_page_comes_back_as_it_was(page: ReadResult) -> None:
+@given(st.builds(Page, url=TEXT, content=TEXT, truncated=st.booleans(), original_length=st.none() | st.integers()))
+def test_a_page_comes_back_as_it_was(page: Page) -> None:
     assert unpack_page(pack_page(page)) == page
 
 
@@ -68,7 +68,7 @@ def test_negative_and_degraded_searches_live_a_minute() -> None:
 
 
 @pytest.mark.req("B19", "Y9")
-def test_a_page_without_text_lives_a_minute_and_one_that_was_not_read_not_at_all() -> None:
-    assert life_of_page(ReadResult(url="u", success=True, content="text"), WHOLE) == WHOLE
-    assert life_of_page(ReadResult(url="u", success=True, content=" \n"), WHOLE) == Life(60)
-    assert life_of_page(ReadResult(url="u", success=False, content="text"), WHOLE) == Life()
+def test_a_page_without_text_lives_a_minute() -> None:
+    assert life_of_page(Page(url="u", content="text"), WHOLE) == WHOLE
+    assert life_of_page(Page(url="u", content=" \n"), WHOLE) == Life(60)
+    assert life_of_page(Page(url="u"), Life(10, 10)) == Life(10)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire.models import ReadResult, SearchResponse
+from groundwire.models import Page, SearchResponse
 from groundwire.routing.cache import Life
 
 __all__ = ["life_of_page", "life_of_search", "pack_page", "pack_search", "unpack_page", "unpack_search"]
@@ -25,18 +25,18 @@ def unpack_search(data: bytes) -> SearchResponse:
     return SearchResponse.model_validate_json(data)
 
 
-def pack_page(page: ReadResult) -> bytes:
+def pack_page(page: Page) -> bytes:
     """Return a page as JSON."""
     return page.model_dump_json().encode()
 
 
-def unpack_page(data: bytes) -> ReadResult:
+def unpack_page(data: bytes) -> Page:
     """Return the page that `pack_page` was given.
 
     Raises:
         ValueError: these are no such bytes, or those of a version that had other fields.
     """
-    return ReadResult.model_validate_json(data)
+    return Page.model_validate_json(data)
 
 
 def life_of_search(answer: SearchResponse, whole: Life) -> Life:
@@ -50,13 +50,11 @@ def life_of_search(answer: SearchResponse, whole: Life) -> Life:
     return whole if answer.results and not partial else Life(min(whole.fresh, _SHORT))
 
 
-def life_of_page(page: ReadResult, whole: Life) -> Life:
-    """Return how long a page is kept: not at all when it could not be read, a minute at most when it has no text.
+def life_of_page(page: Page, whole: Life) -> Life:
+    """Return how long a page is kept: a minute at most, and never stale, when it has no text.
 
     Args:
         page: What a reader returned.
         whole: The life of a good one.
     """
-    if not page.success:
-        return Life()
     return whole if page.content.strip() else Life(min(whole.fresh, _SHORT))
