@@ -523,7 +523,8 @@ def _cost(attempts: Sequence[Attempt]) -> float:
 def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:
     """Return what a chain answered, its results numbered from 1."""
     results = tuple(
-        row.model_copy(update={"citation_id": number}) for number, row in enumerate(answer.results, start=1)
+        row if row.citation_id == number else row.model_copy(update={"citation_id": number})
+        for number, row in enumerate(answer.results, start=1)
     )
     return SearchResponse(
         query=asked.text,
