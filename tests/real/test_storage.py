@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.authority import Authority
+from components.stampede import Upstream, ask_in_four_processes
 from components.store_suite import FleetSuite, Stage, StoreSuite, worker
 from components.valkey import Valkey
 from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
@@ -58,6 +60,51 @@ class TestValkey(StoreSuite):
 
 class TestValkeyProcesses(FleetSuite):
     pass
+
+
+@pytest.fixture
+def redis_url(redis_server: Valkey) -> str:
+    """The URL of an empty Redis."""
+    redis_server.flush()
+    return redis_server.url
+
+
+class TestRedis(StoreSuite):
+    @pytest.fixture
+    async def stage(self, redis_url: str) -> AsyncIterator[Stage]:
+        stage = ServerStage(redis_url)
+        yield stage
+        for store in stage.opened:
+            await store.aclose()
+
+
+class TestRedisProcesses(FleetSuite):
+    @pytest.fixture
+    def url(self, redis_url: str) -> str:
+        return redis_url
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    server = Upstream()
+    yield server
+    server.close()
+
+
+@pytest.mark.req("B19", "B20")
+@pytest.mark.parametrize("kind", ["valkey_server", "redis_server"])
+def test_fifty_tasks_in_four_processes_cause_one_call(
+    kind: str, upstream: Upstream, request: pytest.FixtureRequest
+) -> None:
+    server: Valkey = request.getfixturevalue(kind)
+    server.restart()
+    server.flush()
+    answers = ask_in_four_processes(server.url, f"{upstream.url}/page")
+    assert upstream.asked == {"/page": 1}
+    assert Counter((answer.value, answer.cached, answer.stale) for answer in answers) == {
+        ("answer 1", False, False): 1,
+        ("answer 1", True, False): 49,
+    }
 
 
 @pytest.mark.req("B20")
