@@ -3,9 +3,10 @@
 Half of the calls go through a `Web` as it comes (cache and archive in SQLite files), half through one that keeps
 nothing. Three of four are searches, of which every other one has words of its own; every tenth meets a first provider
 that fails, and every hundredth call is cancelled in its middle. After each interval all that is in flight ends, and
-file descriptors, tasks, threads, Python objects and resident memory are counted. The first half warms up (pools, caches
-that are bounded, the allocator); from then on no count may exceed the first by more than `TOLERATED`. Ends with 1
-otherwise, with `--trace` also with the lines whose memory grew most (three times as slow). Linux only.
+open files and sockets, tasks, threads, Python objects and resident memory are counted. The first half warms up (pools,
+caches that are bounded, the allocator); from then on no count may exceed the first by more than `TOLERATED`, and when
+idle connections have been closed at the end, no socket may be left. Ends with 1 otherwise, with `--trace` also with the
+lines whose memory grew most (three times as slow). Linux only.
 
     python benchmarks/soak.py [--calls 100000] [--intervals 20] [--trace]
 """
@@ -24,7 +25,7 @@ import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,9 @@ from groundwire.errors import GroundwireError
 IN_FLIGHT = 64
 SETTLING = 15.0  # seconds for what goes on in the background, before counting
 WORDS = ("bm25", "reciprocal rank fusion", "citations", "web search api", "unicode", "http caching")
-TOLERATED = {"fds": 8, "tasks": 0, "threads": 0, "objects": 2_000, "rss_mb": 8.0}
-"""How much more there may be than at the end of the warm-up: some idle connections, and the allocator's noise."""
+RESTING = 30.0  # seconds for idle connections to be closed; they are kept for 15
+TOLERATED = {"files": 0, "sockets": IN_FLIGHT, "tasks": 0, "threads": 0, "objects": 2_000, "rss_mb": 8.0}
+"""How much more there may be than at the end of the warm-up: as many idle connections as calls at a time, and noise."""
 
 SERVER = """
 import json, sys
@@ -81,11 +83,22 @@ async def call(web: Web, number: int, pages: list[str]) -> str:
     return "cached" if kept else "fetched"
 
 
+def descriptors() -> tuple[int, int]:
+    """Return how many files and how many sockets are open."""
+    kinds = Counter[bool]()
+    for path in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # the listing's own
+            kinds[str(path.readlink()).startswith("socket:")] += 1
+    return kinds[False], kinds[True]
+
+
 def measure() -> dict[str, float]:
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    files, sockets = descriptors()
     return {
-        "fds": sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1,  # the listing is one itself
+        "files": files,
+        "sockets": sockets,
         "tasks": len(asyncio.all_tasks()) - 1,
         "threads": threading.active_count(),
         "objects": len(gc.get_objects()),
@@ -107,6 +120,7 @@ async def soak(server: subprocess.Popen[str], calls: int, intervals: int, trace:
     served = json.loads(server.stdout.readline())
     each, ends, numbers, rows = calls // intervals, Counter[str](), count(), []
     print(f"| calls | calls/s | {' | '.join(TOLERATED)} | ends |\n|{' --- |' * (len(TOLERATED) + 3)}", flush=True)
+    _, sockets = descriptors()
     with tempfile.TemporaryDirectory() as folder:
         usual = {"storage": {"url": f"sqlite:///{folder}/store.db"}, "archive": {"path": f"{folder}/archive.db"}}
         bare = {"storage": {"url": "memory://"}, "cache": {"enabled": False}, "archive": {"enabled": False}}
@@ -133,6 +147,13 @@ async def soak(server: subprocess.Popen[str], calls: int, intervals: int, trace:
                 if trace and interval == intervals // 2:
                     tracemalloc.start(12)
                     before = tracemalloc.take_snapshot()
+            end = time.monotonic() + RESTING
+            while descriptors()[1] > sockets and time.monotonic() < end:  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0.2)
+            left = descriptors()[1] - sockets
+            print(f"sockets left when idle connections were closed: {left}")
+    if left:
+        sys.exit(f"{left} sockets stayed open")
     if trace:
         for line in tracemalloc.take_snapshot().compare_to(before, "lineno")[:25]:
             print(line, file=sys.stderr)

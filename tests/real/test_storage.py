@@ -6,7 +6,7 @@ import asyncio
 import ssl
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -16,8 +16,10 @@ from components.authority import Authority
 from components.stampede import Upstream, ask_in_four_processes
 from components.store_suite import FleetSuite, Stage, StoreSuite, worker
 from components.valkey import Valkey
+from groundwire import BudgetExceeded, Settings, Web
 from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
 from groundwire.storage.valkey import ValkeyStore
+from groundwire.testing import World
 
 
 class ServerStage:
@@ -105,6 +107,27 @@ def test_fifty_tasks_in_four_processes_cause_one_call(
         ("answer 1", False, False): 1,
         ("answer 1", True, False): 49,
     }
+
+
+@pytest.mark.req("B5", "B20")
+async def test_searching_and_reading_go_on_when_the_server_is_killed_in_mid_run(
+    url: str,
+    valkey_server: Valkey,
+    world: World,
+    settings: Callable[..., Settings],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    own = settings(storage={"url": url}, cache={"enabled": True}, session={"id": "team", "limit": 4})
+    async with Web(own) as web:
+        assert (await web.search("bm25")).results
+        assert (await web.open_page(world.site("articles").page("bm25"))).content
+        valkey_server.stop()
+        for words in ("reciprocal rank fusion", "bm25", "citations"):
+            assert (await web.search(words)).results
+            assert (await web.open_page(world.site("articles").page("bm25"))).content
+        with pytest.raises(BudgetExceeded, match="4/4"):
+            await web.search("one more than the session has")
+        assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 
 @pytest.mark.req("B20")
