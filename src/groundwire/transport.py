@@ -13,8 +13,7 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 from urllib.parse import urlsplit
@@ -497,13 +496,15 @@ def _resolver(guard: Guard) -> AbstractResolver:
     return GuardResolver()
 
 
-@asynccontextmanager
-async def _within(deadline: Deadline) -> AsyncIterator[None]:
-    """Raise TimeoutError when the deadline passes; when it already has, before anything is sent."""
+def _within(deadline: Deadline) -> asyncio.Timeout:
+    """Return a block that raises TimeoutError when the deadline passes; when it already has, before anything is sent.
+
+    Raises:
+        TimeoutError: it has passed.
+    """
     if deadline.passed:
         raise TimeoutError
-    async with deadline.timeout():
-        yield
+    return deadline.timeout()
 
 
 def _shown(inspect: Callable[[Head], None] | None, head: Head, body: bytearray) -> bytes:

@@ -344,6 +344,9 @@ _PARTS = (
 @example(f"{'a.' * 40}com/", "https")
 @example("example.com/a/%2e%2e/b", "https")
 @example("example.com/?a'b", "https")
+@example("192.0.2.255:80/a", "http")
+@example("192.0.2.256/a", "http")
+@example("192.0.02.25/a", "http")
 def test_an_address_in_canonical_form_takes_a_short_way_to_the_same_result(rest: str, scheme: str) -> None:
     def read(text: str) -> WebUrl | str:
         try:

@@ -30,8 +30,10 @@ _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _PATH_UNSAFE = frozenset('"<>^`{}')
 _QUERY_UNSAFE = frozenset("\"<>'")
 _FRAGMENT_UNSAFE = frozenset('"<>`')
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _PLAIN = re.compile(
-    r"(https?)://((?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63})(?::([1-9][0-9]{0,4}))?"
+    r"(https?)://((?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}"
+    rf"|(?:{_OCTET}\.){{3}}{_OCTET})(?::([1-9][0-9]{{0,4}}))?"
     r"(/[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*)(\?[A-Za-z0-9\-._~!$&()*+,;=:@%/?]+)?"
 )
 """An address that is in canonical form already, as nearly all are; the rest is read with care."""
