@@ -13,6 +13,7 @@ from groundwire import (
     AllProvidersFailed,
     BlockedByPolicy,
     BudgetExceeded,
+    ConfigurationError,
     InvalidRequest,
     ReadResult,
     Settings,
@@ -228,13 +229,22 @@ async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> No
 @pytest.mark.req("B12")
 async def test_what_was_recorded_is_replayed_without_a_network(world: World, settings: Make, tmp_path: Path) -> None:
     made = settings()
-    async with Web(made, cassette=Cassette.record(tmp_path / "one.jsonl")) as web:
+    async with Web(made, record=tmp_path / "one.jsonl") as web:
         found = await web.search("bm25", limit=2)
         page = await web.open_page(found.results[0].url)
     world.stop()
-    async with Web(made, cassette=Cassette.replay(tmp_path / "one.jsonl")) as web:
+    async with Web(made, replay=str(tmp_path / "one.jsonl")) as web:
         again = await web.search("bm25", limit=2)
         assert again.results == found.results
         assert (await web.open_page(found.results[0].url)).content == page.content
         with pytest.raises(AllProvidersFailed, match="cassette"):
             await web.search("something else")
+
+
+async def test_a_web_has_one_cassette(settings: Make, tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    for both in ({"record": file, "replay": file}, {"cassette": Cassette.record(file), "replay": file}):
+        with pytest.raises(ConfigurationError, match="one of cassette, record and replay"):
+            Web(settings(), **both)
+    with pytest.raises(ConfigurationError, match="missing"):
+        Web(settings(), replay=tmp_path / "missing.jsonl")
