@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from groundwire import (
     AllProvidersFailed,
     BlockedByPolicy,
     BudgetExceeded,
+    ConfigurationError,
     InvalidRequest,
     ReadResult,
     Settings,
@@ -139,6 +142,57 @@ class TestCache:
         assert (again.cached, again.stale) == (True, True)
         assert "minutes old" in again.warnings[-1]
 
+    @pytest.mark.req("B19")
+    async def test_a_page_that_is_asked_for_fresh_is_fetched(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        url = world.site("articles").page("bm25")
+        async with Web(kept(settings, tmp_path)) as web:
+            await web.open_page(url)
+            assert not (await web.open_page(url, fresh=True)).cached
+            assert (await web.open_page(url)).cached
+        assert len(world.site("articles").requests) == 2
+
+    @pytest.mark.req("B19")
+    async def test_an_empty_answer_is_not_kept_like_a_good_one(self, settings: Make, tmp_path: Path) -> None:
+        own = kept(settings, tmp_path, cache={"search_ttl": 0.0}, archive={"enabled": False})
+        async with Web(own) as web:
+            for words, again in (("bm25", True), ("zzzyyyxxx", False)):
+                first = await web.search(words)
+                assert (bool(first.results), (await web.search(words)).cached) == (again, again)
+
+    @pytest.mark.req("B19", "B13")
+    async def test_an_answer_of_the_archive_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
+        async with Web(kept(settings, tmp_path)) as web:
+            await web.search("reciprocal rank fusion")
+            world.searxng.fail(Fault.status(500), times=None)
+            assert (await web.search("lists merged by rank fusion")).provider == "archive"
+            world.searxng.heal()
+            again = await web.search("lists merged by rank fusion")
+        assert (again.provider, again.cached, again.stale) == ("searxng", False, False)
+
+    @pytest.mark.req("B19")
+    async def test_after_an_hour_a_stale_answer_is_for_failures_only(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        own = kept(settings, tmp_path, cache={"search_ttl": 0.0, "stale": 7_200.0}, archive={"enabled": False})
+        async with Web(own) as web:
+            await web.search("bm25")
+            await web.search("citations")
+        _pass_time(tmp_path / "store.db", 4_000)
+        async with Web(own) as web:
+            assert not (await web.search("bm25")).cached
+            world.searxng.fail(Fault.status(500), times=None)
+            old = await web.search("citations")
+        assert (old.cached, old.stale) == (True, True)
+        assert "67 minutes old" in old.warnings[-1]
+
+
+def _pass_time(path: Path, seconds: float) -> None:
+    """Make everything that a store keeps so much older."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("update entries set fresh_until = fresh_until - ?, stale_until = stale_until - ?", (seconds,) * 2)
+
 
 class TestArchive:
     @pytest.mark.req("B13")
@@ -228,13 +282,22 @@ async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> No
 @pytest.mark.req("B12")
 async def test_what_was_recorded_is_replayed_without_a_network(world: World, settings: Make, tmp_path: Path) -> None:
     made = settings()
-    async with Web(made, cassette=Cassette.record(tmp_path / "one.jsonl")) as web:
+    async with Web(made, record=tmp_path / "one.jsonl") as web:
         found = await web.search("bm25", limit=2)
         page = await web.open_page(found.results[0].url)
     world.stop()
-    async with Web(made, cassette=Cassette.replay(tmp_path / "one.jsonl")) as web:
+    async with Web(made, replay=str(tmp_path / "one.jsonl")) as web:
         again = await web.search("bm25", limit=2)
         assert again.results == found.results
         assert (await web.open_page(found.results[0].url)).content == page.content
         with pytest.raises(AllProvidersFailed, match="cassette"):
             await web.search("something else")
+
+
+async def test_a_web_has_one_cassette(settings: Make, tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    for both in ({"record": file, "replay": file}, {"cassette": Cassette.record(file), "replay": file}):
+        with pytest.raises(ConfigurationError, match="one of cassette, record and replay"):
+            Web(settings(), **both)
+    with pytest.raises(ConfigurationError, match="missing"):
+        Web(settings(), replay=tmp_path / "missing.jsonl")

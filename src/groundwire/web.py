@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Self, cast, get_args
 from uuid import uuid4
 
-from groundwire.cassette import Cassette, cassette_from_environment
+from groundwire.cassette import Cassette, choose_cassette
 from groundwire.clients import Clients
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -91,6 +92,8 @@ class Web:
         watchers: Are told of every call when it has ended, such as `groundwire.observing.Metrics`.
         cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
             say. With one nothing is kept from one `Web` to the next.
+        record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
+        replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
 
     Raises:
@@ -106,11 +109,13 @@ class Web:
         observer: Observer | None = None,
         watchers: Sequence[Watcher] = (),
         cassette: Cassette | None = None,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
         resolver: Resolver | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
         self._closed = False
-        cassette = cassette or cassette_from_environment(os.environ)
+        cassette = choose_cassette(cassette, record, replay, os.environ)
         if cassette is not None:
             cassette.hide(*_all_keys(settings))
         self._transports = Clients(settings, resolver, cassette)
