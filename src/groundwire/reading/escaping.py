@@ -13,7 +13,7 @@ __all__ = ["escape_line", "escape_text", "fence", "inline_code"]
 _SPECIAL: Final = re.compile(r"[\\`*_<&~\[\]|\xad]")
 _ESCAPED: Final = re.compile(
     r"""
-      (?P<math>\\\((?P<inline>[^\n$]{1,2000}?)\\\)|\\\[(?P<block>[^$]{1,2000}?)\\\])
+      (?P<math>\\\((?P<inline>(?:[^\n$\\]|\\(?![(\[])){1,2000}?)\\\)|\\\[(?P<block>(?:[^$\\]|\\(?![(\[])){1,2000}?)\\\])
     | (?P<tex>\$\$?(?=[^$\n]{0,500}?[\\^_{])[^$\n]{1,500}?(?<=\S)\$\$?(?!\w))
     | (?P<mark>
         \\(?=[!-/:-@\[-`{-~]|$)
