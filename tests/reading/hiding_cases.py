@@ -214,7 +214,8 @@ UNPAINTED: Final = (
     *(
         f'<div class="{name}"><p>SECRET</p></div>'
         for name in (
-            "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "d-none", "hidden",
+            "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "d-none",
+            "hidden",
             "is-hidden", "u-hidden", "hide", "offscreen", "off-screen", "invisible", "element-invisible", "SR-Only",
             "cdk-visually-hidden", "govuk-visually-hidden", "u-visually-hidden", "ui-helper-hidden-accessible",
             "elementor-screen-only sr-only", "styles_visuallyHidden__a1", "a sr-only sr-only-focusable", "print-only",

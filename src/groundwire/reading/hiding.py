@@ -40,6 +40,10 @@ _BLOCKS: Final = _TABLE | {
     "hgroup", "hr", "legend", "li", "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "plaintext",
     "pre", "search", "section", "summary", "ul", "xmp", "button", "marquee",
 }  # fmt: skip
+_TURNS: Final = frozenset({"scale", "rotate", "transform"})
+_MOVES: Final = frozenset(
+    {"left", "right", "top", "bottom", "z-index", "margin-left", "margin-top", "translate", "transform"}
+)
 _CALL: Final = re.compile(r"([a-z0-9-]+)\(((?:[^()]|\([^()]*\))*)\)")
 _ANGLE: Final = re.compile(r"([+-]?[\d.]+)(deg|grad|rad|turn)")
 _TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
@@ -65,15 +69,15 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "display"
     if style.get("content-visibility") == "hidden" and boxed:
         return "content-visibility"
-    if _is_clipped(style):
+    if ("clip" in style or "clip-path" in style) and _is_clipped(style):
         return "clip"
-    if _filtered(style.get("filter", "")):
+    if "filter" in style and _filtered(style["filter"]):
         return "filter"
-    if _masked(style.get("mask-image", "")):
+    if "mask-image" in style and _masked(style["mask-image"]):
         return "mask"
-    if boxed and _is_flat(style):
+    if boxed and not _TURNS.isdisjoint(style) and _is_flat(style):
         return "transform"
-    if _is_away(style, boxed=boxed):
+    if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
         return "position"
     if boxed and tag not in _TABLE and box_hidden(style):
         return "size"
@@ -235,12 +239,10 @@ def _is_flat(style: Mapping[str, str]) -> bool:
         parts = arguments(inside)
         factors = [ratio(part) for part in parts]
         known = [factor for factor in factors if factor is not None]
-        if name in {"scale", "scalex", "scaley", "scale3d"}:
-            if any(abs(factor) <= 0.02 for factor in known[:2]):
-                return True
-        elif name == "matrix" and len(known) == 6 and abs(known[0] * known[3] - known[1] * known[2]) <= 4e-4:
-            return True
-        elif name in {"rotatex", "rotatey"} and parts and _is_edge_on(parts[0]):
+        flat = name in {"scale", "scalex", "scaley", "scale3d"} and any(abs(factor) <= 0.02 for factor in known[:2])
+        if name == "matrix" and len(known) == 6:
+            flat = abs(known[0] * known[3] - known[1] * known[2]) <= 4e-4
+        if flat or (name in {"rotatex", "rotatey"} and parts and _is_edge_on(parts[0])):
             return True
     return False
 

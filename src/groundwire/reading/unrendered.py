@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from typing import Final
 
-from turbohtml import Document, DocumentFragment, Element, Node, Text
+from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 
-__all__ = ["drop_unrendered", "flatten_shadows"]
+__all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
 
 _NEVER: Final = frozenset(
     {
@@ -96,6 +96,34 @@ def flatten_shadows(document: Document) -> None:
             target.append(node)
         for child in list(shadow.children):
             host.append(child)
+
+
+def fill_streamed(document: Document) -> None:
+    """Put what React streamed late where its script puts it: `<div hidden id="S:0">` for `<template id="B:0">`.
+
+    What stood there meanwhile (a spinner) goes, as far as the markers of React tell where it ends.
+    """
+    places = {
+        (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
+    }
+    if not places:
+        return
+    for segment in document.select('div[hidden][id^="S:"]'):
+        place = places.pop((segment.attr("id") or "")[2:], None)
+        if place is None or segment in place.ancestors:
+            continue
+        waiting: list[Node] = []
+        for node in place.next_siblings:
+            if isinstance(node, Comment) and node.data == "/$":
+                for spinner in waiting:
+                    spinner.extract()
+                break
+            waiting.append(node)
+        children = list(segment.children)
+        if children:
+            place.insert_before(*children)
+        place.extract()
+        segment.extract()
 
 
 def _is_formula(tex: str, shown: str) -> bool:

@@ -21,15 +21,17 @@ from groundwire.reading.colouring import declare_attributes, unreadable
 from groundwire.reading.css import Declaration
 from groundwire.reading.css_values import ratio
 from groundwire.reading.hiding import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
-from groundwire.reading.unrendered import drop_unrendered, flatten_shadows
+from groundwire.reading.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
 __all__ = ["Removed", "drop_unseen"]
 
+_HINT: Final = re.compile(r"hid|none|reader|only|screen|invis|assist|print", re.IGNORECASE)
 _UTILITY: Final = re.compile(
-    r"(?<![\w-])(?:[\w-]*?(?:visually-?_?hidden|screen-?_?reader|sr-?_?only|a11y-hidden|assistive-text|hidden-accessible)[\w-]*"
-    r"|(?:u-|is-|d-|ui-|uk-|w-|has-|js-)?(?:hidden|hide|none)(?:-all|-visually|-helper)?|element-(?:invisible|hidden)"
-    r"|off-?screen|invisible|w-condition-invisible|display-none|ui-helper-hidden|elementor-hidden-desktop"
-    r"|only-print|print-only|d-print-block|visible-print(?:-block)?)(?![\w-])",
+    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
+    r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
+    r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
+    r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
+    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
     re.IGNORECASE,
 )
 """Class names by which the common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...) hide."""
@@ -39,7 +41,6 @@ _UNHIDES: Final = re.compile(
     r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
     re.IGNORECASE,
 )
-_NEVER_HIDES: Final = frozenset({"none", "js-none", "has-none", "is-none", "w-none", "uk-none", "ui-none", "d-hide"})
 _REVEALED: Final = re.compile(
     r"(?:^|[\s_-])(?:aos|wow|sal|sr|fade|reveal|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
@@ -48,11 +49,22 @@ _REVEAL_MARKS: Final = (
     "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
     "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
 )  # fmt: skip
+_FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
+"""What a click undoes."""
+
+_NONE: Final = {"display": "none"}
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """What scripts undo when a part scrolls into view; `display` waits for a click."""
 
+_UNFOLDED: Final = re.compile(
+    r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
+    re.IGNORECASE,
+)
+_CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
+_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
+
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
-_REACHABLE: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
+_SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +81,7 @@ class Removed:
         """What a reader of the page's text should know."""
         total = sum(self.counts.values())
         found = (f"hidden text removed: {total}",) if total else ()
-        return (*found, f"text kept that a script reveals: {self.revealed}") if self.revealed else found
+        return (*found, f"text kept that a script or a click shows: {self.revealed}") if self.revealed else found
 
 
 @dataclass(slots=True)
@@ -93,9 +105,11 @@ def drop_unseen(document: Document) -> Removed:
     Returns:
         What went.
     """
-    scripted = document.select_one(_REACHABLE) is not None
     styles = read_styles(document)
+    alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
     flatten_shadows(document)
+    if alive:
+        fill_streamed(document)
     counts = drop_unrendered(document)
     reasons = _declare_defaults(document, styles)
     declare_attributes(document, styles)
@@ -103,7 +117,9 @@ def drop_unseen(document: Document) -> Removed:
         return Removed(counts)
     found = _judge(styles, reasons)
     found.texts["colour"] = unreadable(document, styles)
-    _keep_main_part(document, found, scripted=scripted)
+    if alive:
+        _keep_folded(document, found)
+        _keep_main_part(document, found)
     _drop_whole(found.whole, reasons, counts)
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := _drop_texts(states)):
@@ -118,12 +134,10 @@ def _declare_defaults(document: Document, styles: Styles) -> dict[Element, str]:
     attributes = document.select("[hidden], dialog:not([open]), [popover]")
     styles.declare(attributes, none, layer=-1)
     reasons.update(dict.fromkeys(attributes, "attribute"))
-    utilities = {
-        name
-        for value in document.xpath_iter("//@class")
-        for name in (_UTILITY.findall(value) if isinstance(value, str) else ())
-        if name.lower() not in _NEVER_HIDES and not name.lower().startswith("not-")
-    }
+    values = (value for value in document.xpath_iter("//@class") if isinstance(value, str))
+    names = set(" ".join(values).split())
+    utilities = {name for name in names if _HINT.search(name) and _UTILITY.fullmatch(name)}
+    utilities = {name for name in utilities if not name.lower().startswith("not-")}
     utilities -= styles.classes
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
@@ -143,6 +157,9 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
     faint: dict[Element, float] = {}
     for element in styles:
         style = styles.get(element)
+        if style == _NONE:
+            found.whole[element] = reasons.get(element, "display")
+            continue
         if styles.keyframes or "animation" in style or "animation-name" in style:
             style = _animated(style, styles)
         if styles.incomplete and "position" not in style:
@@ -205,22 +222,39 @@ def _is_marked(element: Element) -> bool:
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
 
 
-def _keep_main_part(document: Document, found: _Judgement, *, scripted: bool) -> None:
+def _keep_folded(document: Document, found: _Judgement) -> None:
+    """Keep what one click unfolds, as it is with `details`: tabs, accordions, questions and their answers."""
+    folded = [element for element, reason in found.whole.items() if reason in _FOLDS]
+    named: set[str] = set()
+    if any(element.attr("id") for element in folded):
+        for control in document.select(_CONTROLLING):
+            named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
+    for element in folded:
+        role = element.attr("role")
+        if (
+            role == "tabpanel"
+            or (role == "region" and element.attr("aria-labelledby"))
+            or (element.attr("id") or "-") in named
+            or _UNFOLDED.search(" ".join(_classes(element)))
+        ):
+            del found.whole[element]
+            found.revealed += 1
+
+
+def _keep_main_part(document: Document, found: _Judgement) -> None:
     """Keep what a script must be about to show: without it nearly nothing would be left of the page."""
     body = document.select_one("body")
-    if not scripted or body is None:
-        return
-    hides = [*found.whole, *(e for name in ("visibility",) for e, state in found.texts[name].items() if state)]
-    if not hides:
+    hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
+    if body is None or not hides:
         return
     total = len(body.text)
     top = [element for element in _topmost(hides) if len(element.text) * 20 > total]
     lost = sum(len(element.text) for element in top)
-    if lost * 2 <= total:
-        return
     for element in top:
         soft = found.whole.get(element, "visibility") in _SOFT
-        if element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None or (soft and len(top) > 2):
+        if (soft and len(top) > 2 and lost * 2 > total) or (
+            len(element.text) * 5 > total and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
+        ):
             found.whole.pop(element, None)
             found.texts["visibility"].pop(element, None)
             found.revealed += 1
