@@ -29,7 +29,8 @@ BlockKind = Literal["bot check", "consent wall", "login wall", "age gate", "scri
 
 _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
 _TINY: Final = 25  # words beside the message that a page needs scripts
-_SEEN: Final = 300_000  # characters of markup in which marks are looked for; walls are smaller
+_LONGEST: Final = max(vendor.words for vendor in VENDORS)
+_SEEN: Final = 100_000  # characters of markup in which marks are looked for; walls are smaller
 _WIDE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
@@ -37,7 +38,7 @@ _LOGIN_PATH = re.compile(
     r"/(?:log-?in|sign-?in|auth|sso|account/login|session/new|checkpoint)(?:[/?.#]|$)", re.IGNORECASE
 )
 _CONSENT_HOST = re.compile(r"^https?://(?:consent|guce|cmp)\.", re.IGNORECASE)
-_NOT_FREE = re.compile(r"\"isAccessibleForFree\"\s*:\s*\"?false", re.IGNORECASE)
+_NOT_FREE = re.compile(r"\"isAccessibleForFree\"\s*:\s*\"?[Ff]alse")
 _WAYS: Final[dict[BlockKind, str]] = {
     "bot check": "Open another page, or have it read by a reader with a browser or by an outside service.",
     "consent wall": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
@@ -71,8 +72,9 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
     for header, value, name in HEADERS:
         if header in small and value in small[header]:
             return SoftBlock(kind="bot check", name=name)
+    lowered = markup[:_SEEN].lower()
     for vendor in VENDORS:
-        if vendor.mark.search(markup):
+        if vendor.stands_in(lowered):
             return SoftBlock(kind="bot check", name=vendor.name)
     if "x-datadome" in small:
         return SoftBlock(kind="bot check", name="DataDome's bot check")
@@ -93,9 +95,12 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     announced = known_wall({name: value for name, value in headers.items() if name.lower() != "x-datadome"}, "")
     if announced is not None and words < 4 * _SHORT:
         return announced
+    if words > _LONGEST:
+        return None
     seen = markup[:_SEEN]
+    lowered = seen.lower()
     for vendor in VENDORS:
-        if words <= vendor.words and vendor.mark.search(seen):
+        if words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind="bot check", name=vendor.name)
     if words > 2 * _SHORT:
         return None
@@ -124,7 +129,7 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
             remarks.append("the page says that there is no such page, though its status says there is")
         if PARKED.search(f"{title}\n{content}"):
             remarks.append("there seems to be no site at this domain: it is parked or for sale")
-    if words <= 10 * _SHORT and _NOT_FREE.search(markup):
+    if words <= 10 * _SHORT and "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         remarks.append("the site says that this page is not free, so this may be only its beginning")
     return tuple(remarks)
 
