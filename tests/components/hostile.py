@@ -335,7 +335,7 @@ BEHAVIOURS: dict[str, tuple[Behaviour, str]] = {
     "length-huge": (_huge_length, "PageTooLarge"),
     "length-negative": (_negative_length, "PageUnavailable"),
     "two-lengths": (_two_lengths, "PageUnavailable"),
-    "broken-chunks": (_broken_chunks, "PageUnavailable"),
+    "broken-chunks": (_broken_chunks, "PageUnavailable DeadlineExceeded"),
     "huge-chunk": (_huge_chunk, "PageUnavailable DeadlineExceeded"),
     "header-flood": (_header_flood, "PageUnavailable"),
     "huge-header": (_huge_header, "PageUnavailable"),

@@ -31,6 +31,7 @@ _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have
 _TINY: Final = 25  # words beside the message that a page needs scripts
 _LONGEST: Final = max(vendor.words for vendor in VENDORS)
 _SEEN: Final = 100_000  # characters of markup in which marks are looked for; walls are smaller
+_SAID: Final = 4_000  # characters; a few words may be long ones
 _WIDE = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
@@ -104,14 +105,16 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
             return SoftBlock(kind="bot check", name=vendor.name)
     if words > 2 * _SHORT:
         return None
-    text = f"{title}\n{content}"
+    text = f"{title[:_SAID]}\n{content[:_SAID]}"
     if words <= _SHORT and BOT_CHECK.search(text):
         return SoftBlock(kind="bot check", name="a bot check")
     if _CONSENT_HOST.match(url) or len({match[0].lower() for match in CONSENT.finditer(text)}) >= 2:
         return SoftBlock(kind="consent wall", name="a consent wall")
     if words > _SHORT:
         return None
-    if _PASSWORD.search(seen) and (LOGIN.search(title) or _LOGIN_PATH.search(url) or LOGIN.search(content[:200])):
+    if _PASSWORD.search(seen) and (
+        LOGIN.search(title[:_SAID]) or _LOGIN_PATH.search(url) or LOGIN.search(content[:200])
+    ):
         return SoftBlock(kind="login wall", name="a login")
     if AGE.search(text):
         return SoftBlock(kind="age gate", name="an age gate")
@@ -125,9 +128,9 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
     words = _words(content)
     remarks = []
     if words <= 3 * _SHORT:
-        if NOT_FOUND.search(title) or NOT_FOUND.search(content[:150]):
+        if NOT_FOUND.search(title[:_SAID]) or NOT_FOUND.search(content[:150]):
             remarks.append("the page says that there is no such page, though its status says there is")
-        if PARKED.search(f"{title}\n{content}"):
+        if PARKED.search(f"{title[:_SAID]}\n{content[:_SAID]}"):
             remarks.append("there seems to be no site at this domain: it is parked or for sale")
     if words <= 10 * _SHORT and "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         remarks.append("the site says that this page is not free, so this may be only its beginning")
@@ -136,4 +139,4 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
 
 def _words(content: str) -> int:
     """Return the number of words; scripts without spaces between words have one for two letters."""
-    return len(content.split()) + len(_WIDE.findall(content)) // 2
+    return len(content.split()) + len(_WIDE.findall(content[: 100 * _LONGEST])) // 2
