@@ -28,6 +28,7 @@ next; none carries a secret or a resolved private address.
     ├── PageError                     the page cannot be had
     │   ├── PageNotFound              404, 410
     │   ├── PageRefused               401, 403, 407, 429, 451
+    │   │   └── PageBlocked           a bot check, a login, consent, an age gate or a script stands in front of it
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
     │   ├── PageTooLarge
     │   ├── PageEmpty                 no body, or nothing readable in it
@@ -62,6 +63,7 @@ __all__ = [
     "InvalidRequest",
     "MissingKey",
     "NotConfigured",
+    "PageBlocked",
     "PageEmpty",
     "PageError",
     "PageNotFound",
@@ -295,6 +297,13 @@ class PageNotFound(PageError):
 
 class PageRefused(PageError):
     """The server will not give the page to us."""
+
+
+class PageBlocked(PageRefused):
+    """Something stands in front of the page: a bot check, a login, consent, an age gate, or a script that draws it.
+
+    Another reader, above all one with a browser, may get past it.
+    """
 
 
 class PageUnavailable(PageError):

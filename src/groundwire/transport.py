@@ -58,6 +58,8 @@ _UNREAD = "unread"  # what a cassette says of an answer that was refused when it
 _CLOSED = "This Web was closed; make a new one."
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 
+_AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
+
 _WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
 
 _Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol", "cassette"]
@@ -461,7 +463,9 @@ class Transport:
         family, kind, protocol, _, address = info
         if not self._gate.permits(address[0], address[1]):
             raise _Vetoed("address not allowed")
-        return socket.socket(family, kind, protocol)
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD)
+        return made
 
 
 def _resolver(guard: Guard) -> AbstractResolver:
