@@ -61,11 +61,12 @@ from groundwire.routing.cache_values import (
     unpack_page,
     unpack_search,
 )
-from groundwire.routing.policy import Strategy
+from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
+from groundwire.settings.contradictions import contradictions, lonely
 from groundwire.storage import StoreError, open_store
 from groundwire.storage.archive import open_archive
 
@@ -119,7 +120,11 @@ class Web:
         self.skipped: tuple[str, ...] = ()
         """Why providers of the settings are not used, a sentence each."""
         policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
+        _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in contradictions(settings)])
         searchers = self._make("search", search_providers, settings.search.providers, made)
+        if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
+            why = " ".join(self.skipped)
+            _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
         readers = self._make("read", read_providers, settings.read.providers, made)
         self._made = tuple(made.values())
         self._policy = policy
@@ -130,6 +135,7 @@ class Web:
             policy=policy,
             observer=observer,
             strategy=settings.search.strategy,
+            hedging=HedgePolicy.of(settings.search.latency, settings.search.cost),
             store=self._store,
             last=ArchiveProvider(self._archive) if self._archive else None,
         )
@@ -509,6 +515,11 @@ def _all_keys(settings: Settings) -> Iterator[str]:
     for variable in KEY_VARIABLES:
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise ConfigurationError("The settings contradict each other:\n" + "\n".join(f"  {line}" for line in problems))
 
 
 def _life(fresh: float, stale: float) -> Life:

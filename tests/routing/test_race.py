@@ -242,3 +242,10 @@ async def test_cancelling_leaves_no_call_behind() -> None:
     await asyncio.sleep(0)
     assert (first.cancelled, second.cancelled) == (1, 1)
     assert len(asyncio.all_tasks()) == 1
+
+
+def test_the_modes_change_the_numbers() -> None:
+    modes = [HedgePolicy.of(latency) for latency in ("normal", "fast", "fastest")]
+    assert [(mode.quantile, mode.paid_hedges) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
+    assert HedgePolicy.of("fastest", "strict").paid_hedges == 0
+    assert HedgePolicy.of() == HedgePolicy()
