@@ -23,6 +23,7 @@ _EVERY = 1.0  # seconds between two looks at the store
 _LATE = 5.0  # seconds after which a search waits for the look
 _PATIENCE = 0.1  # seconds that it waits at most
 _KEPT = 86_400.0  # seconds for which a rate is kept
+_TAIL = 60.0  # seconds for which a notice is kept after its end, so that all hear that it is over
 _REASON = 300  # characters
 
 
@@ -116,13 +117,10 @@ class Notices:
             changes = {key: value for key, value in changes.items() if key not in {"closed", "outcome", "reason"}}
         changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
         notice = known.model_copy(update=changes)
-        life = max(notice.closed, notice.suspect) - self._clock()
-        life = max(life, _KEPT if notice.interval else 0.0)
+        life = max(notice.closed - self._clock(), notice.suspect - self._clock(), 0.0) + _TAIL
+        life = max(min(life, _KEPT), _KEPT if notice.interval else 0.0)
         try:
-            if life > 0:
-                await self._store.set(_key(where), notice.model_dump_json().encode(), fresh=life)
-            else:
-                await self._store.delete(_key(where))
+            await self._store.set(_key(where), notice.model_dump_json().encode(), fresh=life)
         except StoreError:
             return  # what this process knows counts anyway
 
