@@ -20,7 +20,7 @@ from groundwire.storage.base import Store
 __all__ = ["Pacer", "Rate", "Turn", "rate_of", "scope"]
 
 _LONGEST_PACED = 60.0  # seconds of a window that is paced; a longer one is a quota, and used as the caller likes
-_SLACK = 0.1  # seconds by which two requests may come closer together on their way
+_SLACK = 0.25  # seconds by which two requests may come closer together on their way: one opens a connection first
 _SCOUT = 2.0  # seconds that calls wait for the first answer
 _POLL = 0.05  # seconds between two looks at what another process has learned
 
