@@ -150,6 +150,21 @@ async def test_a_long_queue_is_left_to_others_and_takes_no_turns() -> None:
 
 
 @virtually
+async def test_a_call_that_loses_while_it_waits_for_its_turn_is_never_sent() -> None:
+    limited, other = Limited(latency=0.0), Other(latency=0.0)
+    asked = chain(limited, other)
+    await search(asked)
+    answer = await search(asked)
+    assert (answer.provider, now()) == ("other", pytest.approx(0.8))
+    left = answer.attempts[-1]
+    assert (left.provider, left.abandoned, left.cost_usd) == ("limited", True, 0.0)
+    assert left.reason == "not asked: its turn had not come yet"
+    await asyncio.sleep(5)
+    assert len(limited.served) == 1
+    await asked.aclose()
+
+
+@virtually
 async def test_a_turn_after_the_deadline_is_said_at_once() -> None:
     asked = chain(Limited())
     await search(asked)
