@@ -155,7 +155,8 @@ async def test_a_call_that_loses_while_it_waits_for_its_turn_is_never_sent() -> 
     asked = chain(limited, other)
     await search(asked)
     answer = await search(asked)
-    assert (answer.provider, now()) == ("other", pytest.approx(0.8))
+    assert answer.provider == "other"
+    assert now() == pytest.approx(0.8)
     left = answer.attempts[-1]
     assert (left.provider, left.abandoned, left.cost_usd) == ("limited", True, 0.0)
     assert left.reason == "not asked: its turn had not come yet"
