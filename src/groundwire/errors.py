@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from groundwire.models import Attempt, Outcome
+    from groundwire.models import Attempt, Outcome, RateWindow
 
 __all__ = [
     "AllProvidersFailed",
@@ -186,6 +186,7 @@ class ProviderError(GroundwireError):
         status: The HTTP status, when there was one.
         retry_after: Seconds after which the service itself says it may be asked again.
         fix: What the operator can do about it, when something can be done.
+        windows: What the service said about its limits.
     """
 
     outcome: ClassVar[Outcome] = "unavailable"
@@ -198,6 +199,7 @@ class ProviderError(GroundwireError):
         status: int | None = None,
         retry_after: float | None = None,
         fix: str = "",
+        windows: Sequence[RateWindow] = (),
     ) -> None:
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
         self.provider = provider
@@ -205,6 +207,7 @@ class ProviderError(GroundwireError):
         self.status = status
         self.retry_after = retry_after
         self.fix = fix
+        self.windows = tuple(windows)
 
 
 class RateLimited(ProviderError):
