@@ -125,7 +125,8 @@ async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
         else:
             try:
                 answer = await chain.search(Query(text=str(number)), Deadline.after(10.0, loop.time))
-                answered_by = answer.provider if answer.results else ""  # every query here has results
+                answered_by = answer.provider if answer.results else ""
+                score.empties += not answer.results
             except AllProvidersFailed as error:
                 forbidden = "403" in str(error) or "forbidden" in str(error)
         score.answered += bool(answered_by)

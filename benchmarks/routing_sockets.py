@@ -156,9 +156,10 @@ def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
 
 def _score(rows: list[list[object]], billed: int) -> Score:
     score = Score(billed=billed)
-    for seconds, provider, forbidden in rows:
+    for seconds, provider, told in rows:
         score.seconds.append(float(str(seconds)))
         score.answered += bool(provider)
         score.fallbacks += bool(provider) and SERVICES[0] not in str(provider).split("+")
-        score.forbidden += bool(forbidden)
+        score.forbidden += "403" in str(told) or "forbidden" in str(told).lower()
+        score.empties += not provider and not told
     return score

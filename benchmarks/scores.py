@@ -20,6 +20,7 @@ _HEAD = (
     "fallback %",
     "extra paid of 100",
     "403s shown",
+    "false empty",
     "H9: success > 95 %, fallback < 20 %, mean < 5 s, no 403",
 )
 
@@ -36,6 +37,8 @@ class Score:
     """Queries that were answered without the first provider."""
     forbidden: int = 0
     """Queries of which the agent was told a 403."""
+    empties: int = 0
+    """Queries of which the agent was told that there is nothing, although every provider has results."""
     billed: int = 0
     """Paid answers, awaited or not."""
     needed: int = 0
@@ -68,7 +71,7 @@ def table(scores: dict[str, Score]) -> str:
         h9 = (one.success > 95, one.fallback < 20, one.mean < 5, not one.forbidden)
         lines.append(
             f"| {name} | {one.success:.2f} | {one.within(50):.2f} | {one.within(95):.2f} | {one.within(99):.2f} "
-            f"| {one.mean:.2f} | {one.fallback:.1f} | {one.extra:.1f} | {one.forbidden} "
+            f"| {one.mean:.2f} | {one.fallback:.1f} | {one.extra:.1f} | {one.forbidden} | {one.empties} "
             f"| {', '.join('met' if met else 'not met' for met in h9)} |"
         )
     return "\n".join(lines)

@@ -70,6 +70,8 @@ Step = tuple[Kind, float]
 class Drawn:
     """A provider that follows a script, the last step for ever, and keeps what it said and when."""
 
+    capabilities = Capabilities(search=True)
+
     name: str
     script: Sequence[Step]
     canary: bool
@@ -77,10 +79,6 @@ class Drawn:
     taken: int = 0
     said: list[tuple[float, Kind]] = field(default_factory=list)
     canaries: int = 0
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return Capabilities(search=True)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -156,7 +154,7 @@ def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: Chai
 
 @pytest.mark.timeout(60)
 @pytest.mark.req("B1", "H2", "C5")
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(drawn=PROVIDERS, strategy=st.sampled_from(get_args(Strategy)), count=st.integers(1, 3))
 def test_no_script_of_faults_loses_an_answer_or_outlasts_the_deadline_or_makes_up_an_empty_one(
     drawn: Sequence[tuple[Sequence[Step], bool]], strategy: Strategy, count: int
