@@ -215,3 +215,21 @@ def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
         return (await _answer(chain, "before that"))[1]
 
     assert run_virtually(named()) == set(NAMES)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a canary of up to five minutes ago stands for an answer that was given just now"
+)
+@pytest.mark.req("B1", "H2")
+def test_a_provider_that_begins_to_refuse_by_empty_pages_proves_nothing_by_an_older_canary() -> None:
+    async def told() -> list[ChainAnswer | None]:
+        only = Drawn(NAMES[0], [("unproven", 0.05)], canary=True, price_usd=0.0)
+        chain = Chain([only])
+        before = (await _answer(chain, "words that no page has"))[0]
+        only.canary = False  # from now on whatever it is asked gives an empty page
+        return [before, (await _answer(chain, "words that many pages have"))[0]]
+
+    before, after = run_virtually(told())
+    assert before is not None, "the canary showed that it searches"
+    assert not before.results
+    assert after is None, "it refuses, and nobody has looked since it began to"
