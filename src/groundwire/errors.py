@@ -44,7 +44,7 @@ import difflib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from groundwire.models import Attempt, Outcome, RateWindow
 
@@ -342,8 +342,17 @@ class AllProvidersFailed(GroundwireError):
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts = tuple(attempts)
-        causes = "; ".join(attempt.describe() for attempt in self.attempts) or "no provider is configured"
+        causes = "; ".join(_causes(self.attempts)) or "no provider is configured"
         super().__init__(f"Web search unavailable. Errors: {causes}")
+
+
+def _causes(attempts: Sequence[Attempt]) -> Iterator[str]:
+    """Yield what happened, once for each provider and cause: several rounds mostly end alike."""
+    alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
+    for attempt in attempts:
+        alike.setdefault((attempt.provider, attempt.outcome, attempt.status, attempt.reason), []).append(attempt)
+    for same in alike.values():
+        yield same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "")
 
 
 class Closed(GroundwireError):

@@ -203,9 +203,6 @@ def test_a_repaired_provider_is_back_after_one_probe(kind: Kind) -> None:
     assert run_virtually(answered_by()) == [NAMES[0]] * 5
 
 
-@pytest.mark.xfail(
-    strict=True, reason="fuse leaves out those who asked to be left alone, and then knows of no provider"
-)
 @pytest.mark.req("H2", "B1")
 def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
     async def named() -> set[str]:
@@ -217,9 +214,6 @@ def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
     assert run_virtually(named()) == set(NAMES)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a canary of up to five minutes ago stands for an answer that was given just now"
-)
 @pytest.mark.req("B1", "H2")
 def test_a_provider_that_begins_to_refuse_by_empty_pages_proves_nothing_by_an_older_canary() -> None:
     async def told() -> list[ChainAnswer | None]:

@@ -170,8 +170,8 @@ async def test_after_the_repair_the_next_search_is_answered_by_the_first(
     first = world.service("duckduckgo_lite")
     async with Web(made(world, search={"providers": NAMES, "strategy": strategy})) as web:
         first.fail(fault, times=2)
-        for _ in range(2):
-            assert (await web.search("search engines")).provider == "brave"
+        for _ in range(2):  # the emulated Brave allows one request a second, so the second answer may be Tavily's
+            assert (await web.search("search engines")).provider in NAMES[1:]
         asked = len(first.requests)
         assert (await web.search("search engines")).provider == "duckduckgo_lite"
         assert len(first.requests) == asked + 1

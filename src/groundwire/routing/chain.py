@@ -19,7 +19,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, Outcome, Query, RateWindow, SearchResult
 from groundwire.providers import SearchProvider
-from groundwire.routing.asking import Asker, Call, Try, price_of
+from groundwire.routing.asking import Asker, Call, Try, made, price_of
 from groundwire.routing.bill import Bill
 from groundwire.routing.fusion import fuse
 from groundwire.routing.notices import Notice, Notices
@@ -35,7 +35,6 @@ _CANARY = "wikipedia"  # a word of which every index of the web has pages
 _GRACE = 0.2  # seconds that the last one has even when the time is up; it is on this machine
 _SLOWEST = 60.0  # seconds between two requests; a limit over a longer time is a quota
 _MOMENTS = ("closed", "suspect")
-_CANARY_LIFE = 300.0  # seconds for which a canary's answer stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +115,7 @@ class Chain:
             AllProvidersFailed: nobody could search, or nobody could prove that there is nothing.
         """
         chosen = strategy or self._strategy
+        began = asyncio.get_running_loop().time()
         if self._notices is not None:
             await self._notices.refresh([scope(provider) for provider in self.providers])
         if chosen == "fuse":
@@ -132,7 +132,7 @@ class Chain:
                 winner.attempt.provider, winner.rows, tuple(attempts), winner.filters, tuple(winner.warnings)
             )
         canaries: list[Attempt] = []
-        witness = await self._witness(finish.tries, deadline, canaries, bill)
+        witness = await self._witness(finish.tries, deadline, canaries, bill, began)
         if witness is None:
             attempts += canaries
             if self._last is None:
@@ -203,19 +203,29 @@ class Chain:
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
         calls = [Call(self._hedging.longest if len(asked) > 1 else math.inf) for _ in asked]
-        tries = list(
-            await asyncio.gather(
-                *(
-                    self._asker.ask(provider, query, deadline, call=call, bill=bill)
-                    for provider, call in zip(asked, calls, strict=True)
-                )
-            )
-        )
-        for provider, call, item in zip(asked, calls, tries, strict=True):
-            if call.sent:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        tasks = [
+            loop.create_task(self._asker.ask(provider, query, deadline, call=call, bill=bill))
+            for provider, call in zip(asked, calls, strict=True)
+        ]
+        await self._gathered(tasks)
+        tries = []
+        for provider, call, task in zip(asked, calls, tasks, strict=True):
+            if call.sent and not task.cancelled():
+                item = task.result()
                 health.report(item.attempt, answered=item.answered)
             else:
                 health.give_up_probe(provider.name)
+                item = Try(made(provider.name, "timeout", "not waited for any longer: others had answered"))
+                item.attempt = item.attempt.model_copy(
+                    update={
+                        "latency_ms": round((loop.time() - began) * 1_000),
+                        "cost_usd": price_of(provider) if call.sent else 0.0,
+                        "abandoned": True,
+                    }
+                )
+            tries.append(item)
         found = [item for item in tries if item.rows]
         tries += [Try(left_alone(one)) for one in order.closed]
         if not found:
@@ -228,10 +238,31 @@ class Chain:
         )
         return Finish(merged, tries)
 
+    async def _gathered(self, tasks: Sequence[asyncio.Task[Try]]) -> None:
+        """Wait for all; once one has rows the others have only so long, and are cancelled then."""
+        waiting, answered = set(tasks), False
+        try:
+            while waiting:
+                ended, waiting = await asyncio.wait(
+                    waiting,
+                    timeout=self._hedging.fuse_patience if answered else None,
+                    return_when=asyncio.ALL_COMPLETED if answered else asyncio.FIRST_COMPLETED,
+                )
+                if answered:
+                    return
+                answered = any(task.result().rows for task in ended)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
     async def _witness(
-        self, tries: Sequence[Try], deadline: Deadline, canaries: list[Attempt], bill: Bill | None
+        self, tries: Sequence[Try], deadline: Deadline, canaries: list[Attempt], bill: Bill | None, began: float
     ) -> Try | None:
-        """Return the try whose emptiness is proven, or None; what a canary cost is put down."""
+        """Return the try whose emptiness is proven, or None; what a canary cost is put down.
+
+        A canary of before the search began proves nothing: the provider may have begun to refuse since.
+        """
         filtered = [item for item in tries if item.empty == "filtered"]
         answered = [item for item in tries if item.empty == "answered"]
         if filtered:
@@ -239,20 +270,22 @@ class Chain:
         if len({item.attempt.provider for item in answered}) > 1:
             return answered[0]
         for item in (*answered, *(item for item in tries if item.empty == "unproven")):
-            if await self._canary(item.attempt.provider, deadline, canaries, bill):
+            if await self._canary(item.attempt.provider, deadline, canaries, bill, began):
                 return item
         return None
 
-    async def _canary(self, name: str, deadline: Deadline, canaries: list[Attempt], bill: Bill | None) -> bool:
-        """Whether the provider can find anything at all now."""
-        if time.monotonic() - self._canaries.get(name, float("-inf")) < _CANARY_LIFE:
+    async def _canary(
+        self, name: str, deadline: Deadline, canaries: list[Attempt], bill: Bill | None, began: float
+    ) -> bool:
+        """Whether the provider has found anything at all since then."""
+        if self._canaries.get(name, -math.inf) > began:
             return True
         provider = next(provider for provider in self.providers if provider.name == name)
         done = await self._asker.ask(provider, Query(text=_CANARY, limit=1), deadline, bill=bill)
         reason = "a canary, to see whether it finds anything at all"
         canaries.append(done.attempt.model_copy(update={"reason": done.attempt.reason or reason}))
         if done.rows:
-            self._canaries[name] = time.monotonic()
+            self._canaries[name] = asyncio.get_running_loop().time()
         return bool(done.rows)
 
 

@@ -56,6 +56,8 @@ class HedgePolicy:
     """Calls that lost and are still listened to; more are cancelled."""
     fused: int = 3
     """How many providers are asked at once for `fuse`."""
+    fuse_patience: float = 1.0
+    """Seconds that the others have once one of them has answered with results."""
 
     @classmethod
     def of(cls, latency: LatencyMode = "normal", cost: CostMode = "normal") -> Self:

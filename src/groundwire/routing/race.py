@@ -226,7 +226,7 @@ class _Run:
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._racer._random() / 2)
         failed = self._failed_for_now()
-        if not failed or not self._hedged or self._round >= policy.rounds:
+        if not failed or self._round >= policy.rounds:
             return False
         said = 0.0 not in failed.values()
         if said:  # they said when, and to ask then is no storm: it takes no token
