@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,11 @@ from groundwire import (
 from groundwire.cassette import Cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable
+from groundwire.models import NO_FILTERS, Filters, SearchResult
 from groundwire.observing import Metrics
 from groundwire.providers import Capabilities
 from groundwire.testing import Fault, World
+from groundwire.testing.services.brave import Brave
 
 Make = Callable[..., Settings]
 
@@ -301,3 +303,62 @@ async def test_a_web_has_one_cassette(settings: Make, tmp_path: Path) -> None:
             Web(settings(), **both)
     with pytest.raises(ConfigurationError, match="missing"):
         Web(settings(), replay=tmp_path / "missing.jsonl")
+
+
+@pytest.mark.req("B5")
+async def test_the_bill_of_a_web_is_settled_when_it_is_closed(
+    settings: Callable[..., Settings], world: World, tmp_path: Path
+) -> None:
+    store = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}, "session": {"id": "team"}}
+    slow = _Paid("slow", 5.0)
+    async with Web(settings(**store), search_providers=[slow, _Paid("quick", 0.0)]) as web:
+        assert (await web.search("bm25")).provider == "quick"
+        assert (await web.statistics())["cost_usd"] == pytest.approx(0.010)
+    async with Web(settings(**store)) as web:
+        assert (await web.statistics())["cost_usd"] == pytest.approx(0.010), "cancelled after it was sent"
+
+
+@pytest.mark.req("B6", "B20")
+async def test_the_next_web_knows_who_asked_to_be_left_alone(
+    settings: Callable[..., Settings], world: World, tmp_path: Path
+) -> None:
+    brave = world.service("brave")
+    assert isinstance(brave, Brave)
+    brave.used_up.add("test-key")
+    brave.keys.add("other-key")
+    both = {
+        "search": {"providers": ("brave", "searxng")},
+        "providers": {"brave": {"base_url": brave.url}, "searxng": {"base_url": world.searxng.url}},
+        "storage": {"url": f"sqlite:///{tmp_path}/s.db"},
+    }
+    outcomes, asked = [], []
+    for key in ("test-key", "test-key", "other-key"):
+        async with Web(settings(**both, keys={"BRAVE_API_KEY": key})) as web:
+            answer = await web.search("bm25")
+        outcomes.append([attempt.outcome for attempt in answer.attempts])
+        asked.append(len(brave.requests))
+    assert outcomes == [["quota", "ok"], ["quota", "ok"], ["ok"]]
+    assert asked == [1, 1, 2], "the second did not ask, and a new key is tried at once"
+    written = _everything_in(tmp_path)
+    assert b"brave" in written
+    assert b"test-key" not in written
+    assert b"other-key" not in written
+
+
+def _everything_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+class _Paid:
+    capabilities = Capabilities(search=True, domains="native")
+    price_usd = 0.005
+
+    def __init__(self, name: str, seconds: float) -> None:
+        self.name = name
+        self._seconds = seconds
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        await asyncio.sleep(self._seconds)
+        return [SearchResult(title=query, url=f"https://{self.name}.example/")]

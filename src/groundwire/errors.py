@@ -45,9 +45,9 @@ import difflib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from groundwire.models import Attempt, Outcome
+    from groundwire.models import Attempt, Outcome, RateWindow
 
 __all__ = [
     "AllProvidersFailed",
@@ -188,6 +188,7 @@ class ProviderError(GroundwireError):
         status: The HTTP status, when there was one.
         retry_after: Seconds after which the service itself says it may be asked again.
         fix: What the operator can do about it, when something can be done.
+        windows: What the service said about its limits.
     """
 
     outcome: ClassVar[Outcome] = "unavailable"
@@ -200,6 +201,7 @@ class ProviderError(GroundwireError):
         status: int | None = None,
         retry_after: float | None = None,
         fix: str = "",
+        windows: Sequence[RateWindow] = (),
     ) -> None:
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
         self.provider = provider
@@ -207,6 +209,7 @@ class ProviderError(GroundwireError):
         self.status = status
         self.retry_after = retry_after
         self.fix = fix
+        self.windows = tuple(windows)
 
 
 class RateLimited(ProviderError):
@@ -348,8 +351,17 @@ class AllProvidersFailed(GroundwireError):
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts = tuple(attempts)
-        causes = "; ".join(attempt.describe() for attempt in self.attempts) or "no provider is configured"
+        causes = "; ".join(_causes(self.attempts)) or "no provider is configured"
         super().__init__(f"Web search unavailable. Errors: {causes}")
+
+
+def _causes(attempts: Sequence[Attempt]) -> Iterator[str]:
+    """Yield what happened, once for each provider and cause: several rounds mostly end alike."""
+    alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
+    for attempt in attempts:
+        alike.setdefault((attempt.provider, attempt.outcome, attempt.status, attempt.reason), []).append(attempt)
+    for same in alike.values():
+        yield same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "")
 
 
 class Closed(GroundwireError):
