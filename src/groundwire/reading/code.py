@@ -22,7 +22,9 @@ _OWN: Final = re.compile(
 _WRAPPER: Final = re.compile(
     r"(?:^|\s)(?:highlight-(?:source|text)-|mw-highlight-lang-|language-|highlight-)([\w+#.-]{1,30})"
 )
-_BARE: Final = re.compile(r"(?:^|\s)(?:hljs|sourceCode|highlight|prettyprint|codehilite|src|brush:)\s+([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)")
+_BARE: Final = re.compile(
+    r"(?:^|\s)(?:hljs|sourceCode|highlight|prettyprint|codehilite|src|brush:)\s+([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)"
+)
 _DATA: Final = ("data-lang", "data-language", "data-code-language", "data-syntax")
 _NO_LANGUAGE: Final = frozenset(
     {

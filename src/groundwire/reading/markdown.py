@@ -35,7 +35,9 @@ _SKIPPED: Final = frozenset(
 _PERMALINK: Final = re.compile(
     r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
 )
-_PERMALINK_TEXT: Final = frozenset({"", "#", "\u00b6", "\u00a7", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"})
+_PERMALINK_TEXT: Final = frozenset(
+    {"", "#", "\u00b6", "\u00a7", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
+)
 _MAX_NUMBER: Final = 999_999_999  # CommonMark takes nine digits
 _MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
 _MAX_TABLES: Final = 20  # tables in each other that are looked at
@@ -162,7 +164,15 @@ class _Renderer:
     def _del(self, _element: Element) -> _Close | None:
         return self._writer.close_mark if self._writer.open_mark("del") else None
 
-    def _sup(self, _element: Element) -> _Close | None:
+    def _sup(self, element: Element) -> _Close | None | bool:
+        self._searches += 1
+        link = element.find("a") if self._searches <= _MAX_SEARCHES else None
+        if link is not None:
+            text = link.text.strip()
+            if text.isdigit() and link.attr("href") and (link.attr("href") or "")[1:] not in self._notes:
+                self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
+                return False
+            return None
         return self._writer.close_mark if self._writer.open_mark("sup") else None
 
     def _sub(self, _element: Element) -> _Close | None:
@@ -216,7 +226,9 @@ class _Renderer:
         classes = element.attr("class")
         if classes and _PERMALINK.search(classes):
             return element.text.strip() in _PERMALINK_TEXT
-        return bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
+        return (
+            bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
+        )
 
     def _code(self, element: Element) -> _Close | None | bool:
         if self._in_code:
@@ -375,7 +387,9 @@ class _Renderer:
                 return self._math(element)
         elif "MathJax" in classes or "mw-editsection" in classes:
             return element.find("math") is not None and self._math(element)
-        elif self._in_note and re.search(r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes):
+        elif self._in_note and re.search(
+            r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
+        ):
             return False
         return None
 
@@ -399,7 +413,11 @@ class _Renderer:
         return close
 
     def _code_table(self, table: Element) -> None:
-        blocks = [block for block in table.iter_elements("pre") if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child") is None]
+        blocks = [
+            block
+            for block in table.iter_elements("pre")
+            if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child") is None
+        ]
         code = code_text(blocks[-1]) if blocks else code_text(table)
         if code.strip():
             self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))
@@ -452,4 +470,6 @@ def _is_line(element: Element) -> bool:
 
 
 def _is_line_inside(element: Element) -> bool:
-    return not any(True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element)
+    return not any(
+        True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element
+    )
