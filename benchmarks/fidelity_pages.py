@@ -9,10 +9,38 @@ from html import escape
 
 __all__ = ["DIALECTS", "Known", "page"]
 
-WORDS = (
-    "signal harbour willow copper lantern meadow granite violet timber anchor marble saffron ember cobalt thistle "
-    "canyon pepper walnut breeze orchard tunnel mirror basket candle feather pocket ladder garden window river"
-).split()
+WORDS = [
+    "signal",
+    "harbour",
+    "willow",
+    "copper",
+    "lantern",
+    "meadow",
+    "granite",
+    "violet",
+    "timber",
+    "anchor",
+    "marble",
+    "saffron",
+    "ember",
+    "cobalt",
+    "thistle",
+    "canyon",
+    "pepper",
+    "walnut",
+    "breeze",
+    "orchard",
+    "tunnel",
+    "mirror",
+    "basket",
+    "candle",
+    "feather",
+    "pocket",
+    "ladder",
+    "garden",
+    "window",
+    "river",
+]
 CODE = {
     "python": "def {a}({b}):\n    for item in {b}:\n        if item > {n}:\n            yield item * 2  # *not* emphasis\n",
     "bash": "export {A}={n}\ncurl -s https://{a}.example/ | grep '{b}' > out.txt\n",
@@ -330,13 +358,14 @@ def page(dialect_name: str, seed: int) -> tuple[str, str, Known]:
     def table() -> str:
         columns = rng.randint(2, 5)
         rows = [[words(1, 2).capitalize() for _ in range(columns)]]
-        for _ in range(rng.randint(2, 8)):
-            rows.append(
-                [
-                    rng.choice([words(1, 4), str(rng.randint(0, 9_999)), "a|b", "snake_case", "5 &"])
-                    for _ in range(columns)
-                ]
-            )
+        choices = (
+            lambda: words(1, 4),
+            lambda: str(rng.randint(0, 9_999)),
+            lambda: "a|b",
+            lambda: "snake_case",
+            lambda: "5 &",
+        )
+        rows += [[rng.choice(choices)() for _ in range(columns)] for _ in range(rng.randint(2, 8))]
         known.rows += rows
         return dialect.table(rows)
 
@@ -350,8 +379,7 @@ def page(dialect_name: str, seed: int) -> tuple[str, str, Known]:
         known.headings.append((level, text))
         body.append(dialect.heading(level, text))
         body.append(paragraph())
-        for make in rng.sample([lambda: items(1), code, table, paragraph], k=rng.randint(1, 3)):
-            body.append(make())
+        body += [make() for make in rng.sample([lambda: items(1), code, table, paragraph], k=rng.randint(1, 3))]
     main = dialect.frame(title, "".join(body))
     menu = "".join(f'<li><a href="/m/{n}">{words(1, 2)}</a></li>' for n in range(8))
     whole = (

@@ -104,9 +104,8 @@ def code_language(pre: Element) -> str:
 def _named(element: Element, pattern: re.Pattern[str]) -> str:
     classes = element.attr("class") or ""
     for name in _DATA:
-        if value := element.attr(name):
-            if language := _language(value):
-                return language
+        if (value := element.attr(name)) and (language := _language(value)):
+            return language
     if not classes:
         return ""
     for match in pattern.finditer(classes):

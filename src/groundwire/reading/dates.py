@@ -54,7 +54,7 @@ def _parse(value: str, today: date) -> str | None:
         day = date(int(match[1]), int(match[2]), int(match[3]))
         if not _is_sensible(day, today):
             return None
-        if not match[4] or match[4].startswith("00:00") and not match[5]:
+        if not match[4] or (match[4].startswith("00:00") and not match[5]):
             return day.isoformat()
         zone = {"UTC": "Z", "GMT": "Z"}.get(match[5] or "", match[5] or "")
         moment = datetime.fromisoformat(f"{day.isoformat()}T{match[4]}{zone}")

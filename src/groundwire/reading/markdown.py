@@ -43,7 +43,7 @@ _MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
 _MAX_TABLES: Final = 20  # tables in each other that are looked at
 
 _Close = Callable[[], None]
-_Open = Callable[[Element], "_Close | None | bool"]
+_Open = Callable[[Element], "_Close | bool | None"]
 
 
 def to_markdown(root: Element, base_url: str) -> str:
@@ -81,13 +81,13 @@ class _Renderer:
         self._in_term = False
         self._searches = 0
         block = self._block
-        self._handlers: dict[str, _Open] = {name: block for name in _BLOCKS}
-        self._handlers |= {name: _skip for name in _SKIPPED}
+        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, block)
+        self._handlers |= dict.fromkeys(_SKIPPED, _skip)
         self._handlers |= {f"h{level}": self._heading for level in range(1, 7)}
-        self._handlers |= {name: self._code for name in ("code", "tt", "samp", "kbd")}
-        self._handlers |= {name: self._strong for name in ("strong", "b")}
-        self._handlers |= {name: self._em for name in ("em", "i")}
-        self._handlers |= {name: self._del for name in ("del", "s", "strike")}
+        self._handlers |= dict.fromkeys(("code", "tt", "samp", "kbd"), self._code)
+        self._handlers |= dict.fromkeys(("strong", "b"), self._strong)
+        self._handlers |= dict.fromkeys(("em", "i"), self._em)
+        self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
         self._handlers |= {
             "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "dd": self._definition,
             "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "li": self._item,
@@ -164,7 +164,7 @@ class _Renderer:
     def _del(self, _element: Element) -> _Close | None:
         return self._writer.close_mark if self._writer.open_mark("del") else None
 
-    def _sup(self, element: Element) -> _Close | None | bool:
+    def _sup(self, element: Element) -> _Close | bool | None:
         self._searches += 1
         link = element.find("a") if self._searches <= _MAX_SEARCHES else None
         if link is not None:
@@ -202,7 +202,7 @@ class _Renderer:
 
         return close
 
-    def _link(self, element: Element) -> _Close | None | bool:
+    def _link(self, element: Element) -> _Close | bool | None:
         reference = element.attr("href")
         if not reference:
             return False if self._is_permalink(element, "") else None
@@ -230,7 +230,7 @@ class _Renderer:
             bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
         )
 
-    def _code(self, element: Element) -> _Close | None | bool:
+    def _code(self, element: Element) -> _Close | bool | None:
         if self._in_code:
             return None
         if any(child.attr("href") for child in element.iter_elements("a")):
@@ -449,7 +449,7 @@ def _number(value: str | None, default: int) -> int:
 
 
 def _follows_item(element: Element) -> bool:
-    """Whether the nearest element before this one is an item of the same list or nothing but the list's own beginning."""
+    """Whether the element before this one is an item of the same list."""
     for node in element.previous_siblings:
         if type(node) is Element:
             return node.tag in {"li", "ul", "ol"}

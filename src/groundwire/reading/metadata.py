@@ -172,7 +172,7 @@ def _title(document: Document, metas: dict[str, str], thing: Thing, site: str, u
 
 
 def _agrees(headline: str, others: list[str]) -> bool:
-    """Whether a headline is in what the page shows as its title, or the other way round; some wikis put a description there."""
+    """Whether a headline is in what the page shows as its title, or holds it; some wikis put a description there."""
     bare = _bare(headline)
     seen = [text for other in others if (text := _bare(other))]
     return bool(bare) and (not seen or any(bare in text or text in bare for text in seen))
