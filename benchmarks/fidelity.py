@@ -194,9 +194,13 @@ def main() -> None:
     python = options.peers / "bin" / "python"
     for name in ("trafilatura", "html-to-markdown", "markdownify"):
         if python.exists():
-            done = subprocess.run([python, "-c", PEER, name], input=json.dumps(inputs), capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [python, "-c", PEER, name], input=json.dumps(inputs), capture_output=True, text=True, check=True
+            )
             results[name] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
-    done = subprocess.run([sys.executable, "-c", PEER, "turbohtml"], input=json.dumps(inputs), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PEER, "turbohtml"], input=json.dumps(inputs), capture_output=True, text=True, check=True
+    )
     results["turbohtml"] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
 
     print(f"{len(made)} pages, {'whole, through the reader' if options.pipeline else 'their main content only'}")
@@ -224,7 +228,12 @@ def main() -> None:
         for (name, _, _, known), (text, _) in zip(made, results["groundwire"], strict=True):
             score, of = kept(known, text)[options.dump]
             if score < of:
-                print(name, asdict(known)[{"cells": "rows", "language": "code"}.get(options.dump, options.dump)], text, sep="\n")
+                print(
+                    name,
+                    asdict(known)[{"cells": "rows", "language": "code"}.get(options.dump, options.dump)],
+                    text,
+                    sep="\n",
+                )
                 break
 
 

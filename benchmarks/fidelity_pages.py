@@ -9,10 +9,38 @@ from html import escape
 
 __all__ = ["DIALECTS", "Known", "page"]
 
-WORDS = (
-    "signal harbour willow copper lantern meadow granite violet timber anchor marble saffron ember cobalt thistle "
-    "canyon pepper walnut breeze orchard tunnel mirror basket candle feather pocket ladder garden window river"
-).split()
+WORDS = [
+    "signal",
+    "harbour",
+    "willow",
+    "copper",
+    "lantern",
+    "meadow",
+    "granite",
+    "violet",
+    "timber",
+    "anchor",
+    "marble",
+    "saffron",
+    "ember",
+    "cobalt",
+    "thistle",
+    "canyon",
+    "pepper",
+    "walnut",
+    "breeze",
+    "orchard",
+    "tunnel",
+    "mirror",
+    "basket",
+    "candle",
+    "feather",
+    "pocket",
+    "ladder",
+    "garden",
+    "window",
+    "river",
+]
 CODE = {
     "python": "def {a}({b}):\n    for item in {b}:\n        if item > {n}:\n            yield item * 2  # *not* emphasis\n",
     "bash": "export {A}={n}\ncurl -s https://{a}.example/ | grep '{b}' > out.txt\n",
@@ -59,7 +87,9 @@ def _plain_table(rows: list[list[str]], attributes: str = "", *, head: bool = Tr
 
 def _spans(code: str) -> str:
     """Code as highlighters write it: every word in an element."""
-    return "".join(f'<span class="tok">{escape(part)}</span>' if part.isalnum() else escape(part) for part in _split(code))
+    return "".join(
+        f'<span class="tok">{escape(part)}</span>' if part.isalnum() else escape(part) for part in _split(code)
+    )
 
 
 def _split(code: str) -> list[str]:
@@ -108,11 +138,18 @@ def _wiki_formula(tex: str) -> str:
 
 
 def _wrapped(language: str, code: str, name: str) -> str:
-    return f'<div class="highlight {name}{language}"><pre>{_spans(code)}</pre></div>' if language else f"<pre>{escape(code)}</pre>"
+    return (
+        f'<div class="highlight {name}{language}"><pre>{_spans(code)}</pre></div>'
+        if language
+        else f"<pre>{escape(code)}</pre>"
+    )
 
 
 def _prism(language: str, code: str) -> str:
-    lines = "".join(f'<span class="token-line" style="color:#333">{_spans(line)}<br></span>' for line in code.rstrip("\n").split("\n"))
+    lines = "".join(
+        f'<span class="token-line" style="color:#333">{_spans(line)}<br></span>'
+        for line in code.rstrip("\n").split("\n")
+    )
     return (
         f'<div class="language-{language or "text"} codeBlockContainer"><div><pre tabindex="0"><code>{lines}</code></pre>'
         '<div class="buttonGroup"><button type="button" aria-label="Copy"><svg></svg></button></div></div></div>'
@@ -130,63 +167,108 @@ def _anchor(level: int, text: str, before: str = "", after: str = "") -> str:
 DIALECTS: dict[str, Dialect] = {
     "plain": Dialect(
         lambda level, text: _anchor(level, text),
-        lambda language, code: f'<pre><code{f" class=language-{language}" if language else ""}>{escape(code)}</code></pre>',
+        lambda language, code: (
+            f"<pre><code{f' class=language-{language}' if language else ''}>{escape(code)}</code></pre>"
+        ),
         _plain_table,
         lambda title, body: f"<h1>{title}</h1>{body}",
         lambda tex: f'<math alttext="{escape(tex)}"><mi>x</mi></math>',
     ),
     "sphinx": Dialect(
-        lambda level, text: _anchor(level, text, after='<a class="headerlink" href="#s" title="Link to this heading">¶</a>'),
-        lambda language, code: f'<div class="highlight-{language or "default"} notranslate"><div class="highlight"><pre><span></span>{_spans(code)}</pre></div></div>',
+        lambda level, text: _anchor(
+            level, text, after='<a class="headerlink" href="#s" title="Link to this heading">¶</a>'
+        ),
+        lambda language, code: (
+            f'<div class="highlight-{language or "default"} notranslate"><div class="highlight"><pre><span></span>{_spans(code)}</pre></div></div>'
+        ),
         lambda rows: _plain_table(rows, ' class="docutils align-default"', cell="<p>{}</p>"),
         lambda title, body: f'<section id="t"><h1>{title}<a class="headerlink" href="#t">¶</a></h1>{body}</section>',
         lambda tex: f'<span class="math notranslate nohighlight">\\({escape(tex)}\\)</span>',
         in_paragraphs=True,
     ),
     "github": Dialect(
-        lambda level, text: f'<div class="markdown-heading"><h{level} class="heading-element">{escape(text)}</h{level}><a class="anchor" href="#s"><svg></svg></a></div>',
-        lambda language, code: f'<div class="highlight highlight-source-{language} notranslate"><pre>{_spans(code)}</pre><div class="zeroclipboard-container"><clipboard-copy></clipboard-copy></div></div>' if language else f"<pre><code>{escape(code)}</code></pre>",
-        lambda rows: f'<markdown-accessiblity-table>{_plain_table(rows, " tabindex=0")}</markdown-accessiblity-table>',
+        lambda level, text: (
+            f'<div class="markdown-heading"><h{level} class="heading-element">{escape(text)}</h{level}><a class="anchor" href="#s"><svg></svg></a></div>'
+        ),
+        lambda language, code: (
+            f'<div class="highlight highlight-source-{language} notranslate"><pre>{_spans(code)}</pre><div class="zeroclipboard-container"><clipboard-copy></clipboard-copy></div></div>'
+            if language
+            else f"<pre><code>{escape(code)}</code></pre>"
+        ),
+        lambda rows: f"<markdown-accessiblity-table>{_plain_table(rows, ' tabindex=0')}</markdown-accessiblity-table>",
         lambda title, body: f'<article class="markdown-body"><h1>{title}</h1>{body}</article>',
         lambda tex: f'<math-renderer class="js-inline-math">${escape(tex)}$</math-renderer>',
     ),
     "mdn": Dialect(
         lambda level, text: f'<section><h{level} id="x"><a href="#x">{escape(text)}</a></h{level}>\n</section>',
-        lambda language, code: f'<div class="code-example"><div class="example-header"><span class="language-name"></span></div><pre class="brush: {language or "plain"} notranslate"><code>{_spans(code)}</code></pre></div>',
+        lambda language, code: (
+            f'<div class="code-example"><div class="example-header"><span class="language-name"></span></div><pre class="brush: {language or "plain"} notranslate"><code>{_spans(code)}</code></pre></div>'
+        ),
         lambda rows: f'<figure class="table-container">{_plain_table(rows)}</figure>',
-        lambda title, body: f'<article><header><h1>{title}</h1></header><div class="section-content">{body}</div></article>',
-        lambda tex: f'<math display="inline"><semantics><mi>x</mi><annotation encoding="application/x-tex">{escape(tex)}</annotation></semantics></math>',
+        lambda title, body: (
+            f'<article><header><h1>{title}</h1></header><div class="section-content">{body}</div></article>'
+        ),
+        lambda tex: (
+            f'<math display="inline"><semantics><mi>x</mi><annotation encoding="application/x-tex">{escape(tex)}</annotation></semantics></math>'
+        ),
     ),
     "wordpress": Dialect(
         lambda level, text: f'<h{level} class="wp-block-heading"><strong>{escape(text)}</strong></h{level}>\n\n',
-        lambda language, code: f'<pre class="wp-block-code"><code lang="{language}" class="{"language-" + language if language else ""}">{escape(code)}</code></pre>',
-        lambda rows: f'<figure class="wp-block-table"><table><tbody>{"".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)}</tbody></table><figcaption></figcaption></figure>',
-        lambda title, body: f'<header class="entry-header"><h1 class="entry-title">{title}</h1></header><div class="entry-content">{body}</div>',
+        lambda language, code: (
+            f'<pre class="wp-block-code"><code lang="{language}" class="{"language-" + language if language else ""}">{escape(code)}</code></pre>'
+        ),
+        lambda rows: (
+            f'<figure class="wp-block-table"><table><tbody>{"".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)}</tbody></table><figcaption></figcaption></figure>'
+        ),
+        lambda title, body: (
+            f'<header class="entry-header"><h1 class="entry-title">{title}</h1></header><div class="entry-content">{body}</div>'
+        ),
         lambda tex: f'<img src="https://s0.wp.com/latex.php?latex=x" alt="{escape(tex)}" class="latex">',
     ),
     "discourse": Dialect(
         lambda level, text: f'<h{level}><a name="p-1" class="anchor" href="#p-1"></a>{escape(text)}</h{level}>',
-        lambda language, code: f'<pre data-code-wrap="{language or "auto"}"><code class="hljs lang-{language or "auto"}">{escape(code)}</code></pre>',
+        lambda language, code: (
+            f'<pre data-code-wrap="{language or "auto"}"><code class="hljs lang-{language or "auto"}">{escape(code)}</code></pre>'
+        ),
         lambda rows: f'<div class="md-table">{_plain_table(rows)}</div>',
         lambda title, body: f'<h1>{title}</h1><div class="topic-body"><div class="cooked">{body}</div></div>',
         _katex,
     ),
     "mediawiki": Dialect(
-        lambda level, text: f'<div class="mw-heading"><h{level} id="x">{escape(text)}</h{level}><span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span></div>',
-        lambda language, code: f'<div class="mw-highlight mw-highlight-lang-{language or "text"} mw-content-ltr" dir="ltr"><pre><span></span>{_spans(code)}</pre></div>',
-        lambda rows: '<table class="wikitable sortable"><tbody>' + "".join("<tr>" + "".join(f"<{'th' if i == 0 else 'td'}>{escape(c)}\n</{'th' if i == 0 else 'td'}>" for c in row) + "</tr>\n" for i, row in enumerate(rows)) + "</tbody></table>",
-        lambda title, body: f'<h1 class="firstHeading"><span class="mw-page-title-main">{title}</span></h1><div class="mw-parser-output">{body}</div>',
+        lambda level, text: (
+            f'<div class="mw-heading"><h{level} id="x">{escape(text)}</h{level}><span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span></div>'
+        ),
+        lambda language, code: (
+            f'<div class="mw-highlight mw-highlight-lang-{language or "text"} mw-content-ltr" dir="ltr"><pre><span></span>{_spans(code)}</pre></div>'
+        ),
+        lambda rows: (
+            '<table class="wikitable sortable"><tbody>'
+            + "".join(
+                "<tr>"
+                + "".join(f"<{'th' if i == 0 else 'td'}>{escape(c)}\n</{'th' if i == 0 else 'td'}>" for c in row)
+                + "</tr>\n"
+                for i, row in enumerate(rows)
+            )
+            + "</tbody></table>"
+        ),
+        lambda title, body: (
+            f'<h1 class="firstHeading"><span class="mw-page-title-main">{title}</span></h1><div class="mw-parser-output">{body}</div>'
+        ),
         _wiki_formula,
     ),
     "hexo": Dialect(
         lambda level, text: _anchor(level, text, before='<a href="#s" class="headerlink" title="x"></a>'),
         _hexo,
         _plain_table,
-        lambda title, body: f'<article class="post"><h1 class="post-title">{title}</h1><div class="post-body">{body}</div></article>',
+        lambda title, body: (
+            f'<article class="post"><h1 class="post-title">{title}</h1><div class="post-body">{body}</div></article>'
+        ),
         lambda tex: f"${escape(tex)}$",
     ),
     "docusaurus": Dialect(
-        lambda level, text: _anchor(level, text, after='<a href="#s" class="hash-link" aria-label="Direct link" title="Direct link">\u200b</a>'),
+        lambda level, text: _anchor(
+            level, text, after='<a href="#s" class="hash-link" aria-label="Direct link" title="Direct link">\u200b</a>'
+        ),
         _prism,
         _plain_table,
         lambda title, body: f'<div class="theme-doc-markdown markdown"><header><h1>{title}</h1></header>{body}</div>',
@@ -235,7 +317,11 @@ def page(dialect_name: str, seed: int) -> tuple[str, str, Known]:
         for _ in range(rng.randint(0, 2)):
             parts += [f"{words(2, 5)} {link()} {words(2, 5)}."]
         if rng.random() < 0.3:
-            parts.append(rng.choice(["<b>Note:</b> 5 * 3 * 2.", "a_b and __init__.", "x &lt; y &amp;&amp; y &gt; z", "[sic] 1. #2"]))
+            parts.append(
+                rng.choice(
+                    ["<b>Note:</b> 5 * 3 * 2.", "a_b and __init__.", "x &lt; y &amp;&amp; y &gt; z", "[sic] 1. #2"]
+                )
+            )
         if rng.random() < 0.15:
             tex = rng.choice(["\\frac{a_1}{b^2}", "x_{i} + y_{j}", "e^{i\\pi} = -1"])
             known.formulas.append(tex)
@@ -263,15 +349,23 @@ def page(dialect_name: str, seed: int) -> tuple[str, str, Known]:
 
     def code() -> str:
         language = rng.choice(list(CODE))
-        text = CODE[language].format(a=rng.choice(WORDS), b=rng.choice(WORDS), n=rng.randint(1, 99), A=rng.choice(WORDS).upper())
+        text = CODE[language].format(
+            a=rng.choice(WORDS), b=rng.choice(WORDS), n=rng.randint(1, 99), A=rng.choice(WORDS).upper()
+        )
         known.code.append((language, text))
         return dialect.code(language, text)
 
     def table() -> str:
         columns = rng.randint(2, 5)
         rows = [[words(1, 2).capitalize() for _ in range(columns)]]
-        for _ in range(rng.randint(2, 8)):
-            rows.append([rng.choice([words(1, 4), str(rng.randint(0, 9_999)), "a|b", "snake_case", "5 &"]) for _ in range(columns)])
+        choices = (
+            lambda: words(1, 4),
+            lambda: str(rng.randint(0, 9_999)),
+            lambda: "a|b",
+            lambda: "snake_case",
+            lambda: "5 &",
+        )
+        rows += [[rng.choice(choices)() for _ in range(columns)] for _ in range(rng.randint(2, 8))]
         known.rows += rows
         return dialect.table(rows)
 
@@ -285,8 +379,7 @@ def page(dialect_name: str, seed: int) -> tuple[str, str, Known]:
         known.headings.append((level, text))
         body.append(dialect.heading(level, text))
         body.append(paragraph())
-        for make in rng.sample([lambda: items(1), code, table, paragraph], k=rng.randint(1, 3)):
-            body.append(make())
+        body += [make() for make in rng.sample([lambda: items(1), code, table, paragraph], k=rng.randint(1, 3))]
     main = dialect.frame(title, "".join(body))
     menu = "".join(f'<li><a href="/m/{n}">{words(1, 2)}</a></li>' for n in range(8))
     whole = (

@@ -22,7 +22,9 @@ _OWN: Final = re.compile(
 _WRAPPER: Final = re.compile(
     r"(?:^|\s)(?:highlight-(?:source|text)-|mw-highlight-lang-|language-|highlight-)([\w+#.-]{1,30})"
 )
-_BARE: Final = re.compile(r"(?:^|\s)(?:hljs|sourceCode|highlight|prettyprint|codehilite|src|brush:)\s+([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)")
+_BARE: Final = re.compile(
+    r"(?:^|\s)(?:hljs|sourceCode|highlight|prettyprint|codehilite|src|brush:)\s+([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)"
+)
 _DATA: Final = ("data-lang", "data-language", "data-code-language", "data-syntax")
 _NO_LANGUAGE: Final = frozenset(
     {
@@ -102,9 +104,8 @@ def code_language(pre: Element) -> str:
 def _named(element: Element, pattern: re.Pattern[str]) -> str:
     classes = element.attr("class") or ""
     for name in _DATA:
-        if value := element.attr(name):
-            if language := _language(value):
-                return language
+        if (value := element.attr(name)) and (language := _language(value)):
+            return language
     if not classes:
         return ""
     for match in pattern.finditer(classes):

@@ -19,8 +19,12 @@ _YEAR_ONLY: Final = re.compile(r"\d{4}")
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T\d{4,6}Z?)?")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAME: Final = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
-_MONTH_FIRST: Final = re.compile(rf"(?:[a-z]{{3,9}},?\s+)?{_NAME}\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
-_DAY_FIRST: Final = re.compile(rf"(?:[a-z]{{3,9}},?\s+)?(\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_NAME},?[\s-]+(\d{{4}})\b", re.IGNORECASE)
+_MONTH_FIRST: Final = re.compile(
+    rf"(?:[a-z]{{3,9}},?\s+)?{_NAME}\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE
+)
+_DAY_FIRST: Final = re.compile(
+    rf"(?:[a-z]{{3,9}},?\s+)?(\d{{1,2}})(?:st|nd|rd|th)?[\s-]+{_NAME},?[\s-]+(\d{{4}})\b", re.IGNORECASE
+)
 _EARLIEST: Final = 1450  # the first printed books; before that, a year is a mistake
 _AHEAD: Final = timedelta(days=400)
 
@@ -50,7 +54,7 @@ def _parse(value: str, today: date) -> str | None:
         day = date(int(match[1]), int(match[2]), int(match[3]))
         if not _is_sensible(day, today):
             return None
-        if not match[4] or match[4].startswith("00:00") and not match[5]:
+        if not match[4] or (match[4].startswith("00:00") and not match[5]):
             return day.isoformat()
         zone = {"UTC": "Z", "GMT": "Z"}.get(match[5] or "", match[5] or "")
         moment = datetime.fromisoformat(f"{day.isoformat()}T{match[4]}{zone}")

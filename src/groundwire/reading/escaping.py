@@ -1,6 +1,6 @@
-"""Text of a page as Markdown text: what would be markup is escaped, and nothing else, so that prose stays readable.
+"""Text of a page as Markdown text: what would be markup is escaped and nothing else, so that prose stays readable.
 
-The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) with the tables of GitHub Flavored Markdown.
+The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), with the tables of GitHub's Markdown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _ESCAPED: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_PLAIN_MARK: Final = re.compile(r"\\(?=[!-/:-@\[-`{-~]|$)|[`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=#?[A-Za-z0-9]{1,31};)")
+_PLAIN_MARK: Final = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|$)|[`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=#?[A-Za-z0-9]{1,31};)"
+)
 _START: Final = re.compile(
     r"(?:#{1,6}(?=\s|$)|>|[-+*](?=\s|$)|~{3}|\||=+\s*$|(?:-\s*){2,}$|(?:\*\s*){3,}$|(?:_\s*){3,}$|[|:\s-]*-[|:\s-]*$"
     r"|\[[^\]\n]{1,1000}\]:)"
@@ -40,9 +42,9 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 def escape_text(text: str, *, in_label: bool = False) -> str:
-    """Return the text of one node so that it means itself wherever it stands in a line.
+    r"""Return the text of one node so that it means itself wherever it stands in a line.
 
-    Formulas between `\\(` and `\\)`, `\\[` and `\\]`, or dollars stay as TeX, between dollars. Soft hyphens go.
+    Formulas between `\(` and `\)`, `\[` and `\]`, or dollars stay as TeX, between dollars. Soft hyphens go.
 
     Args:
         text: The text of a text node.

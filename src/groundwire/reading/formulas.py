@@ -13,7 +13,9 @@ _MAX_FORMULA: Final = 5_000  # characters; longer ones are data, not a formula
 _TEX: Final = frozenset({"application/x-tex", "application/x-latex", "tex", "latex", "text/x-tex"})
 _STYLE: Final = re.compile(r"\{\\(?:display|text|script)style\s*(.*)\}", re.DOTALL)
 _DELIMITED: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.DOTALL)
-_IMAGE: Final = re.compile(r"(?:^|[\s_-])(?:tex|latex|math|mwe-math\S*|wp-katex|mathjax|equation)(?=[\s_-]|$)", re.IGNORECASE)
+_IMAGE: Final = re.compile(
+    r"(?:^|[\s_-])(?:tex|latex|math|mwe-math\S*|wp-katex|mathjax|equation)(?=[\s_-]|$)", re.IGNORECASE
+)
 _JOINED: Final = {"msup": "^", "msub": "_", "mfrac": "/", "munder": "_", "mover": "^"}
 _SKIPPED: Final = frozenset({"annotation", "annotation-xml", "mphantom"})
 
@@ -60,7 +62,11 @@ def image_formula(image: Element) -> str:
     if not alt.strip():
         return ""
     classes = image.attr("class") or ""
-    if _IMAGE.search(classes) or "latex.php" in (image.attr("src") or "") or "/math/render/" in (image.attr("src") or ""):
+    if (
+        _IMAGE.search(classes)
+        or "latex.php" in (image.attr("src") or "")
+        or "/math/render/" in (image.attr("src") or "")
+    ):
         return _tidy(alt)
     return ""
 

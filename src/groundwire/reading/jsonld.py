@@ -30,7 +30,9 @@ _OTHERS: Final = (
     "WebPage",
 )  # fmt: skip
 _DESCENDED: Final = ("@graph", "mainEntity", "mainEntityOfPage")
-_COMMENT: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$")
+_COMMENT: Final = re.compile(
+    r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$"
+)
 _TRAILING: Final = re.compile(r",(\s*[}\]])")
 
 

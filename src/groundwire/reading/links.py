@@ -55,6 +55,11 @@ class Links:
                 return ""
         if not address[:8].lower().startswith(("http://", "https://")) or address[-3:] == "://":
             return ""
+        if "[" in address:  # an address of IPv6, or of nothing
+            try:
+                urlsplit(address)
+            except ValueError:
+                return ""
         if _UNFIT.search(address):
             address = _UNFIT.sub(_percent, address)
         return address if _balanced(address) else address.replace("(", "%28").replace(")", "%29")

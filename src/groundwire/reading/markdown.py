@@ -35,13 +35,15 @@ _SKIPPED: Final = frozenset(
 _PERMALINK: Final = re.compile(
     r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
 )
-_PERMALINK_TEXT: Final = frozenset({"", "#", "\u00b6", "\u00a7", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"})
+_PERMALINK_TEXT: Final = frozenset(
+    {"", "#", "\u00b6", "\u00a7", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
+)
 _MAX_NUMBER: Final = 999_999_999  # CommonMark takes nine digits
 _MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
 _MAX_TABLES: Final = 20  # tables in each other that are looked at
 
 _Close = Callable[[], None]
-_Open = Callable[[Element], "_Close | None | bool"]
+_Open = Callable[[Element], "_Close | bool | None"]
 
 
 def to_markdown(root: Element, base_url: str) -> str:
@@ -79,13 +81,13 @@ class _Renderer:
         self._in_term = False
         self._searches = 0
         block = self._block
-        self._handlers: dict[str, _Open] = {name: block for name in _BLOCKS}
-        self._handlers |= {name: _skip for name in _SKIPPED}
+        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, block)
+        self._handlers |= dict.fromkeys(_SKIPPED, _skip)
         self._handlers |= {f"h{level}": self._heading for level in range(1, 7)}
-        self._handlers |= {name: self._code for name in ("code", "tt", "samp", "kbd")}
-        self._handlers |= {name: self._strong for name in ("strong", "b")}
-        self._handlers |= {name: self._em for name in ("em", "i")}
-        self._handlers |= {name: self._del for name in ("del", "s", "strike")}
+        self._handlers |= dict.fromkeys(("code", "tt", "samp", "kbd"), self._code)
+        self._handlers |= dict.fromkeys(("strong", "b"), self._strong)
+        self._handlers |= dict.fromkeys(("em", "i"), self._em)
+        self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
         self._handlers |= {
             "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "dd": self._definition,
             "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "li": self._item,
@@ -162,7 +164,15 @@ class _Renderer:
     def _del(self, _element: Element) -> _Close | None:
         return self._writer.close_mark if self._writer.open_mark("del") else None
 
-    def _sup(self, _element: Element) -> _Close | None:
+    def _sup(self, element: Element) -> _Close | bool | None:
+        self._searches += 1
+        link = element.find("a") if self._searches <= _MAX_SEARCHES else None
+        if link is not None:
+            text = link.text.strip()
+            if text.isdigit() and link.attr("href") and (link.attr("href") or "")[1:] not in self._notes:
+                self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
+                return False
+            return None
         return self._writer.close_mark if self._writer.open_mark("sup") else None
 
     def _sub(self, _element: Element) -> _Close | None:
@@ -192,7 +202,7 @@ class _Renderer:
 
         return close
 
-    def _link(self, element: Element) -> _Close | None | bool:
+    def _link(self, element: Element) -> _Close | bool | None:
         reference = element.attr("href")
         if not reference:
             return False if self._is_permalink(element, "") else None
@@ -216,9 +226,11 @@ class _Renderer:
         classes = element.attr("class")
         if classes and _PERMALINK.search(classes):
             return element.text.strip() in _PERMALINK_TEXT
-        return bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
+        return (
+            bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
+        )
 
-    def _code(self, element: Element) -> _Close | None | bool:
+    def _code(self, element: Element) -> _Close | bool | None:
         if self._in_code:
             return None
         if any(child.attr("href") for child in element.iter_elements("a")):
@@ -375,7 +387,9 @@ class _Renderer:
                 return self._math(element)
         elif "MathJax" in classes or "mw-editsection" in classes:
             return element.find("math") is not None and self._math(element)
-        elif self._in_note and re.search(r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes):
+        elif self._in_note and re.search(
+            r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
+        ):
             return False
         return None
 
@@ -399,7 +413,11 @@ class _Renderer:
         return close
 
     def _code_table(self, table: Element) -> None:
-        blocks = [block for block in table.iter_elements("pre") if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child") is None]
+        blocks = [
+            block
+            for block in table.iter_elements("pre")
+            if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child") is None
+        ]
         code = code_text(blocks[-1]) if blocks else code_text(table)
         if code.strip():
             self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))
@@ -431,7 +449,7 @@ def _number(value: str | None, default: int) -> int:
 
 
 def _follows_item(element: Element) -> bool:
-    """Whether the nearest element before this one is an item of the same list or nothing but the list's own beginning."""
+    """Whether the element before this one is an item of the same list."""
     for node in element.previous_siblings:
         if type(node) is Element:
             return node.tag in {"li", "ul", "ol"}
@@ -452,4 +470,6 @@ def _is_line(element: Element) -> bool:
 
 
 def _is_line_inside(element: Element) -> bool:
-    return not any(True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element)
+    return not any(
+        True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element
+    )

@@ -20,8 +20,12 @@ __all__ = ["Metadata", "read_metadata"]
 _MAX_METAS: Final = 500
 _MAX_TIMES: Final = 200
 _LENGTHS: Final = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
-_LANGUAGE: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?")
-_SEPARATOR: Final = re.compile(r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*")
+_LANGUAGE: Final = re.compile(
+    r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
+)
+_SEPARATOR: Final = re.compile(
+    r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*"
+)
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
@@ -36,7 +40,9 @@ _MODIFIED: Final = (
     "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
     "article.updated", "revised", "lastmod",
 )  # fmt: skip
-_DATE_CLASS: Final = re.compile(r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)")
+_DATE_CLASS: Final = re.compile(
+    r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +108,20 @@ def _metas(document: Document) -> dict[str, str]:
     metas: dict[str, str] = {}
     for meta in islice(document.iter_elements("meta"), _MAX_METAS):
         content = (meta.attr("content") or "")[:2_000].strip()
-        name = (meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or "").strip().lower()
+        name = (
+            (meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or "")
+            .strip()
+            .lower()
+        )
         if not content or not name:
             continue
         if name not in metas:
             metas[name] = content
-        elif name in {"citation_author", "dc.creator", "author"} and len(metas[name]) < 300 and content not in metas[name]:
+        elif (
+            name in {"citation_author", "dc.creator", "author"}
+            and len(metas[name]) < 300
+            and content not in metas[name]
+        ):
             metas[name] = f"{_family_last(metas[name])}, {_family_last(content)}"
     return metas
 
@@ -158,7 +172,7 @@ def _title(document: Document, metas: dict[str, str], thing: Thing, site: str, u
 
 
 def _agrees(headline: str, others: list[str]) -> bool:
-    """Whether a headline is in what the page shows as its title, or the other way round; some wikis put a description there."""
+    """Whether a headline is in what the page shows as its title, or holds it; some wikis put a description there."""
     bare = _bare(headline)
     seen = [text for other in others if (text := _bare(other))]
     return bool(bare) and (not seen or any(bare in text or text in bare for text in seen))
@@ -217,7 +231,9 @@ def _first_date(*candidates: str | None) -> str | None:
 
 def _published(document: Document, metas: dict[str, str], thing: Thing) -> str | None:
     day = _first_date(
-        _string(thing.get("datePublished")), *(metas.get(name) for name in _PUBLISHED), _string(thing.get("dateCreated"))
+        _string(thing.get("datePublished")),
+        *(metas.get(name) for name in _PUBLISHED),
+        _string(thing.get("dateCreated")),
     )
     return day or _itemprop_date(document, "datePublished") or _time(document)
 

@@ -63,8 +63,8 @@ class Writer:
 
     def text(self, data: str) -> None:
         """Add the text of a node."""
-        if data.isspace():
-            if self._line:
+        if not data or data.isspace():
+            if data and self._line:
                 self._line.append(" ")
             return
         line = self._line
@@ -179,7 +179,7 @@ class Writer:
         if self._cell is not None or len(self._containers) >= _MAX_CONTAINERS:
             return False
         self._containers.append(_Container(first, rest))
-        self._tight = tight
+        self._tight = self._tight or tight
         return True
 
     def close_container(self) -> None:

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+import time
+from datetime import date
+
+import pytest
+import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.reading.dates import iso_date
+from groundwire.reading.metadata import Metadata, read_metadata
+
+URL = "https://www.daily.example/2026/story"
+TODAY = date(2026, 11, 22)
+
+pytestmark = pytest.mark.req("Y13")
+
+
+def read(html: str) -> Metadata:
+    return read_metadata(turbohtml.parse(html), URL)
+
+
+def ld(*things: object) -> str:
+    return "".join(f'<script type="application/ld+json">{json.dumps(thing)}</script>' for thing in things)
+
+
+def test_json_ld_goes_first() -> None:
+    article = {
+        "@type": ["NewsArticle"], "headline": "The story", "datePublished": "2026-03-04T05:06:07Z",
+        "dateModified": "2026-03-05", "author": [{"@id": "#p"}, {"@type": "Person", "name": "B. Two"}],
+        "publisher": {"name": "The Daily"}, "description": "What  happened", "inLanguage": "de_AT",
+    }  # fmt: skip
+    html = ld({"@graph": [article, {"@id": "#p", "@type": "Person", "name": "A. One"}]})
+    assert read(f"<title>The story | The Daily</title>{html}") == Metadata(
+        title="The story", author="A. One, B. Two", site="The Daily", published="2026-03-04T05:06:07Z",
+        modified="2026-03-05", language="de-AT", description="What happened", kind="NewsArticle",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"@type": "Article", "datePublished": "2026-01-02",}',
+        '<!-- {"@type": "Article", "datePublished": "2026-01-02"} -->',
+        '{"@type": "Article", "headline": "a\nb", "datePublished": "2026-01-02"};',
+        '[[{"@type": "https://schema.org/Article", "datePublished": "2026-01-02"}]]',
+    ],
+)
+def test_broken_json_ld_is_read_where_it_can_be(broken: str) -> None:
+    assert read(f'<script type="application/ld+json">{broken}</script>').published == "2026-01-02"
+
+
+@pytest.mark.parametrize(
+    "broken", ["{", "null", "[" * 100_000, '{"@type": {"a": []}, "author": [[1]]}', '{"@graph": 5}', "1e999"]
+)
+def test_what_is_no_json_ld_is_nothing(broken: str) -> None:
+    assert read(f'<html lang=en><title>T</title><script type="application/ld+json">{broken}</script>') == Metadata(
+        title="T", language="en"
+    )
+
+
+def test_of_many_articles_only_the_page_s_own_counts() -> None:
+    one = {
+        "@type": "Article",
+        "url": "https://daily.example/other",
+        "datePublished": "2026-01-01",
+        "author": {"name": "No"},
+    }
+    two = {"@type": "Article", "mainEntityOfPage": {"@id": URL + "#x"}, "datePublished": "2026-02-02"}
+    assert read(ld(one, two)).published == "2026-02-02"
+    assert read(ld(one, one)).published is None
+    assert read(ld({"@type": "ItemList", "itemListElement": [one]})).published is None
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ('<meta property="og:title" content="A &amp;amp; B">', Metadata(title="A & B")),
+        ("<h1>Head</h1>", Metadata(title="Head")),
+        ("<title>Story - Daily</title>", Metadata(title="Story")),
+        ("<title>Daily: News | Weather</title>", Metadata(title="Daily: News | Weather")),
+        ("<title>One - Two - Site of Names</title><h1>One - Two</h1>", Metadata(title="One - Two")),
+        ("<title>ab\x1b[31mc</title>", Metadata(title="abc")),
+        ("<svg><title>Icon</title></svg><h1>H</h1>", Metadata(title="H")),
+        ('<meta name=author content="By Jo Doe">', Metadata(author="Jo Doe")),
+        ('<meta property="article:author" content="https://social.example/jo">', Metadata()),
+        ('<meta name=citation_author content="Doe, Jo"><meta name=citation_author content="Roe, Al">', Metadata(author="Jo Doe, Al Roe")),
+        ('<meta property="article:published_time" content="2026-01-02T03:04:05+01:00">', Metadata(published="2026-01-02T03:04:05+01:00")),
+        ('<meta name=citation_publication_date content="2019/05">', Metadata(published="2019-05")),
+        ('<meta name=dc.date content="0000-00-00">', Metadata()),
+        ('<article><span itemprop=datePublished content="2026-01-02">x</span></article>', Metadata(published="2026-01-02")),
+        ('<article><time datetime="2026-01-02">x</time></article>', Metadata(published="2026-01-02")),
+        ('<article><time datetime="2026-01-02">x</time><time datetime="2026-01-03">y</time></article>', Metadata()),
+        ('<footer><time datetime="2026-01-02">x</time></footer>', Metadata()),
+        ("<p>Posted on January 2, 2026</p>", Metadata()),
+        ('<html lang="PT-br">', Metadata(language="pt-BR")),
+        ('<html lang="english!">', Metadata()),
+        ('<html lang=""><meta property=og:locale content=zh_Hant_TW>', Metadata(language="zh-Hant-TW")),
+        ('<meta property=og:type content=article>', Metadata(kind="article")),
+    ],
+)  # fmt: skip
+def test_metadata_of_a_page(html: str, expected: Metadata) -> None:
+    assert read(html) == expected
+
+
+def test_long_strings_are_cut() -> None:
+    found = read(f"<title>{'word ' * 1000}</title><meta name=description content='{'d' * 10_000}'>")
+    assert len(found.title) <= 300
+    assert found.description is not None
+    assert len(found.description) == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2026-01-02", "2026-01-02"), ("2026/1/2", "2026-01-02"), ("2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05Z"),
+        ("2026-01-02 03:04:05", "2026-01-02T03:04:05"), ("2026-01-02T03:04:05+0530", "2026-01-02T03:04:05+05:30"),
+        ("20260102", "2026-01-02"), ("2026-01", "2026-01"), ("1987", "1987"), ("January 2, 2026", "2026-01-02"),
+        ("Friday, 2nd Jan. 2026", "2026-01-02"), ("02 Jan 2026", "2026-01-02"),
+        ("Fri, 02 Jan 2026 03:04:05 GMT", "2026-01-02T03:04:05Z"),
+    ],
+)  # fmt: skip
+def test_dates(text: str, iso: str) -> None:
+    assert iso_date(text, today=TODAY) == iso
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "today", "01/02/2026", "2026-02-30", "2026-13-01", "0001-01-01", "1970-01-01T00:00:00Z", "2099-01-01", "9999", "12",
+     "1767312000", "2026-01-02T25:00:00Z", "x" * 1_000, "2 hours ago", "-2026-01-01"],
+)  # fmt: skip
+def test_what_is_no_date(text: str) -> None:
+    assert iso_date(text, today=TODAY) is None
+
+
+@given(st.text(max_size=70))
+def test_any_text_is_a_date_or_none(text: str) -> None:
+    found = iso_date(text, today=TODAY)
+    assert found is None or found[:4].isdigit()
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=10),
+                    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
+                        st.sampled_from(["@type", "@graph", "@id", "headline", "author", "name", "datePublished", "publisher", "url", "mainEntity"]),
+                        inner | st.sampled_from(["Article", "WebPage", "2026-01-02"]), max_size=5), max_leaves=20))  # fmt: skip
+def test_any_json_ld_is_taken(value: object) -> None:
+    read(ld(value))
+
+
+def test_hostile_heads_cost_little() -> None:
+    html = (
+        "<meta name=a content=b>" * 50_000
+        + ld({"@type": "Article", "author": [{"@id": "#x"}] * 10_000})
+        + "<time>x</time>" * 20_000
+    )
+    document = turbohtml.parse(html + "<title>" + "| " * 50_000)
+    started = time.process_time()
+    read_metadata(document, URL)
+    assert time.process_time() - started < 1
