@@ -7,10 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading.hiding_cases import HIDDEN, SHOWN, UNPAINTED, page_of
 from turbohtml import Document, parse
 
 from groundwire.reading.visible import Removed, drop_unseen
+from reading.hiding_cases import HIDDEN, SHOWN, UNPAINTED, page_of
 
 _LIVE = '<link rel="stylesheet" href="/site.css"><script src="/site.js"></script>'
 
