@@ -119,6 +119,15 @@ def test_deep_and_wide_pages_take_linear_time() -> None:
     assert large < 40 * small + 0.2
 
 
+@pytest.mark.req("B11")
+def test_the_last_of_very_many_rules_counts() -> None:
+    rules = "".join(f".c{n}{{display:none}} p.d{n}, div .e{n}{{opacity:0}}" for n in range(3_000))
+    rows = "".join(f"<p class=c{n}>SECRET</p><p class=d{n}>SECRET</p>" for n in range(3_000))
+    text, removed = _seen(f"<style>{rules}</style>{rows}<p class=e1>shown</p>")
+    assert text.strip() == "shown"
+    assert removed.counts == {"display": 3_000, "opacity": 3_000}
+
+
 @given(st.text(alphabet="<>/=\"' \n;:{}()[]@\\-#.*!abdeilnopsty019%,", max_size=300))
 def test_no_style_and_no_markup_makes_it_fail(text: str) -> None:
     for page in (f"<p style='{text}'>a</p>", f"<style>{text}</style><p>a</p>", text):
