@@ -281,7 +281,7 @@ SHOWN: Final = (
     "padding-left:2em;text-indent:-2em",
     "transform:translateX(10px)",
     "transform:scale(0.9)",
-    "transform:rotate(45deg)",
+    "transform:rotate(2deg)",
     "transform:none",
     '<p>a <span style="transform:scale(0)">SECRET</span></p>',
     '<p>a <span style="height:0;overflow:hidden">SECRET</span></p>',

@@ -7,10 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading.hiding_cases import HIDDEN, SHOWN, UNPAINTED, page_of
 from turbohtml import Document, parse
 
 from groundwire.reading.visible import Removed, drop_unseen
+from reading.hiding_cases import HIDDEN, SHOWN, UNPAINTED, page_of
 
 _LIVE = '<link rel="stylesheet" href="/site.css"><script src="/site.js"></script>'
 
@@ -117,6 +117,15 @@ def test_deep_and_wide_pages_take_linear_time() -> None:
 
     small, large = min(spent(200) for _ in range(3)), min(spent(1_600) for _ in range(3))
     assert large < 40 * small + 0.2
+
+
+@pytest.mark.req("B11")
+def test_the_last_of_very_many_rules_counts() -> None:
+    rules = "".join(f".c{n}{{display:none}} p.d{n}, div .e{n}{{opacity:0}}" for n in range(3_000))
+    rows = "".join(f"<p class=c{n}>SECRET</p><p class=d{n}>SECRET</p>" for n in range(3_000))
+    text, removed = _seen(f"<style>{rules}</style>{rows}<p class=e1>shown</p>")
+    assert text.strip() == "shown"
+    assert removed.counts == {"display": 3_000, "opacity": 3_000}
 
 
 @given(st.text(alphabet="<>/=\"' \n;:{}()[]@\\-#.*!abdeilnopsty019%,", max_size=300))

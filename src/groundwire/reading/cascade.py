@@ -19,8 +19,9 @@ from groundwire.reading.longhands import longhands
 __all__ = ["Styles", "read_styles"]
 
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
-_MAX_WORK: Final = 20_000_000  # rules times elements; a selector visits every element
-_MAX_VALUE: Final = 10_000  # characters, after `var()`
+_MAX_WORK: Final = 5_000_000  # rules times elements; a selector visits every element
+_MANY: Final = 150  # rules; from here on an index of the classes pays
+_MAX_VALUE: Final = 500  # characters, after `var()`
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
     r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill",
@@ -33,6 +34,9 @@ _STATES: Final = re.compile(
 )
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _NAMED: Final = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)(?![\\])")
+_KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)\Z")
+"""The class or id at the end of a selector: only elements that have it can match."""
+
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
@@ -152,6 +156,7 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
     names.update(f"#{value}" for value in document.xpath_iter("//@id"))
     size = sum(1 for _ in document.iter_elements())
     room = _MAX_WORK // max(size, 1)
+    index = _by_name(document) if len(rules) > _MANY else {}
     for rule in rules:
         selector = rule.selector
         styles.classes.update(name for mark, name in _NAMED.findall(selector) if mark == ".")
@@ -163,17 +168,33 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
             arm = _NOT_STATE.sub("", arm)
             if not arm or "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
                 continue
-            room -= 1
-            if room < 0:
-                styles.incomplete = True
-                return
+            key = _KEY.search(arm) if index else None
+            if key is None:
+                room -= 1
+                if room < 0:
+                    styles.incomplete = True
+                    continue
             try:
-                elements = document.select(arm)
+                if key is None:
+                    elements = document.select(arm)
+                else:
+                    elements = [e for e in index.get(key[1], ()) if key[1] == arm or e.matches(arm)]
                 specificity = css_specificity(arm)[0]
             except (SelectorSyntaxError, ValueError, RecursionError):
                 continue
             if elements:
                 styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
+
+
+def _by_name(document: Document) -> dict[str, list[Element]]:
+    """Return the elements of each class and id, written as selectors."""
+    index: dict[str, list[Element]] = {}
+    for element in document.select("[class], [id]"):
+        value = element.attrs.get("class")
+        for name in value if isinstance(value, list) else (value or "").split():
+            index.setdefault(f".{name}", []).append(element)
+        index.setdefault(f"#{element.attr('id')}", []).append(element)
+    return index
 
 
 def _matters(declared: Declaration) -> bool:

@@ -36,8 +36,9 @@ _SELECTOR: Final = re.compile(
 _BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]")
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u3164\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]|(?<![\u1800-\u18af])[\u180b-\u180f]"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]"
 )
+_MONGOLIAN: Final = re.compile("(?<![\u1800-\u18af])[\u180b-\u180f]")
 _JOINING: Final = (
     "\u0600-\u08ff\u0900-\u0dff\u0f00-\u0fff\u1000-\u109f\u1700-\u18af\u1900-\u1aff\u1b00-\u1c4f\ua800-\ua97f\uaa00-\uabff"
     "\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
@@ -55,21 +56,33 @@ _MARKS: Final = re.compile(
     "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
 )
 
+_PASSES: Final = (
+    ("tags", re.compile("[\U000e0000-\U000e007f]"), _FLAG),
+    ("selectors", re.compile("[\U000e0100-\U000e01ef]"), _SUPPLEMENT),
+    ("bidi", _BIDI, _BIDI),
+    ("zero-width", _UNSEEN, _UNSEEN),
+    ("zero-width", re.compile("[\u180b-\u180f]"), _MONGOLIAN),
+    ("selectors", re.compile("[\ufe00-\ufe0f]"), _SELECTOR),
+)
+"""For each reason a pattern that is quick to rule it out, and the one that finds what goes."""
+
 _FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
 _CODE: Final = re.compile(r"(?<![`\\])(`+)(?!`)(?:(?!\n\n).){0,5000}?(?<!`)\1(?!`)", re.DOTALL)
-_IMAGE: Final = re.compile(r"(?<!\\)((?:\\\\)*)!(?=\[)")
+_IMAGE: Final = re.compile(r"!(?=\[)")
 _TAG: Final = re.compile(
-    r"(?<!\\)((?:\\\\)*)<(?!https?://[^\s<>]*>)(?=/?[a-zA-Z][^<>]{0,1000}>|!--|!\[CDATA|!doctype|\?)", re.IGNORECASE
+    r"<(?!https?://[^\s<>]*>)(?=/?[a-zA-Z][^<>]{0,1000}>|!--|!\[CDATA|!doctype|\?|[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>)",
+    re.IGNORECASE,
 )
 _LINK: Final = re.compile(
     r"(?<!\\)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,2000})\]\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)([^()\n]{0,500}(?:\([^()\n]*\)[^()\n]*)?)\)"
 )
 _TARGET: Final = re.compile(r"(?<!\\)\]\((?=(\s{0,20}[^\n]{0,300}))")
 _DEFINITION: Final = re.compile(r"^([ \t>]{0,12})\[(?=(?!\^)[^\[\]\n]{1,999}\]:)", re.MULTILINE)
-_AUTOLINK: Final = re.compile(r"(?<!\\)<(?=(?!https?:)[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>)")
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DISGUISE: Final = re.compile(r"[\x00-\x20\\]+")
 _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
+
+_MAX_BACKSLASHES: Final = 1_000
 
 _SAID: Final = {
     "tags": "invisible characters removed",
@@ -99,24 +112,23 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
 
 
 def _strip(text: str, counts: Counts) -> str:
-    before = len(text)
-    text = _FLAG.sub(lambda match: match[1] or "", text)
-    counts["tags"] += before - len(text)
-    for name, pattern in (
-        ("selectors", _SUPPLEMENT),
-        ("bidi", _BIDI),
-        ("zero-width", _UNSEEN),
-        ("selectors", _SELECTOR),
-    ):
-        before = len(text)
-        text = pattern.sub("", text)
-        counts[name] += before - len(text)
-    while True:  # a joiner that goes may leave another one without its neighbour
+    for name, present, pattern in _PASSES:
+        if present.search(text):
+            before = len(text)
+            text = pattern.sub(_keep, text)
+            counts[name] += before - len(text)
+    while "\u200c" in text or "\u200d" in text:
         before = len(text)
         text = _JOINER.sub(lambda match: "" if match[1] else match[0], text)
         if len(text) == before:
-            return text
-        counts["zero-width"] += before - len(text)
+            break
+        counts["zero-width"] += before - len(text)  # one that goes may leave another without its neighbour
+    return text
+
+
+def _keep(match: re.Match[str]) -> str:
+    """Return what a pattern says is to be kept of its match, its first group."""
+    return (match[1] or "") if match.re.groups else ""
 
 
 def clean_text(markdown: str) -> tuple[str, Counts]:
@@ -176,15 +188,25 @@ def _spans(text: str) -> list[tuple[str, bool]]:
 
 def _tame(text: str, counts: Counts) -> str:
     """Return prose in which nothing loads, runs or leads elsewhere than the web."""
-    text, found = _IMAGE.subn(r"\1\\!", text)
-    counts["image"] += found
+    if "![" in text:
+        before = len(text)
+        text = _IMAGE.sub(_escape, text)
+        counts["image"] += len(text) - before
     text, found = _DEFINITION.subn(r"\1\\[", text)
     counts["link"] += found
     if "](" in text:
         text = _LINK.sub(lambda match: _link(match, counts), text)
         text = _TARGET.sub(lambda match: _target(match, counts), text)
-    text = _AUTOLINK.sub(r"\\<", text)
-    return _TAG.sub(r"\1\\<", text)
+    return _TAG.sub(_escape, text) if "<" in text else text
+
+
+def _escape(match: re.Match[str]) -> str:
+    """Return a sign behind a backslash, unless it has one."""
+    text, position = match.string, match.start()
+    start = position
+    while start > 0 and text[start - 1] == "\\" and position - start < _MAX_BACKSLASHES:
+        start -= 1
+    return match[0] if (position - start) % 2 else "\\" + match[0]
 
 
 def _link(match: re.Match[str], counts: Counts) -> str:

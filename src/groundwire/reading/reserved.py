@@ -43,7 +43,8 @@ _SHAPES: Final = (
 )
 _RESERVED: Final = re.compile("|".join(_SHAPES), re.IGNORECASE)
 _HINT: Final = re.compile(r"[<\uff1c\ufe64\u2039\[\uff3b]")
-_TURN: Final = re.compile(r"^((?:\s*\n)?[ \t>*_#-]{0,8})(Human|Assistant)(?=:)", re.MULTILINE)
+_TURN: Final = re.compile(r"(?:Human|Assistant)(?=:)")
+_LINE_START: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]{0,8}\Z")
 
 
 def break_reserved(text: str) -> tuple[str, int]:
@@ -54,5 +55,12 @@ def break_reserved(text: str) -> tuple[str, int]:
     count = 0
     if _HINT.search(text):
         text, count = _RESERVED.subn(lambda match: match[0] + "\\", text)
-    text, turns = _TURN.subn(r"\1\2 ", text)
-    return text, count + turns
+    before = len(text)
+    text = _TURN.sub(_turn, text)
+    return text, count + len(text) - before
+
+
+def _turn(match: re.Match[str]) -> str:
+    start = match.start()
+    begins_line = _LINE_START.search(match.string, max(0, start - 10), start)
+    return match[0] + " " if begins_line else match[0]

@@ -25,7 +25,7 @@ from groundwire.reading.unrendered import drop_unrendered, fill_streamed, flatte
 
 __all__ = ["Removed", "drop_unseen"]
 
-_HINT: Final = re.compile(r"hid|none|reader|only|screen|invis|assist|print", re.IGNORECASE)
+_HINT: Final = re.compile(r"hid|none|reader|only|screen|invis|assist|print")
 _UTILITY: Final = re.compile(
     r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
@@ -136,7 +136,7 @@ def _declare_defaults(document: Document, styles: Styles) -> dict[Element, str]:
     reasons.update(dict.fromkeys(attributes, "attribute"))
     values = (value for value in document.xpath_iter("//@class") if isinstance(value, str))
     names = set(" ".join(values).split())
-    utilities = {name for name in names if _HINT.search(name) and _UTILITY.fullmatch(name)}
+    utilities = {name for name in names if _HINT.search(name.lower()) and _UTILITY.fullmatch(name)}
     utilities = {name for name in utilities if not name.lower().startswith("not-")}
     utilities -= styles.classes
     if utilities:
