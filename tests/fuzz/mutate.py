@@ -20,8 +20,8 @@ _PIECES = [
         " hidden", ' style="display:none"', ' colspan="99999"', " lang=de", "&amp;", "&#0;", "&#xD800;", "&#x110000;",
         "&notit;", "&", "\0", "\x1b]0;x\x07", "\x1b[31m", "\u202e", "\u200d", "\ufeff", "\U000e0041", "\ud800",
         "\u0301", "<|im_start|>", "```", "~~~", "|", "\\", "[", "](", "**", "_", "$$", "\r\n", "\x0c", "\u2028",
-        '<script type="application/ld+json">{"@context":"x","datePublished":', "<time datetime=9999-99-99>", "<frameset>",
-        "\x1b$B", "\x1b(B", "\x8e", "\xa4", "\x81",
+        '<script type="application/ld+json">{"@context":"x","datePublished":', "<time datetime=9999-99-99>",
+        "<frameset>", "\x1b$B", "\x1b(B", "\x8e", "\xa4", "\x81",
     )
 ] + [
     b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x81\x30\x81\x30", b"\x1f\x8b\x08\x00", b"\x78\x9c", b"\x00", b"\xff",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from groundwire.reading.detect import detect, utf8_letters
+from groundwire.reading.detect import detect, is_iso_2022_jp, looks_western, utf8_letters
 from groundwire.reading.encodings import CODECS, MULTI_BYTE, WESTERN, name_of
 
 __all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
@@ -72,6 +72,9 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
             return _decoded(body[len(mark) :], name, "bom", warnings)
 
     claims = list(_claims(body, content_type, warnings))
+    if len(claims) > 1 and _is_better(body, claims[0][0], claims[1][0]):
+        warnings.append(f"The {claims[0][1]} says {claims[0][0]}, which servers say by default; the page knows better.")
+        claims.reverse()
     for name, source in claims:
         if _fits(body, name):
             return _decoded(body, name, source, warnings)
@@ -117,9 +120,16 @@ def _labels_inside(body: bytes, content_type: str) -> Iterator[str]:
             return
 
 
+def _is_better(body: bytes, first: str, second: str) -> bool:
+    """Whether the second claim is right and the first is what a server says of everything."""
+    return first in WESTERN and second not in WESTERN and _fits(body, second) and not looks_western(body)
+
+
 def _fits(body: bytes, name: str) -> bool:
     """Whether the bytes may well be in an encoding that somebody named."""
     sample = body[:_FIT_SAMPLE]
+    if is_iso_2022_jp(sample):
+        return name == "iso-2022-jp"
     if sample.isascii():
         return not name.startswith("utf-16") or b"\0" in sample or len(sample) < 2
     letters = utf8_letters(sample)

@@ -8,7 +8,7 @@ from typing import Final
 
 from groundwire.reading.encodings import CODECS
 
-__all__ = ["detect", "utf8_letters", "utf16_without_mark"]
+__all__ = ["detect", "is_iso_2022_jp", "looks_western", "utf8_letters", "utf16_without_mark"]
 
 _SAMPLE: Final = 200_000  # bytes that are looked at
 _STUDIED: Final = 12_000  # bytes of them that are studied for their letters, which costs about 0.2 s
@@ -29,6 +29,13 @@ _OF_LANGUAGE: Final = {
 """What pages in Latin letters are usually in, after the table of locales in the HTML Standard."""
 
 _LETTERS: Final = {
+    "da": "æøåéü",
+    "de": "äöüßé",
+    "es": "áéíóúüñ",
+    "fr": "àâæçèéêëîïôœùûü",
+    "it": "àèéìòù",
+    "pt": "ãáâàçéêíóôõú",
+    "sv": "åäöé",
     "bs": "čćđšž",
     "cs": "áčďéěíňóřšťúůýž",
     "hr": "čćđšž",
@@ -37,8 +44,15 @@ _LETTERS: Final = {
     "ro": "ăâîşţ",
     "sk": "áäčďéíĺľňóôŕšťúýž",
     "sl": "čšž",
+    "tr": "çğıöşüâîûi\u0307",
+    "et": "äõöüšž",
+    "lt": "ąčęėįšųūž",
+    "lv": "āčēģīķļņšūž",
 }
-"""The letters beyond ASCII of the languages whose encodings differ in a few places only."""
+"""The letters beyond ASCII of languages whose encodings differ in a few places only; the Western ones first."""
+
+_MARKS: Final = frozenset("„“”‚‘’«»‹›–—…•·§©®°€£ \xa0¿¡")
+_SURE: Final = 0.97  # of the letters beyond ASCII; foreign names bring a few others
 
 _LANGUAGE = re.compile(rb"""<html\b[^>]{0,500}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
 _WESTERN_LETTERS: Final = frozenset(
@@ -53,6 +67,7 @@ _MARKUP = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>|&#?\w{1,20};", re.DOTALL | re.IGNORECASE
 )
 _NOT_IN_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff]")
+_PAIR = re.compile(rb"[\x80-\xff]{2}")
 _STRANGE_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 
 
@@ -79,7 +94,7 @@ def detect(body: bytes) -> str | None:
     sample = body[:_SAMPLE]
     if (name := utf16_without_mark(sample)) is not None:
         return name
-    if b"\x1b$" in sample and _decodes(sample, "iso-2022-jp"):
+    if is_iso_2022_jp(sample):
         return "iso-2022-jp"
     valid, faults = utf8_letters(sample)
     if faults <= valid // 50:
@@ -91,8 +106,12 @@ def utf16_without_mark(sample: bytes) -> str | None:
     """Recognise UTF-16 by the zeros of its spaces and ASCII letters, which all stand on one side of the pairs."""
     pairs = len(sample) // 2
     high, low = sample[0 : 2 * pairs : 2].count(0), sample[1 : 2 * pairs : 2].count(0)
-    if max(high, low) < max(2, pairs // 10) or min(high, low) > max(high, low) // 50:
+    if max(high, low) < max(2, pairs // 50) or min(high, low) > max(high, low) // 50:
         return None
+    if max(high, low) < pairs // 10:  # few ASCII letters, as in long Chinese texts, or a text with stray zeros in it
+        valid, faults = utf8_letters(sample)
+        if faults <= valid // 50:
+            return None
     name = "utf-16be" if high > low else "utf-16le"
     text = sample[: 2 * pairs].decode(CODECS[name], "replace")
     return name if len(_NOT_IN_TEXT.findall(text)) <= pairs // 50 else None
@@ -128,7 +147,32 @@ def _latin(words: bytes, sample: bytes) -> str | None:
             scores[name] = sum(char in own if own else char.isalpha() for char in text)
         if scores:
             return max(scores, key=lambda name: scores[name])
-    return "windows-1252" if _WESTERN_LETTERS.issuperset(strange) else None
+    return _by_alphabet(strange) or ("windows-1252" if _WESTERN_LETTERS.issuperset(strange) else None)
+
+
+def _by_alphabet(strange: bytes) -> str | None:
+    """Return the encoding in which nearly all the letters beyond ASCII belong to one language, or None."""
+    best, name = _SURE, None
+    for language, letters in _LETTERS.items():
+        for candidate in next((names for code, names in _OF_LANGUAGE.items() if code == language), ()):
+            text = strange.decode(CODECS[candidate], "replace").lower()
+            score = sum(char in letters or char in _MARKS for char in text) / max(1, len(text))
+            if score > best or (name is None and score == best):
+                best, name = score, candidate
+    return name
+
+
+def looks_western(body: bytes) -> bool:
+    """Return whether bytes may be a text in windows-1252: letters of Western languages, seldom two in a row."""
+    strange = bytes(byte for byte in body[:_SAMPLE] if byte >= 0x80)
+    if not _WESTERN_LETTERS.issuperset(strange) or len(_PAIR.findall(body[:_SAMPLE])) > len(strange) // 5:
+        return False
+    return _by_alphabet(strange) in {None, "windows-1252"}
+
+
+def is_iso_2022_jp(sample: bytes) -> bool:
+    """Return whether bytes switch between alphabets by the escapes of ISO-2022-JP, which are ASCII."""
+    return b"\x1b$" in sample and sample.isascii() and _decodes(sample, "iso-2022-jp")
 
 
 def _decodes(sample: bytes, name: str) -> bool:

@@ -71,8 +71,13 @@ class _Worker:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
         await self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        into, out = self._process.stdin, self._process.stdout
+        if into is not None:
+            into.close()
+        if out is not None and out.exception() is None:
+            with contextlib.suppress(OSError):
+                await out.read()  # the transport closes when its pipes have come to their end
+        await asyncio.sleep(0)
 
 
 class Workers:
