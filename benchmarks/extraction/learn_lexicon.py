@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.features import Lexicon, ending, opening, split_name
+from groundwire.reading.features import Lexicon, ending, group_of, opening, split_name
 
 __all__ = ["Votes", "build_lexicon", "collect_votes"]
 
@@ -81,4 +81,12 @@ def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
             if abs(steps) >= _WEAK[number]:
                 table[key] = max(0, min(254, 128 + steps))
         tables.append(table)
-    return Lexicon(*tables)
+    sites_of: dict[str, set[str]] = defaultdict(set)
+    for site, pages in sites.items():
+        for page in pages:
+            for name in page[0]:
+                sites_of[name].add(site)
+    groups = {
+        name: group for name, seen in sorted(sites_of.items()) if len(seen) >= _MIN_SITES[0] and (group := group_of(name))
+    }
+    return Lexicon(tables[0], tables[1], tables[2], tables[3], groups)

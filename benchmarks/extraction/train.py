@@ -230,6 +230,7 @@ def train(examples: list[Example]) -> dict[str, Any]:
             "phrases": dict(lexicon.phrases),
             "openings": dict(lexicon.openings),
             "endings": dict(lexicon.endings),
+            "groups": dict(lexicon.groups),
         },
         "first": forest_data([tree["tree_structure"] for tree in first.dump_model()["tree_info"]]),
         "kinds": [forest_data(trees[number :: len(KINDS)]) for number in range(len(KINDS))],

@@ -14,7 +14,7 @@ from typing import Final
 
 from groundwire.reading.blocks import Layout
 
-__all__ = ["FEATURES", "SECOND", "Facts", "Lexicon", "describe", "ending", "names_of", "opening", "second_look", "split_name"]
+__all__ = ["FEATURES", "SECOND", "Facts", "Lexicon", "describe", "ending", "group_of", "names_of", "opening", "second_look", "split_name"]
 
 _TOP: Final = 254
 _LOG: Final = bytes(min(_TOP, int(16 * ((n + 1).bit_length() - 1 + (n + 1) / (1 << ((n + 1).bit_length() - 1)) - 1))) for n in range(32768))
@@ -25,16 +25,16 @@ _GROUPS: Final = (
 )  # fmt: skip
 _KEYWORDS: Final = re.compile(
     r"(?P<nav>nav|menu|breadcrumb|toolbar|pagin)"
-    r"|(?P<foot>foot|copyright|sidebar|rail\b)"
-    r"|(?P<related>relat|recommend|popular|trending|teaser|promo|advert|sponsor|newsletter|subscri|share|social|\bads?\b)"
+    r"|(?P<foot>foot|copyright|sidebar|rail)"
+    r"|(?P<related>relat|recommend|popular|trending|teaser|promo|advert|sponsor|newsletter|subscri|share|social|^ads?$)"
     r"|(?P<consent>cookie|consent|gdpr|modal|popup|overlay|banner)"
-    r"|(?P<byline>meta|byline|author|\bdate|timestamp|tags?\b)"
+    r"|(?P<byline>meta|byline|author|^date|timestamp|^tags?$)"
     r"|(?P<caption>caption|figure|gallery|carousel|slider)"
     r"|(?P<comment>comment|disqus|respond|reply|review)"
-    r"|(?P<thread>thread|topic|forum|message|answer|question|post-?body)"
-    r"|(?P<article>article|entry|story|prose|markdown|rich-?text|body-?copy|content)"
+    r"|(?P<thread>thread|topic|forum|message|answer|question|^posts?$|^replies$)"
+    r"|(?P<article>article|entry|story|prose|markdown|paragraph|content|^(?:text|body|copy)$)"
     r"|(?P<product>product|price|spec|descri|detail|sku|variant)"
-    r"|(?P<listing>result|listing|item|card|grid|tile|list)"
+    r"|(?P<listing>result|item|card|grid|tile|list)"
 )
 _BITS: Final = {name: 1 << bit for bit, name in enumerate(_GROUPS)}
 _SEMANTIC: Final = (
@@ -85,6 +85,8 @@ class Lexicon:
     """First two words of a block, in small letters; one word and a space for the first word alone."""
     endings: Mapping[str, int]
     """Last two words of a block, in small letters."""
+    groups: Mapping[str, int]
+    """Parts of names that tell what an element is for; see `group_of`."""
 
 
 @dataclass(slots=True)
@@ -112,6 +114,14 @@ class Facts:
 def split_name(name: str) -> list[str]:
     """Return the words that a class name or an id is made of, in small letters."""
     return [word.lower() for word in _WORDS.findall(name)]
+
+
+def group_of(word: str) -> int:
+    """Return what a part of a name says an element is for: a bit for each of the groups of keywords."""
+    bits = 0
+    for match in _KEYWORDS.finditer(word):
+        bits |= _BITS[match.lastgroup or ""]
+    return bits
 
 
 def opening(text: str) -> tuple[str, str]:
@@ -254,17 +264,18 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
     siblings = [0] * total_elements
     brother_count: list[int] = []
     brother_size: list[int] = []
-    known = lexicon.names
+    known, groups = lexicon.names, lexicon.groups.get
     for element in range(total_elements):
         parent = parents[element]
         tag, name = tags[element], names[element]
         if name:
             judged = seen_names.get(name)
             if judged is None:
+                words = split_name(name)
                 bits = 0
-                for match in _KEYWORDS.finditer(name.lower()):
-                    bits |= _BITS[match.lastgroup or ""]
-                scores = [known[word] for word in split_name(name) if word in known]
+                for word in words:
+                    bits |= groups(word, 0)
+                scores = [known[word] for word in words if word in known]
                 role = name.rfind(" role")
                 judged = seen_names[name] = (
                     bits,
