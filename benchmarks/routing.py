@@ -1,25 +1,31 @@
 """What the strategies buy: success, latency and extra paid calls, beside the chain of document H in the same run.
 
-The code is the real `Chain`; the providers are scripted and the clock is virtual, so that hours pass in seconds and
-every contender meets the same fate for the same query. Latencies are lognormal (median 0.4 s, 99th percentile 2.5 s). A
-provider with faults of share f fails so: 30 % HTTP 429, 10 % 202, 5 % 403, 15 % 500, 20 % hang, 5 % malformed, 10 % no
-results, 5 % trickle (30 s), 5 % reset. Queries come twice a second. `extra` are paid calls that were answered beyond
-those that an all-knowing sequential chain needs, per 100 queries. `limit` is the earliest answer of any provider.
+Without `--sockets` the code is the real `Chain`; the providers are scripted and the clock is virtual, so that hours
+pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside the chain of document H
+and LangChain's `with_fallbacks` over the same three, with time running at `--scale`. Every contender meets the same
+fate for the same query. Latencies are lognormal (median 0.4 s, 99th percentile 2.5 s). A provider with faults of share
+f fails so: 30 % HTTP 429, 10 % 202, 5 % 403, 15 % 500, 20 % hang, 5 % malformed, 10 % no results, 5 % trickle (30 s),
+5 % reset. Queries come twice a second. `extra` are paid calls that were answered beyond those that an all-knowing
+sequential chain needs, per 100 queries; the ten tokens with which a hedge's bucket begins are among them, so that a
+short run shows more. `limit` is the earliest answer of any provider.
 
-    python benchmarks/routing.py [--queries 3000] [--seed 1]
+    python benchmarks/routing.py [--queries 3000] [--seed 1] [--only "30 %"] [--svg routing.svg]
+    python benchmarks/routing.py --sockets [--queries 1000] [--scale 0.1]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
-import math
-import random
 import statistics
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import routing_sockets
+from fates import HANG, NAMES, PAID, RATE, SCENARIOS, Fates, Scenario
+from scores import SEQUENTIAL, Score, picture, table, verdicts
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -38,11 +44,9 @@ from groundwire.routing import Chain
 from groundwire.routing.policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 
-SIGMA = math.log(2.5 / 0.4) / 2.326  # of the lognormal distribution; 2.326 is the normal one's 99th percentile
-QUICK = 0.05  # seconds that a refusal takes
-MIX = {"429": 30, "202": 10, "403": 5, "500": 15, "hang": 20, "malformed": 5, "empty": 10, "trickle": 5, "reset": 5}
-PAID = 0.005
-HANG = 1e6
+PRICE = 0.005
+CANARY = -1  # the number of the query that shows whether a provider searches at all
+TIMEOUTS = (15.0, 10.0, 10.0)  # seconds, of document H
 
 ERRORS: dict[str, Callable[[str], ProviderError]] = {
     "429": lambda name: RateLimited(name, "too many requests", status=429),
@@ -59,105 +63,76 @@ ERRORS: dict[str, Callable[[str], ProviderError]] = {
 class Scripted:
     """A provider whose fate is drawn for each query and attempt, alike for every contender."""
 
-    name: str
-    faults: float
-    price_usd: float
-    seed: int
+    place: int
+    fates: Fates
     tries: dict[str, int] = field(default_factory=dict)
     billed: int = 0
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.place]
+
+    @property
+    def price_usd(self) -> float:
+        return PRICE if PAID[self.place] else 0.0
 
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(search=True)
 
-    def fate(self, query: str, attempt: int) -> tuple[str, float]:
-        key = hashlib.sha256(f"{self.seed}:{self.name}:{query}:{attempt}".encode()).digest()
-        draw = random.Random(key)
-        if draw.random() < self.faults:
-            return draw.choices(list(MIX), list(MIX.values()))[0], QUICK
-        return "ok", draw.lognormvariate(math.log(0.4), SIGMA)
-
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
     ) -> Sequence[SearchResult]:
+        number = int(query) if query.isdigit() else CANARY
         attempt = self.tries[query] = self.tries.get(query, -1) + 1
-        kind, seconds = self.fate(query, attempt)
-        if kind in {"hang", "trickle"}:
-            await asyncio.sleep(HANG)
+        kind, seconds = self.fates.of(self.place, number, attempt)
         if kind == "ok":
-            self.billed += self.price_usd > 0  # it answers, awaited or not
-        await asyncio.sleep(seconds)
+            self.billed += PAID[self.place]  # it answers, awaited or not
+        await asyncio.sleep(HANG if kind == "trickle" else seconds)
         if kind != "ok":
             raise ERRORS[kind](self.name)
         return [SearchResult(title="x", url="https://a.example/")]
 
 
-async def as_document_h(providers: Sequence[Scripted], query: str) -> bool:
-    """The chain of document H: in order, 15, 10 and 10 seconds for each read, so that a trickle takes its time."""
-    for provider, seconds in zip(providers, (15.0, 10.0, 10.0), strict=True):
-        kind, took = provider.fate(query, 0)
+async def as_document_h(providers: Sequence[Scripted], query: int) -> tuple[str, bool]:
+    """The chain of document H: in order, 15, 10 and 10 seconds for each read, so that a trickle takes its time.
+
+    Returns:
+        Who answered, if anybody did, and whether a 403 was met.
+    """
+    forbidden = False
+    for provider, seconds in zip(providers, TIMEOUTS, strict=True):
+        kind, took = provider.fates.of(provider.place, query, 0)
         if kind == "ok":
-            provider.billed += provider.price_usd > 0
-        await asyncio.sleep({"hang": seconds, "trickle": 30.0}.get(kind, took))
+            provider.billed += PAID[provider.place]
+        forbidden |= kind == "403"
+        await asyncio.sleep(min(took, seconds) if kind == "hang" else took)
         if kind in {"ok", "trickle"}:
-            return True
-    return False
+            return provider.name, False
+    return "", forbidden
 
 
-@dataclass
-class Score:
-    """What one contender did in one scenario."""
-
-    seconds: list[float] = field(default_factory=list)
-    answered: int = 0
-    fallbacks: int = 0
-    billed: int = 0
-
-    def row(self, name: str, queries: int, needed: int) -> str:
-        cut = statistics.quantiles(self.seconds, n=100)
-        p50, p95, p99 = cut[49], cut[94], cut[98]
-        extra = 100 * (self.billed - needed) / queries
-        share = 100 * self.answered / queries
-        mean = statistics.fmean(self.seconds)
-        moved = 100 * self.fallbacks / queries
-        return f"| {name} | {share:.2f} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {mean:.2f} | {moved:.1f} | {extra:.1f} |"
-
-
-SCENARIOS = {
-    "no faults": (0.0, 0.01, 0.01),
-    "10 % on the first": (0.10, 0.01, 0.01),
-    "30 % on the first": (0.30, 0.01, 0.01),
-    "30 % on all three": (0.30, 0.30, 0.30),
-    "60 % on all three": (0.60, 0.60, 0.60),
-}
-
-
-def providers(faults: Sequence[float], seed: int) -> list[Scripted]:
-    prices = (0.0, PAID, PAID)
-    return [
-        Scripted(name, share, price, seed)
-        for name, share, price in zip(("duckduckgo", "brave", "tavily"), faults, prices, strict=True)
-    ]
-
-
-async def run(strategy: Strategy | None, made: list[Scripted], queries: int) -> Score:
+async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
+    """Let one contender answer all queries; None is document H's chain."""
     loop, score = asyncio.get_running_loop(), Score()
+    made = [Scripted(place, fates) for place in range(len(NAMES))]
     chain = Chain(made, strategy=strategy or "hedge")
 
     async def one(number: int) -> None:
-        await asyncio.sleep(number / 2)
-        began, query = loop.time(), f"q{number}"
+        await asyncio.sleep(number / RATE)
+        began, answered_by, forbidden = loop.time(), "", False
         if strategy is None:
-            ok = await as_document_h(made, query)
-            score.fallbacks += made[0].fate(query, 0)[0] != "ok"
+            answered_by, forbidden = await as_document_h(made, number)
         else:
             try:
-                answer = await chain.search(Query(text=query), Deadline.after(10.0, loop.time))
-                ok = True
-                score.fallbacks += made[0].name not in answer.provider.split("+")
-            except AllProvidersFailed:
-                ok = False
-        score.answered += ok
+                answer = await chain.search(Query(text=str(number)), Deadline.after(10.0, loop.time))
+                answered_by = answer.provider if answer.results else ""
+                score.empties += not answer.results
+            except AllProvidersFailed as error:
+                forbidden = "403" in str(error) or "forbidden" in str(error)
+        score.answered += bool(answered_by)
+        score.fallbacks += bool(answered_by) and NAMES[0] not in answered_by.split("+")
+        score.forbidden += forbidden
         score.seconds.append(loop.time() - began)
 
     await asyncio.gather(*(one(number) for number in range(queries)))
@@ -166,33 +141,51 @@ async def run(strategy: Strategy | None, made: list[Scripted], queries: int) -> 
     return score
 
 
-def main() -> None:
-    """Run all scenarios and print a table for each."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--queries", type=int, default=3_000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+def virtually(scenario: Scenario, queries: int, seed: int) -> dict[str, Score]:
+    """Run every contender on a virtual clock."""
     contenders: dict[str, Strategy | None] = {
-        "document H": None,
+        SEQUENTIAL: None,
         "groundwire fallback": "fallback",
         "groundwire hedge": "hedge",
         "groundwire fuse": "fuse",
     }
-    for title, faults in SCENARIOS.items():
-        made = providers(faults, options.seed)
-        needed, best = 0, []
-        for number in range(options.queries):
-            fates = [(one.fate(f"q{number}", 0), one.price_usd) for one in made]
-            needed += next((price > 0 for (kind, _), price in fates if kind == "ok"), False)
-            best.append(min((took for (kind, took), _ in fates if kind == "ok"), default=10.0))
-        limit = statistics.quantiles(best, n=100)[98]
-        print(f"\n{title}: {options.queries} queries, the limit's 99th percentile is {limit:.2f} s\n")
-        print("| contender | success % | p50 s | p95 s | p99 s | mean s | fallback % | extra paid of 100 |")
-        print("|" + " --- |" * 8)
-        for name, strategy in contenders.items():
-            print(f"{name} ...", end="\r", file=sys.stderr)
-            score = run_virtually(run(strategy, providers(faults, options.seed), options.queries))
-            print(score.row(name, options.queries, needed))
+    scores = {}
+    for name, strategy in contenders.items():
+        print(f"{name} ...", end="\r", file=sys.stderr)
+        scores[name] = run_virtually(run(strategy, Fates(scenario, seed), queries))
+    return scores
+
+
+def main() -> None:
+    """Run the scenarios and print a table for each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--queries", type=int, help="by default 3,000, with sockets 1,000")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sockets", action="store_true", help="the whole Web over HTTP, beside LangChain too")
+    parser.add_argument("--scale", type=float, default=0.1, help="with sockets: how long a second takes, in seconds")
+    parser.add_argument("--only", default="", help="only scenarios with this in their titles")
+    parser.add_argument("--svg", type=Path, help="a file for the picture")
+    options = parser.parse_args()
+    queries = options.queries or (1_000 if options.sockets else 3_000)
+    every: dict[str, dict[str, Score]] = {}
+    for title, scenario in SCENARIOS.items():
+        if options.only not in title:
+            continue
+        fates = Fates(scenario, options.seed)
+        limit = statistics.quantiles([fates.earliest(number) for number in range(queries)], n=100)[98]
+        print(f"\n{title}: {queries} queries, the limit's 99th percentile is {limit:.2f} s\n", flush=True)
+        if options.sockets:
+            scores = routing_sockets.run(fates, queries, options.scale)
+        else:
+            scores = virtually(scenario, queries, options.seed)
+        for score in scores.values():
+            score.needed = sum(fates.needs_paid(number) for number in range(queries))
+        every[title] = scores
+        print(table(scores))
+        if text := verdicts(title, scores):
+            print(f"\n{text}", flush=True)
+    if options.svg:
+        options.svg.write_text(picture(every), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from groundwire import (
     AllProvidersFailed,
     BlockedByPolicy,
     BudgetExceeded,
+    ConfigurationError,
     InvalidRequest,
     ReadResult,
     Settings,
@@ -21,9 +24,11 @@ from groundwire import (
 from groundwire.cassette import Cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable
+from groundwire.models import NO_FILTERS, Filters, SearchResult
 from groundwire.observing import Metrics
 from groundwire.providers import Capabilities
 from groundwire.testing import Fault, World
+from groundwire.testing.services.brave import Brave
 
 Make = Callable[..., Settings]
 
@@ -139,6 +144,57 @@ class TestCache:
         assert (again.cached, again.stale) == (True, True)
         assert "minutes old" in again.warnings[-1]
 
+    @pytest.mark.req("B19")
+    async def test_a_page_that_is_asked_for_fresh_is_fetched(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        url = world.site("articles").page("bm25")
+        async with Web(kept(settings, tmp_path)) as web:
+            await web.open_page(url)
+            assert not (await web.open_page(url, fresh=True)).cached
+            assert (await web.open_page(url)).cached
+        assert len(world.site("articles").requests) == 2
+
+    @pytest.mark.req("B19")
+    async def test_an_empty_answer_is_not_kept_like_a_good_one(self, settings: Make, tmp_path: Path) -> None:
+        own = kept(settings, tmp_path, cache={"search_ttl": 0.0}, archive={"enabled": False})
+        async with Web(own) as web:
+            for words, again in (("bm25", True), ("zzzyyyxxx", False)):
+                first = await web.search(words)
+                assert (bool(first.results), (await web.search(words)).cached) == (again, again)
+
+    @pytest.mark.req("B19", "B13")
+    async def test_an_answer_of_the_archive_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
+        async with Web(kept(settings, tmp_path)) as web:
+            await web.search("reciprocal rank fusion")
+            world.searxng.fail(Fault.status(500), times=None)
+            assert (await web.search("lists merged by rank fusion")).provider == "archive"
+            world.searxng.heal()
+            again = await web.search("lists merged by rank fusion")
+        assert (again.provider, again.cached, again.stale) == ("searxng", False, False)
+
+    @pytest.mark.req("B19")
+    async def test_after_an_hour_a_stale_answer_is_for_failures_only(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
+        own = kept(settings, tmp_path, cache={"search_ttl": 0.0, "stale": 7_200.0}, archive={"enabled": False})
+        async with Web(own) as web:
+            await web.search("bm25")
+            await web.search("citations")
+        _pass_time(tmp_path / "store.db", 4_000)
+        async with Web(own) as web:
+            assert not (await web.search("bm25")).cached
+            world.searxng.fail(Fault.status(500), times=None)
+            old = await web.search("citations")
+        assert (old.cached, old.stale) == (True, True)
+        assert "67 minutes old" in old.warnings[-1]
+
+
+def _pass_time(path: Path, seconds: float) -> None:
+    """Make everything that a store keeps so much older."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("update entries set fresh_until = fresh_until - ?, stale_until = stale_until - ?", (seconds,) * 2)
+
 
 class TestArchive:
     @pytest.mark.req("B13")
@@ -228,13 +284,81 @@ async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> No
 @pytest.mark.req("B12")
 async def test_what_was_recorded_is_replayed_without_a_network(world: World, settings: Make, tmp_path: Path) -> None:
     made = settings()
-    async with Web(made, cassette=Cassette.record(tmp_path / "one.jsonl")) as web:
+    async with Web(made, record=tmp_path / "one.jsonl") as web:
         found = await web.search("bm25", limit=2)
         page = await web.open_page(found.results[0].url)
     world.stop()
-    async with Web(made, cassette=Cassette.replay(tmp_path / "one.jsonl")) as web:
+    async with Web(made, replay=str(tmp_path / "one.jsonl")) as web:
         again = await web.search("bm25", limit=2)
         assert again.results == found.results
         assert (await web.open_page(found.results[0].url)).content == page.content
         with pytest.raises(AllProvidersFailed, match="cassette"):
             await web.search("something else")
+
+
+async def test_a_web_has_one_cassette(settings: Make, tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    for both in ({"record": file, "replay": file}, {"cassette": Cassette.record(file), "replay": file}):
+        with pytest.raises(ConfigurationError, match="one of cassette, record and replay"):
+            Web(settings(), **both)
+    with pytest.raises(ConfigurationError, match="missing"):
+        Web(settings(), replay=tmp_path / "missing.jsonl")
+
+
+@pytest.mark.req("B5")
+async def test_the_bill_of_a_web_is_settled_when_it_is_closed(
+    settings: Callable[..., Settings], world: World, tmp_path: Path
+) -> None:
+    store = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}, "session": {"id": "team"}}
+    slow = _Paid("slow", 5.0)
+    async with Web(settings(**store), search_providers=[slow, _Paid("quick", 0.0)]) as web:
+        assert (await web.search("bm25")).provider == "quick"
+        assert (await web.statistics())["cost_usd"] == pytest.approx(0.010)
+    async with Web(settings(**store)) as web:
+        assert (await web.statistics())["cost_usd"] == pytest.approx(0.010), "cancelled after it was sent"
+
+
+@pytest.mark.req("B6", "B20")
+async def test_the_next_web_knows_who_asked_to_be_left_alone(
+    settings: Callable[..., Settings], world: World, tmp_path: Path
+) -> None:
+    brave = world.service("brave")
+    assert isinstance(brave, Brave)
+    brave.used_up.add("test-key")
+    brave.keys.add("other-key")
+    both = {
+        "search": {"providers": ("brave", "searxng")},
+        "providers": {"brave": {"base_url": brave.url}, "searxng": {"base_url": world.searxng.url}},
+        "storage": {"url": f"sqlite:///{tmp_path}/s.db"},
+    }
+    outcomes, asked = [], []
+    for key in ("test-key", "test-key", "other-key"):
+        async with Web(settings(**both, keys={"BRAVE_API_KEY": key})) as web:
+            answer = await web.search("bm25")
+        outcomes.append([attempt.outcome for attempt in answer.attempts])
+        asked.append(len(brave.requests))
+    assert outcomes == [["quota", "ok"], ["quota", "ok"], ["ok"]]
+    assert asked == [1, 1, 2], "the second did not ask, and a new key is tried at once"
+    written = _everything_in(tmp_path)
+    assert b"brave" in written
+    assert b"test-key" not in written
+    assert b"other-key" not in written
+
+
+def _everything_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+class _Paid:
+    capabilities = Capabilities(search=True, domains="native")
+    price_usd = 0.005
+
+    def __init__(self, name: str, seconds: float) -> None:
+        self.name = name
+        self._seconds = seconds
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        await asyncio.sleep(self._seconds)
+        return [SearchResult(title=query, url=f"https://{self.name}.example/")]

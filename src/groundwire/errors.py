@@ -28,6 +28,7 @@ next; none carries a secret or a resolved private address.
     ├── PageError                     the page cannot be had
     │   ├── PageNotFound              404, 410
     │   ├── PageRefused               401, 403, 407, 429, 451
+    │   │   └── PageBlocked           a bot check, a login, consent, an age gate or a script stands in front of it
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
     │   ├── PageTooLarge
     │   ├── PageEmpty                 no body, or nothing readable in it
@@ -44,9 +45,9 @@ import difflib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from groundwire.models import Attempt, Outcome
+    from groundwire.models import Attempt, Outcome, RateWindow
 
 __all__ = [
     "AllProvidersFailed",
@@ -62,6 +63,7 @@ __all__ = [
     "InvalidRequest",
     "MissingKey",
     "NotConfigured",
+    "PageBlocked",
     "PageEmpty",
     "PageError",
     "PageNotFound",
@@ -186,6 +188,7 @@ class ProviderError(GroundwireError):
         status: The HTTP status, when there was one.
         retry_after: Seconds after which the service itself says it may be asked again.
         fix: What the operator can do about it, when something can be done.
+        windows: What the service said about its limits.
     """
 
     outcome: ClassVar[Outcome] = "unavailable"
@@ -198,6 +201,7 @@ class ProviderError(GroundwireError):
         status: int | None = None,
         retry_after: float | None = None,
         fix: str = "",
+        windows: Sequence[RateWindow] = (),
     ) -> None:
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
         self.provider = provider
@@ -205,6 +209,7 @@ class ProviderError(GroundwireError):
         self.status = status
         self.retry_after = retry_after
         self.fix = fix
+        self.windows = tuple(windows)
 
 
 class RateLimited(ProviderError):
@@ -297,6 +302,13 @@ class PageRefused(PageError):
     """The server will not give the page to us."""
 
 
+class PageBlocked(PageRefused):
+    """Something stands in front of the page: a bot check, a login, consent, an age gate, or a script that draws it.
+
+    Another reader, above all one with a browser, may get past it.
+    """
+
+
 class PageUnavailable(PageError):
     """The server failed or could not be reached."""
 
@@ -339,8 +351,17 @@ class AllProvidersFailed(GroundwireError):
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts = tuple(attempts)
-        causes = "; ".join(attempt.describe() for attempt in self.attempts) or "no provider is configured"
+        causes = "; ".join(_causes(self.attempts)) or "no provider is configured"
         super().__init__(f"Web search unavailable. Errors: {causes}")
+
+
+def _causes(attempts: Sequence[Attempt]) -> Iterator[str]:
+    """Yield what happened, once for each provider and cause: several rounds mostly end alike."""
+    alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
+    for attempt in attempts:
+        alike.setdefault((attempt.provider, attempt.outcome, attempt.status, attempt.reason), []).append(attempt)
+    for same in alike.values():
+        yield same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "")
 
 
 class Closed(GroundwireError):

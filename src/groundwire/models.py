@@ -37,6 +37,7 @@ __all__ = [
     "Outcome",
     "Page",
     "Query",
+    "RateWindow",
     "ReadResult",
     "Results",
     "SafeSearch",
@@ -395,6 +396,20 @@ class Page(_Noun):
     """Whether it is older than it should be."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateWindow:
+    """What a service says about one of its limits: so many requests in so many seconds."""
+
+    limit: int | None = None
+    """The requests of one window; 0 means no limit, None that it was not said."""
+    seconds: float | None = None
+    """How long a window is."""
+    remaining: int | None = None
+    """The requests that are left in this window."""
+    reset: float | None = None
+    """Seconds until the next window begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Results(Sequence[SearchResult]):
     """What a search provider returns when it has more to say than a plain list.
@@ -414,6 +429,8 @@ class Results(Sequence[SearchResult]):
     """What the answer cost, in US dollars."""
     applied: Mapping[str, Applied] = field(default_factory=lambda: MappingProxyType({}))
     """What the service did about filters, by their names, where it differs from its capabilities."""
+    windows: tuple[RateWindow, ...] = ()
+    """What the service said about its limits."""
 
     @classmethod
     def of(cls, rows: Sequence[SearchResult]) -> Self:

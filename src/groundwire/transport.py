@@ -13,8 +13,7 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 from urllib.parse import urlsplit
@@ -58,6 +57,8 @@ _RECORD = "Record it again: groundwire record FILE -- COMMAND"
 _UNREAD = "unread"  # what a cassette says of an answer that was refused when its head and first bytes were here
 _CLOSED = "This Web was closed; make a new one."
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
+
+_AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
 
 _WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
 
@@ -462,7 +463,9 @@ class Transport:
         family, kind, protocol, _, address = info
         if not self._gate.permits(address[0], address[1]):
             raise _Vetoed("address not allowed")
-        return socket.socket(family, kind, protocol)
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD)
+        return made
 
 
 def _resolver(guard: Guard) -> AbstractResolver:
@@ -497,13 +500,15 @@ def _resolver(guard: Guard) -> AbstractResolver:
     return GuardResolver()
 
 
-@asynccontextmanager
-async def _within(deadline: Deadline) -> AsyncIterator[None]:
-    """Raise TimeoutError when the deadline passes; when it already has, before anything is sent."""
+def _within(deadline: Deadline) -> asyncio.Timeout:
+    """Return a block that raises TimeoutError when the deadline passes; when it already has, before anything is sent.
+
+    Raises:
+        TimeoutError: it has passed.
+    """
     if deadline.passed:
         raise TimeoutError
-    async with deadline.timeout():
-        yield
+    return deadline.timeout()
 
 
 def _shown(inspect: Callable[[Head], None] | None, head: Head, body: bytearray) -> bytes:

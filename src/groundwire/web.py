@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Self, cast, get_args
 from uuid import uuid4
 
-from groundwire.cassette import Cassette, cassette_from_environment
+from groundwire.cassette import Cassette, choose_cassette
 from groundwire.clients import Clients
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -50,6 +51,7 @@ from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.registry import create
 from groundwire.reading.readers import Readers, cut
 from groundwire.routing import Chain, ChainAnswer
+from groundwire.routing.bill import Bill, Later
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import page_key, search_key
@@ -61,11 +63,12 @@ from groundwire.routing.cache_values import (
     unpack_page,
     unpack_search,
 )
-from groundwire.routing.policy import Strategy
+from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
+from groundwire.settings.contradictions import contradictions, lonely
 from groundwire.storage import StoreError, open_store
 from groundwire.storage.archive import open_archive
 
@@ -91,6 +94,8 @@ class Web:
         watchers: Are told of every call when it has ended, such as `groundwire.observing.Metrics`.
         cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
             say. With one nothing is kept from one `Web` to the next.
+        record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
+        replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
 
     Raises:
@@ -106,11 +111,13 @@ class Web:
         observer: Observer | None = None,
         watchers: Sequence[Watcher] = (),
         cassette: Cassette | None = None,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
         resolver: Resolver | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
         self._closed = False
-        cassette = cassette or cassette_from_environment(os.environ)
+        cassette = choose_cassette(cassette, record, replay, os.environ)
         if cassette is not None:
             cassette.hide(*_all_keys(settings))
         self._transports = Clients(settings, resolver, cassette)
@@ -119,7 +126,11 @@ class Web:
         self.skipped: tuple[str, ...] = ()
         """Why providers of the settings are not used, a sentence each."""
         policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
+        _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in contradictions(settings)])
         searchers = self._make("search", search_providers, settings.search.providers, made)
+        if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
+            why = " ".join(self.skipped)
+            _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
         readers = self._make("read", read_providers, settings.read.providers, made)
         self._made = tuple(made.values())
         self._policy = policy
@@ -130,6 +141,7 @@ class Web:
             policy=policy,
             observer=observer,
             strategy=settings.search.strategy,
+            hedging=HedgePolicy.of(settings.search.latency, settings.search.cost),
             store=self._store,
             last=ArchiveProvider(self._archive) if self._archive else None,
         )
@@ -137,7 +149,10 @@ class Web:
             cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
-        self._budget = SessionBudget(self._store, settings.session.id or uuid4().hex, _limits(settings.session))
+        self._later = Later()
+        self._budget = SessionBudget(
+            self._store, settings.session.id or uuid4().hex, _limits(settings.session), self._later
+        )
         self._scores = Scores(self._store)
         self._watchers = Watchers((CallLog(), self._scores, *watchers))
         self._is_view = False
@@ -271,7 +286,8 @@ class Web:
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         view = copy.copy(self)
         usual = _limits(self.settings.session)
-        view._budget = SessionBudget(self._store, name or uuid4().hex, replace(usual, **limits))  # type: ignore[arg-type]
+        named = replace(usual, **limits)  # type: ignore[arg-type]  # the names and values were looked at above
+        view._budget = SessionBudget(self._store, name or uuid4().hex, named, self._later)
         view._is_view = True
         return view
 
@@ -300,6 +316,7 @@ class Web:
         if self._cache is not None:
             await self._cache.aclose(patience=patience)
         await self._chain.aclose()
+        await self._later.aclose()
         for provider in self._made:
             close = getattr(provider, "aclose", None)
             if close is not None:
@@ -315,12 +332,13 @@ class Web:
     ) -> SearchResponse:
         """Search within the session's budget; a search that could not be made is given back."""
         reservation = await self._budget.take(self._chain.price_usd)
+        bill = self._budget.bill(reservation)
         try:
-            response = await self._kept_search(asked, deadline, strategy, fresh)
-        except BaseException as error:
-            await asyncio.shield(self._budget.give_back(reservation, _cost(getattr(error, "attempts", ()))))
+            response = await self._kept_search(asked, deadline, strategy, fresh, bill)
+        except BaseException:
+            await asyncio.shield(self._budget.give_back(reservation, bill.close()))
             raise
-        await self._budget.settle(reservation, 0.0 if response.cached else _cost(response.attempts))
+        await self._budget.settle(reservation, bill.close())
         warning = self._budget.warning(reservation)
         update = {"budget": self._budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
         return response.model_copy(update=update)
@@ -333,7 +351,11 @@ class Web:
         if not self._policy.permits(target.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
         await self._budget.check_tokens()
-        page = cut(await self._kept_page(target, deadline, fresh, attempts), longest)
+        await self._budget.check_money()
+        try:
+            page = cut(await self._kept_page(target, deadline, fresh, attempts), longest)
+        finally:
+            await asyncio.shield(self._budget.charge(_cost(attempts)))
         await self._budget.read(page.content_length)
         return page
 
@@ -385,12 +407,12 @@ class Web:
         )
 
     async def _kept_search(
-        self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool
+        self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool, bill: Bill
     ) -> SearchResponse:
         """Return an answer from the cache, or from the chain."""
 
         async def load() -> SearchResponse:
-            response = _response(asked, await self._chain.search(asked, deadline, strategy))
+            response = _response(asked, await self._chain.search(asked, deadline, strategy, bill))
             if self._archive is not None:
                 self._archive.remember(response)
             return response
@@ -511,6 +533,11 @@ def _all_keys(settings: Settings) -> Iterator[str]:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
 
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise ConfigurationError("The settings contradict each other:\n" + "\n".join(f"  {line}" for line in problems))
+
+
 def _life(fresh: float, stale: float) -> Life:
     """Return how long an answer is kept: fresh, then stale for an hour at most, then only to stand in for a failure."""
     return Life(fresh, min(stale, _LONGEST_STALE), max(0.0, stale - _LONGEST_STALE))
@@ -523,7 +550,8 @@ def _cost(attempts: Sequence[Attempt]) -> float:
 def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:
     """Return what a chain answered, its results numbered from 1."""
     results = tuple(
-        row.model_copy(update={"citation_id": number}) for number, row in enumerate(answer.results, start=1)
+        row if row.citation_id == number else row.model_copy(update={"citation_id": number})
+        for number, row in enumerate(answer.results, start=1)
     )
     return SearchResponse(
         query=asked.text,

@@ -226,3 +226,32 @@ def test_help(command: list[str], terminal: Terminal) -> None:
     done = terminal.here("archive", *command, "--help")
     assert done.exit_code == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.req("B13")
+@pytest.mark.timeout(40)
+def test_yesterdays_research_answers_when_there_is_no_network(terminal: Terminal) -> None:
+    page = terminal.world.site("articles").page("reciprocal-rank-fusion")
+    kept = {
+        "GROUNDWIRE_ARCHIVE_PATH": str(terminal.home / "kept.db"),
+        "GROUNDWIRE_STORAGE_URL": "memory://",  # no cache helps: only the archive outlives the process
+    }
+    assert terminal.run("search", "reciprocal rank fusion", **kept).returncode == 0
+    read = terminal.run("open", page, **kept)
+    assert read.returncode == 0
+    terminal.world.stop()
+    found = terminal.run("search", "lists that are merged by their ranks", **kept)
+    assert found.returncode == 0
+    assert "Reciprocal rank fusion" in found.stdout
+    assert "archive" in found.stdout
+    assert "from the archive of earlier searches" in found.stderr
+    again = terminal.run("open", page, **kept)
+    assert again.returncode == 0
+    assert "archive" in again.stdout + again.stderr
+    assert read.stdout.splitlines()[-1] in again.stdout
+    searched = terminal.here("archive", "search", "merged ranks", **kept)
+    assert searched.exit_code == 0
+    assert "Reciprocal rank fusion" in searched.stdout
+    assert "T00:00:00" not in searched.stdout
+    assert terminal.run("search", "zebra xylophone", **kept).returncode == 3, "what was never seen is no answer"
+    assert terminal.run("open", f"{page}-unread", **kept).returncode == 3

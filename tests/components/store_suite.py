@@ -274,6 +274,13 @@ class FleetSuite:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
+    @pytest.mark.req("B5", "B20", "H4")
+    @pytest.mark.timeout(60)
+    def test_eight_processes_share_one_session_of_100_searches(self, url: str) -> None:
+        with _workers([["session", url, "100", "40"]] * 8) as outputs:
+            granted = [json.loads(output.readline()) for output in outputs]
+        assert sum(granted) == 100
+
     @pytest.mark.req("B20")
     @pytest.mark.timeout(60)
     def test_processes_share_one_pace(self, url: str) -> None:

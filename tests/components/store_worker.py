@@ -13,6 +13,8 @@ import sys
 from logging.handlers import QueueHandler
 from queue import SimpleQueue
 
+from groundwire.errors import BudgetExceeded
+from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.storage import open_store
 from groundwire.storage.base import Store
 
@@ -30,6 +32,13 @@ async def _main(mode: str, url: str, arguments: list[str]) -> None:
             limit, tries = map(int, arguments)
             answers = await asyncio.gather(*(store.count("fleet", 1, limit=limit) for _ in range(tries)))
             _say(json.dumps(sum(answer.granted for answer in answers)))
+        case "session":
+            limit, tries = map(int, arguments)
+            budget = SessionBudget(store, "fleet", Limits(searches=limit))
+            takes = await asyncio.gather(*(budget.take() for _ in range(tries)), return_exceptions=True)
+            refused = [end for end in takes if isinstance(end, BaseException)]
+            assert all(isinstance(end, BudgetExceeded) and f"({limit}/{limit})" in str(end) for end in refused)
+            _say(json.dumps(tries - len(refused)))
         case "pace":
             interval, tries = map(int, arguments)
             paces = [await store.pace("fleet", interval=interval) for _ in range(tries)]

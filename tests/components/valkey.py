@@ -1,29 +1,29 @@
-"""A real Valkey server without persistence, and just enough of its protocol to look at it."""
+"""A real Valkey or Redis server without persistence, and just enough of its protocol to look at it."""
 
 from __future__ import annotations
 
+import shutil
 import socket
 from contextlib import suppress
 from pathlib import Path
 
-from components.environment import Environment
-from components.processes import Program, start_on_free_port
+from components.processes import Program, Unavailable, start_on_free_port
 
-__all__ = ["Valkey"]
+__all__ = ["Valkey", "redis_server_program"]
 
 _START_TIMEOUT = 20.0  # seconds; it takes 0.1
 
 
 class Valkey:
-    """A Valkey server on loopback.
+    """A Valkey server on loopback, or one of Redis.
 
     Args:
-        environment: Where the server program is.
+        program: The server program.
         folder: An empty folder for its log.
     """
 
-    def __init__(self, environment: Environment, folder: Path) -> None:
-        self._server = environment.valkey_server
+    def __init__(self, program: Path, folder: Path) -> None:
+        self._server = program
         self._folder = folder
         self.started_in = 0.0
         self._program, self.port = start_on_free_port(self._start)
@@ -58,9 +58,21 @@ class Valkey:
 
     def _start(self, port: int) -> Program:
         options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
-        program = Program("Valkey", [str(self._server), *options], env={}, log=self._folder / "valkey.log")
+        program = Program(self._server.name, [str(self._server), *options], env={}, log=self._folder / "server.log")
         self.started_in = program.wait_until(lambda: _command(port, "PING") == "+PONG", _START_TIMEOUT)
         return program
+
+
+def redis_server_program() -> Path:
+    """Return the machine's own program `redis-server`.
+
+    Raises:
+        Unavailable: It is not installed; it comes with the system and not from a package index.
+    """
+    found = shutil.which("redis-server")
+    if found is None:
+        raise Unavailable("there is no redis-server; Debian and Ubuntu have it as the package redis-server")
+    return Path(found)
 
 
 def _command(port: int, *words: str) -> str:

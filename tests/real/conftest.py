@@ -13,7 +13,7 @@ from components.authority import Authority
 from components.environment import Environment, prepare
 from components.processes import Unavailable
 from components.searxng import SearXNG
-from components.valkey import Valkey
+from components.valkey import Valkey, redis_server_program
 from components.wire import Wire
 
 _HERE = Path(__file__).parent
@@ -55,7 +55,13 @@ def installed(say: Callable[[str], None]) -> Environment:
 @pytest.fixture(scope="session")
 def valkey_server(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
     """A real Valkey with `url`, `command`, `flush`, `stop` and `restart`; tests share it."""
-    yield from _valkey(installed, tmp_path_factory)
+    yield from _server(lambda: installed.valkey_server, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
+    """The same with the machine's own Redis."""
+    yield from _server(redis_server_program, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +72,7 @@ def valkey(valkey_server: Valkey) -> str:
 
 @pytest.fixture(scope="session")
 def _limiter_valkey(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
-    yield from _valkey(installed, tmp_path_factory)
+    yield from _server(lambda: installed.valkey_server, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -130,8 +136,8 @@ def ddgs_wire(_authority: Authority) -> Iterator[Wire]:
     assert not wire.faults
 
 
-def _valkey(environment: Environment, folders: pytest.TempPathFactory) -> Iterator[Valkey]:
-    server = _or_skip(lambda: Valkey(environment, folders.mktemp("valkey")))
+def _server(program: Callable[[], Path], folders: pytest.TempPathFactory) -> Iterator[Valkey]:
+    server = _or_skip(lambda: Valkey(program(), folders.mktemp("server")))
     yield server
     server.stop()
 

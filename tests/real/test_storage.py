@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from components.authority import Authority
+from components.stampede import Upstream, ask_in_four_processes
 from components.store_suite import FleetSuite, Stage, StoreSuite, worker
 from components.valkey import Valkey
+from groundwire import BudgetExceeded, Settings, Web
 from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
 from groundwire.storage.valkey import ValkeyStore
+from groundwire.testing import World
 
 
 class ServerStage:
@@ -58,6 +62,72 @@ class TestValkey(StoreSuite):
 
 class TestValkeyProcesses(FleetSuite):
     pass
+
+
+@pytest.fixture
+def redis_url(redis_server: Valkey) -> str:
+    """The URL of an empty Redis."""
+    redis_server.flush()
+    return redis_server.url
+
+
+class TestRedis(StoreSuite):
+    @pytest.fixture
+    async def stage(self, redis_url: str) -> AsyncIterator[Stage]:
+        stage = ServerStage(redis_url)
+        yield stage
+        for store in stage.opened:
+            await store.aclose()
+
+
+class TestRedisProcesses(FleetSuite):
+    @pytest.fixture
+    def url(self, redis_url: str) -> str:
+        return redis_url
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    server = Upstream()
+    yield server
+    server.close()
+
+
+@pytest.mark.req("B19", "B20")
+@pytest.mark.parametrize("kind", ["valkey_server", "redis_server"])
+def test_fifty_tasks_in_four_processes_cause_one_call(
+    kind: str, upstream: Upstream, request: pytest.FixtureRequest
+) -> None:
+    server: Valkey = request.getfixturevalue(kind)
+    server.restart()
+    server.flush()
+    answers = ask_in_four_processes(server.url, f"{upstream.url}/page")
+    assert upstream.asked == {"/page": 1}
+    assert Counter((answer.value, answer.cached, answer.stale) for answer in answers) == {
+        ("answer 1", False, False): 1,
+        ("answer 1", True, False): 49,
+    }
+
+
+@pytest.mark.req("B5", "B20")
+async def test_searching_and_reading_go_on_when_the_server_is_killed_in_mid_run(
+    url: str,
+    valkey_server: Valkey,
+    world: World,
+    settings: Callable[..., Settings],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    own = settings(storage={"url": url}, cache={"enabled": True}, session={"id": "team", "limit": 4})
+    async with Web(own) as web:
+        assert (await web.search("bm25")).results
+        assert (await web.open_page(world.site("articles").page("bm25"))).content
+        valkey_server.stop()
+        for words in ("reciprocal rank fusion", "bm25", "citations"):
+            assert (await web.search(words)).results
+            assert (await web.open_page(world.site("articles").page("bm25"))).content
+        with pytest.raises(BudgetExceeded, match="4/4"):
+            await web.search("one more than the session has")
+        assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 
 @pytest.mark.req("B20")

@@ -379,7 +379,7 @@ async def test_a_load_that_ignores_the_deadline_is_ended(cache: Cache) -> None:
     source = Source()
     source.open.clear()
     with pytest.raises(DeadlineExceeded):
-        await source.ask(cache, seconds=0.05)
+        await source.ask(cache, seconds=0.5)
     assert source.cancelled == 1
 
 

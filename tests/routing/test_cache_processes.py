@@ -1,124 +1,17 @@
-"""The cache under many processes: this file is the test, and as a program one of the processes."""
+"""The cache under many processes that share a file."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import subprocess
-import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socket import socket
-from socketserver import BaseServer
-from typing import Any
 
-import aiohttp
 import pytest
 
+from components.stampede import Asker, Upstream, ask_in_four_processes
 from groundwire.deadline import Deadline
-from groundwire.routing.cache import Cache, Kept, Life
+from groundwire.routing.cache import Cache, Life
 from groundwire.storage import open_store
-
-LATENCY = 0.3  # seconds that the upstream takes, so that all who ask meet while it works
-
-
-class Upstream:
-    """A server that counts what it is asked, and holds what it is told to hold."""
-
-    def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
-        self.first = threading.Event()
-        self.release = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-
-    def close(self) -> None:
-        self.release.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def __init__(self, upstream: Upstream, request: socket, address: Any, server: BaseServer) -> None:
-        self._upstream = upstream
-        super().__init__(request, address, server)
-
-    def do_GET(self) -> None:
-        self._upstream.asked[self.path] += 1
-        body = f"answer {self._upstream.asked[self.path]}".encode()
-        self._upstream.first.set()
-        self._upstream.release.wait(60 if self.path == "/held" and body == b"answer 1" else LATENCY)
-        try:
-            self.send_response_only(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-        except OSError:
-            self.close_connection = True  # who asked was killed
-
-    def log_message(self, *args: object) -> None:
-        """Print nothing; the counter has it."""
-
-
-class Asker:
-    """A process of many tasks that all ask the same through one cache."""
-
-    def __init__(self, store: Path, url: str, tasks: int, lease: float = 3.0) -> None:
-        arguments = [f"sqlite:///{store}", url, str(tasks), str(lease)]
-        command = [sys.executable, "-W", "error", __file__, *arguments]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self._line()
-
-    def go(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
-
-    def answers(self) -> list[Kept[str]]:
-        return [Kept(**answer) for answer in json.loads(self._line())]
-
-    def close(self) -> None:
-        with self.process:
-            self.process.kill()
-
-    def _line(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline()
-
-
-async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
-    store = open_store(store_url)
-    cache = Cache(store, lease=lease)
-    async with aiohttp.ClientSession() as session:
-
-        async def load() -> str:
-            async with session.get(url) as reply:
-                return await reply.text()
-
-        def one() -> Any:
-            return cache.through(
-                url,
-                load,
-                pack=str.encode,
-                unpack=bytes.decode,
-                life=lambda value: Life(fresh=60, stale=60),
-                deadline=Deadline.after(15),
-            )
-
-        print("ready", flush=True)
-        await asyncio.to_thread(sys.stdin.readline)
-        answers = await asyncio.gather(*(one() for _ in range(tasks)))
-        fields = ("value", "cached", "stale", "age")
-        print(json.dumps([{name: getattr(answer, name) for name in fields} for answer in answers]), flush=True)
-        await cache.aclose(patience=10)
-        await store.aclose()
 
 
 @pytest.fixture
@@ -131,15 +24,7 @@ def upstream() -> Iterator[Upstream]:
 @pytest.mark.req("B19")
 @pytest.mark.timeout(30)
 def test_fifty_tasks_in_four_processes_cause_one_call(upstream: Upstream, tmp_path: Path) -> None:
-    askers = [Asker(tmp_path / "store.sqlite3", f"{upstream.url}/page", tasks) for tasks in (13, 13, 12, 12)]
-    try:
-        for asker in askers:
-            asker.go()
-        answers = [answer for asker in askers for answer in asker.answers()]
-        assert [asker.process.wait(10) for asker in askers] == [0] * 4
-    finally:
-        for asker in askers:
-            asker.close()
+    answers = ask_in_four_processes(f"sqlite:///{tmp_path}/store.sqlite3", f"{upstream.url}/page")
     assert upstream.asked == {"/page": 1}
     assert Counter((answer.value, answer.cached, answer.stale) for answer in answers) == {
         ("answer 1", False, False): 1,
@@ -167,15 +52,7 @@ async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream:
     )
     await cache.aclose()
     await old.aclose()
-    askers = [Asker(path, url, tasks) for tasks in (13, 13, 12, 12)]
-    try:
-        for asker in askers:
-            asker.go()
-        answers = [answer for asker in askers for answer in asker.answers()]
-        assert [asker.process.wait(10) for asker in askers] == [0] * 4
-    finally:
-        for asker in askers:
-            asker.close()
+    answers = ask_in_four_processes(f"sqlite:///{path}", url)
     assert upstream.asked == {"/page": 1}
     assert Counter((answer.value, answer.stale) for answer in answers) == {("old", True): 50}
 
@@ -184,7 +61,7 @@ async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream:
 @pytest.mark.timeout(30)
 def test_when_the_process_that_fetches_is_killed_another_goes_on(upstream: Upstream, tmp_path: Path) -> None:
     path, url = tmp_path / "store.sqlite3", f"{upstream.url}/held"
-    first, second = (Asker(path, url, 3, lease=1.0) for _ in range(2))
+    first, second = (Asker(f"sqlite:///{path}", url, 3, lease=1.0) for _ in range(2))
     try:
         first.go()
         assert upstream.first.wait(10)
@@ -197,7 +74,3 @@ def test_when_the_process_that_fetches_is_killed_another_goes_on(upstream: Upstr
         second.close()
     assert upstream.asked == {"/held": 2}
     assert {answer.value for answer in answers} == {"answer 2"}
-
-
-if __name__ == "__main__":
-    asyncio.run(ask(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))

@@ -9,7 +9,14 @@ from typing import Any, TypeVar
 import pytest
 
 from groundwire.deadline import Deadline
-from groundwire.errors import AllProvidersFailed, ProviderUnavailable, QuotaExceeded, RateLimited
+from groundwire.errors import (
+    AllProvidersFailed,
+    AuthenticationFailed,
+    ProviderError,
+    ProviderUnavailable,
+    QuotaExceeded,
+    RateLimited,
+)
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing import Chain, ChainAnswer
@@ -192,12 +199,21 @@ async def test_what_is_inferred_moves_a_provider_to_the_end_and_never_out() -> N
 
 
 @virtually
-async def test_a_quota_without_a_date_makes_a_suspect_of_it() -> None:
-    first, second = Timed("first", QuotaExceeded("first", "used up")), Timed("second", 0.1)
+async def test_a_quota_or_a_key_that_is_refused_is_asked_about_again_after_an_hour() -> None:
+    await _asked_after_an_hour(QuotaExceeded("first", "used up"))
+    await _asked_after_an_hour(AuthenticationFailed("first", "a wrong key"))
+
+
+async def _asked_after_an_hour(error: ProviderError) -> None:
+    first, second = Timed("first", error, 0.1), Timed("second", 0.1)
     asked = chain(first, second)
     for _ in range(5):
-        await search(asked)
-    assert len(first.asked) == 3
+        answer = await search(asked)
+    assert len(first.asked) == 1
+    assert answer.attempts[0].outcome == error.outcome
+    assert error.reason in answer.attempts[0].reason
+    await asyncio.sleep(3_600)
+    assert (await search(asked)).provider == "first"
 
 
 @pytest.mark.req("B14")
@@ -242,3 +258,10 @@ async def test_cancelling_leaves_no_call_behind() -> None:
     await asyncio.sleep(0)
     assert (first.cancelled, second.cancelled) == (1, 1)
     assert len(asyncio.all_tasks()) == 1
+
+
+def test_the_modes_change_the_numbers() -> None:
+    modes = [HedgePolicy.of(latency) for latency in ("normal", "fast", "fastest")]
+    assert [(mode.quantile, mode.paid_hedges) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
+    assert HedgePolicy.of("fastest", "strict").paid_hedges == 0
+    assert HedgePolicy.of() == HedgePolicy()

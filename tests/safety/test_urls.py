@@ -307,3 +307,51 @@ def test_ordinary_addresses_are_read(host: str, port: int, rest: str) -> None:
     url = parse_url(f"https://{host}:{port}/{rest}")
     assert (url.host, url.port) == (host, port)
     seen_alike(url)
+
+
+_PARTS = (
+    "a",
+    "b-c",
+    "xn--",
+    "--",
+    "-",
+    ".",
+    "..",
+    "%2e",
+    "%2E",
+    "/",
+    "?",
+    "#",
+    "@",
+    ":",
+    "8080",
+    "70000",
+    "0",
+    "1",
+    "'",
+    '"',
+    "~",
+    "é",
+    "%",
+    "com",
+    "x" * 64,
+)
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=12).map("".join), st.sampled_from(["http", "https"]))
+@example("example.com/a/b.html?x=1&y=%2e", "https")
+@example("example.com:65536/", "https")
+@example(f"{'a.' * 40}com/", "https")
+@example("example.com/a/%2e%2e/b", "https")
+@example("example.com/?a'b", "https")
+@example("192.0.2.255:80/a", "http")
+@example("192.0.2.256/a", "http")
+@example("192.0.02.25/a", "http")
+def test_an_address_in_canonical_form_takes_a_short_way_to_the_same_result(rest: str, scheme: str) -> None:
+    def read(text: str) -> WebUrl | str:
+        try:
+            return parse_url(text)
+        except (InvalidRequest, BlockedAddress) as error:
+            return str(error)
+
+    assert read(f"{scheme}://{rest}") == read(f"{scheme.upper()}://{rest}")  # capitals take the long way

@@ -30,6 +30,8 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "read.max_length": (1, 2, 3, 4, 5),
     "read.timeout": (1.5, 2.5, 3.5, 4.5, 5.5),
     "read.max_bytes": (1001, 1002, 1003, 1004, 1005),
+    "search.latency": ("normal", "fast", "fastest", "fast", "fastest"),
+    "search.cost": ("normal", "strict", "normal", "strict", "normal"),
     "search.strategy": ("hedge", "fuse", "fallback", "hedge", "fuse"),
     "session.limit": (1, 2, 3, 4, 0),
     "session.cost_usd": (1.0, 2.0, 3.0, 4.0, 0.5),

@@ -6,7 +6,12 @@ connection: `groundwire.transport` and providers with a client of their own ask 
 
 from __future__ import annotations
 
-from groundwire.cassette.environment import RECORD_VARIABLE, REPLAY_VARIABLE, cassette_from_environment
+from groundwire.cassette.environment import (
+    RECORD_VARIABLE,
+    REPLAY_VARIABLE,
+    cassette_from_environment,
+    choose_cassette,
+)
 from groundwire.cassette.exchange import Answer, CallFailed, Exchange, Failure
 from groundwire.cassette.file import count_exchanges
 from groundwire.cassette.tape import Cassette
@@ -20,5 +25,6 @@ __all__ = [
     "Exchange",
     "Failure",
     "cassette_from_environment",
+    "choose_cassette",
     "count_exchanges",
 ]

@@ -19,7 +19,7 @@ import click
 from groundwire.cli.codes import ExitCode, exit_code
 from groundwire.cli.command import each, storable
 from groundwire.cli.run import say_error, warn
-from groundwire.cli.terminal import clean, escaped, wrap
+from groundwire.cli.terminal import clean, day, escaped, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.settings import load
@@ -326,7 +326,7 @@ def _print(found: Sequence[Found]) -> None:
         if row.snippet:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
         how = "read" if row.kind == "page" else "seen"
-        published = f"published {row.published} · " if row.published else ""
+        published = f"published {day(row.published)} · " if row.published else ""
         click.echo(_INDENT + click.style(clean(f"{published}{how} {row.seen:%Y-%m-%d}"), dim=True) + "\n")
 
 

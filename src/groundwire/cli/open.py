@@ -69,4 +69,4 @@ def open_(
     if as_json:
         print_json(page)
     else:
-        click.echo(clean(render_text(page)))
+        click.echo(clean(render_text(page, fenced=False)))

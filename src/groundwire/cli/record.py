@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -77,27 +77,41 @@ def _run(command: Sequence[str], path: Path) -> int:
     """Run a command to its end and return its exit code as a shell would."""
     environment = {name: value for name, value in os.environ.items() if name != REPLAY_VARIABLE}
     environment[RECORD_VARIABLE] = str(path)
-    try:
-        child = subprocess.Popen(command, env=environment)  # noqa: S603 - to run the user's command is what it is for
-    except OSError as error:
-        say_error(f"{command[0]!r} cannot be run: {error.strerror or error}.")
-        return _CANNOT_RUN
-    with _passed_on(child):
+    with _passed_on() as started:
+        try:
+            child = subprocess.Popen(command, env=environment)  # noqa: S603 - to run the user's command is what it is for
+        except OSError as error:
+            say_error(f"{command[0]!r} cannot be run: {error.strerror or error}.")
+            return _CANNOT_RUN
+        started(child)
         code = child.wait()
     return code if code >= 0 else _SIGNALLED - code
 
 
 @contextmanager
-def _passed_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Leave it to the child how a signal ends it; Control-C reaches it from the terminal by itself."""
+def _passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Leave it to the child how a signal ends it; Control-C reaches it from the terminal by itself.
+
+    The block is given a function to tell of the child: a signal that comes before, even while it starts, waits for it.
+    """
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
 
     def forward(number: int, _: FrameType | None) -> None:
-        child.send_signal(number)
+        if not children:
+            early.append(number)
+        for child in children:
+            child.send_signal(number)
+
+    def started(child: subprocess.Popen[bytes]) -> None:
+        children.append(child)
+        for number in early:
+            child.send_signal(number)
 
     before = {signal.SIGTERM: signal.signal(signal.SIGTERM, forward)}
     before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        yield
+        yield started
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -12,7 +12,7 @@ import click
 from groundwire.cli.codes import ExitCode
 from groundwire.cli.command import ToolCommand, each, print_json, storable
 from groundwire.cli.run import run, warn
-from groundwire.cli.terminal import clean, wrap
+from groundwire.cli.terminal import clean, day, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
 from groundwire.routing.policy import Strategy
 from groundwire.settings import SearchSettings
@@ -23,7 +23,6 @@ __all__ = ["search"]
 
 _WIDEST = 100  # columns; longer lines are tiring to read
 _INDENT = " " * 4
-_MIDNIGHT = "T00:00:00"  # what a day looks like when a service has to say a moment
 _EXIT_CODES = """\b
 Exit codes:
   0  there are results
@@ -147,7 +146,7 @@ def _print(response: SearchResponse, seconds: float) -> None:
         click.echo(_INDENT + click.style(clean(row.url), fg="blue"))
         if row.snippet:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
-        facts = " · ".join(filter(None, (row.source, (row.published or "").removesuffix("Z").removesuffix(_MIDNIGHT))))
+        facts = " · ".join(filter(None, (row.source, day(row.published))))
         click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
     if response.results:  # else the warnings say it
         for attempt in response.attempts:

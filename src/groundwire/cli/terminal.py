@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["cells", "clean", "escaped", "wrap"]
+__all__ = ["cells", "clean", "day", "escaped", "wrap"]
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -73,3 +73,8 @@ def _cell(sign: str) -> int:
     if unicodedata.combining(sign) or unicodedata.category(sign) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def day(moment: str | None) -> str:
+    """Return an ISO 8601 moment for a person: midnight in UTC is just the day, and none is no text."""
+    return (moment or "").removesuffix("Z").removesuffix("T00:00:00")

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.errors import ConfigurationError, GroundwireError, ProviderError
 from groundwire.models import Applied, Results
 from groundwire.providers.base import Options, ProviderContext
 from groundwire.providers.keys import Keys
 from groundwire.providers.prices import Prices
+from groundwire.providers.rates import rate_windows
 from groundwire.transport import Reply, Transport
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped"]
@@ -59,6 +60,8 @@ class ApiProvider:
     """The header in which a key goes: alone, except that Authorization has the word Bearer before it."""
     key_needed: ClassVar[bool] = True
     """Whether it does nothing without a key."""
+    tells_rates: ClassVar[bool] = False
+    """Whether every answer says how fast it may be asked, so that many calls at once wait for the first answer."""
     Options: ClassVar[type[ApiOptions]] = ApiOptions
     """The model of its own settings."""
 
@@ -108,6 +111,11 @@ class ApiProvider:
     def delay(self) -> float:
         """Seconds between two requests to the service."""
         return self._options.delay
+
+    @property
+    def account(self) -> str:
+        """What tells this address and these keys from others: what the service says is said to whoever uses them."""
+        return self._keys.digest(self._base)
 
     @property
     def price_usd(self) -> float:
@@ -162,7 +170,15 @@ class ApiProvider:
                 json_body=json_body,
                 form=form,
             )
-            return read(reply)
+            windows = rate_windows(reply.headers)
+            try:
+                answer = read(reply)
+            except ProviderError as error:
+                error.windows = error.windows or windows
+                raise
+            if windows and isinstance(answer, Results) and not answer.windows:
+                return replace(answer, windows=windows)
+            return answer
 
         return await self._keys.use(once)
 

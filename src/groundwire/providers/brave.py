@@ -94,6 +94,7 @@ class BraveSearchProvider(ApiProvider):
     service = "https://api.search.brave.com"
     key_variables = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
     key_header = "X-Subscription-Token"
+    tells_rates = True
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -10,7 +11,7 @@ from pydantic import SecretStr
 
 from groundwire.errors import AuthenticationFailed, ProviderError, QuotaExceeded, RateLimited
 
-__all__ = ["Keys"]
+__all__ = ["Keys", "digest"]
 
 _T = TypeVar("_T")
 
@@ -43,6 +44,10 @@ class Keys:
 
     def __repr__(self) -> str:
         return f"Keys({self._provider!r}, {len(self)} keys, {len(self._resting())} resting)"
+
+    def digest(self, *more: str) -> str:
+        """Return what tells these keys, and more, from others without telling what they are."""
+        return digest(*more, *self._keys)
 
     async def use(self, call: Callable[[str | None], Awaitable[_T]]) -> _T:
         """Make a call with the first key that does not rest, and with the next one if that key gives out.
@@ -84,6 +89,11 @@ class Keys:
         )
 
 
+def digest(*words: str) -> str:
+    """Return a short name for some words, from which they cannot be told."""
+    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def _without(key: str, error: ProviderError) -> ProviderError:
     """Return the error without the key, which some services repeat when they refuse it."""
     if key not in str(error):
@@ -94,6 +104,7 @@ def _without(key: str, error: ProviderError) -> ProviderError:
         status=error.status,
         retry_after=error.retry_after,
         fix=error.fix.replace(key, "***"),
+        windows=error.windows,
     )
 
 

@@ -23,6 +23,7 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
+from groundwire.providers.keys import digest
 from groundwire.providers.operators import with_site_operators
 from groundwire.providers.wire import number_or_none, retry_after, text_or_empty
 from groundwire.settings.schema import Words
@@ -71,6 +72,7 @@ class SearXngSearchProvider:
         self._options = options
         self.delay = options.delay
         self._base = options.base_url.rstrip("/")
+        self.account = digest(self._base, key.get_secret_value() if key else "")
         self._headers = _HEADERS | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
 
     @classmethod

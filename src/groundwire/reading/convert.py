@@ -1,22 +1,60 @@
-"""Any readable kind of content to Markdown, behind one function."""
+"""Any readable kind of content to Markdown, behind one function; and a whole body, of any kind, behind another."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from groundwire.reading.clean import clean, strip_controls
+from groundwire.reading.decode import decode
 from groundwire.reading.extract import Extracted, extract
-from groundwire.reading.media import KindName
+from groundwire.reading.media import KindName, media_type
+from groundwire.reading.softblock import SoftBlock, page_remarks, soft_block
 
-__all__ = ["json_to_markdown", "to_markdown"]
+__all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
 _TICKS = re.compile(r"`{3,}")
 _ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """What a body says, and what is to be known about it."""
+
+    extracted: Extracted
+    """The content and the metadata."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong with the bytes, and what the page is not."""
+    block: SoftBlock | None = None
+    """What stands in place of the page, when it is not the page that came."""
+
+
+def convert(body: bytes, content_type: str, url: str, *, headers: Mapping[str, str]) -> Converted:
+    """Return a body as Markdown: its kind, its encoding and its content are found here.
+
+    Args:
+        body: The bytes, without any content coding.
+        content_type: The `Content-Type` header as it came; anything may stand in it.
+        url: The address that answered.
+        headers: The other headers; some announce a bot check.
+    """
+    kind = media_type(content_type, body[:1_024]).kind
+    decoded = decode(body, content_type)
+    extracted = to_markdown(kind, decoded.text, url)
+    if kind != "html":
+        return Converted(extracted=extracted, warnings=decoded.warnings)
+    title, content = extracted.title, extracted.content
+    return Converted(
+        extracted=extracted,
+        warnings=decoded.warnings + page_remarks(decoded.text, title=title, content=content),
+        block=soft_block(headers, url, decoded.text, title=title, content=content),
+    )
 
 
 def to_markdown(kind: KindName, text: str, url: str) -> Extracted:

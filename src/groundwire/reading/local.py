@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     DeadlineExceeded,
+    PageBlocked,
     PageEmpty,
     PageNotFound,
     PageRefused,
@@ -17,15 +19,19 @@ from groundwire.errors import (
 )
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
-from groundwire.reading.convert import to_markdown
-from groundwire.reading.decode import decode
+from groundwire.reading.bounds import is_heavy
+from groundwire.reading.convert import Converted, convert
 from groundwire.reading.media import media_type
+from groundwire.reading.softblock import known_wall
+from groundwire.reading.worker import Workers, WorkerUnavailable
 from groundwire.transport import Head, Reply, Transport
 
 __all__ = ["LocalReadProvider"]
 
 _TIMEOUT = 20.0  # seconds, when nobody gives a deadline
-_THREADS = 4  # extraction holds the interpreter's lock most of the time; more threads only queue
+_THREADS = 2  # extraction holds the interpreter's lock; each thread more makes the event loop wait 5 ms longer
+_TELLING = 1_000  # characters; the headers that tell something have a few
+_WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
 _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.1"
 )
@@ -49,6 +55,7 @@ class LocalReadProvider:
         self._transport = transport
         self._max_bytes = max_bytes
         self._threads = ThreadPoolExecutor(_THREADS, "groundwire-extract")
+        self._workers = Workers()
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -66,31 +73,46 @@ class LocalReadProvider:
         reply = await self._transport.fetch(
             url, deadline=deadline, headers={"Accept": _ACCEPT}, cap=self._max_bytes, inspect=_refuse_unreadable
         )
-        loop = asyncio.get_running_loop()
         try:
             async with deadline.timeout():
-                result = await loop.run_in_executor(self._threads, _convert, url, reply)
+                converted = await self._convert(reply)
         except TimeoutError as error:
             raise DeadlineExceeded(
                 "The page came, but turning it into Markdown took too long. Open another page."
             ) from error
-        if not result.content:
+        if converted.block is not None:
+            raise PageBlocked(url, str(converted.block), status=reply.status)
+        if not converted.extracted.content:
             size = f"{len(reply.body):,} bytes of {reply.media_type or 'unknown type'}"
             raise PageEmpty(url, f"The page has no readable text ({size}). It may need a browser; open another page.")
-        return result
+        return _result(url, reply, converted)
+
+    async def _convert(self, reply: Reply) -> Converted:
+        """Turn a body into Markdown: in a thread, or in a process when it would hold up or fill this one."""
+        headers = {name: value for name, value in reply.headers.items() if len(value) < _TELLING}
+        convert_here = partial(convert, reply.body, reply.content_type, reply.url, headers=headers)
+        if is_heavy(reply.body):
+            try:
+                return await self._workers.convert(reply.body, reply.content_type, reply.url, headers=headers)
+            except WorkerUnavailable:
+                pass  # a thread may hold up the loop for a while, but the page is read
+        return await asyncio.get_running_loop().run_in_executor(self._threads, convert_here)
 
     async def aclose(self) -> None:
-        """Let the threads go; one that is busy ends by itself."""
+        """End the processes and let the threads go; one that is busy ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        await self._workers.aclose()
 
 
 def _refuse_unreadable(head: Head) -> None:
     """Refuse what will not be read before its body comes.
 
     Raises:
-        PageNotFound, PageRefused, PageUnavailable, PageEmpty, UnsupportedContent.
+        PageNotFound, PageRefused, PageBlocked, PageUnavailable, PageEmpty, UnsupportedContent.
     """
     status, url = head.status, head.url
+    if status in _WALLED and (wall := known_wall(head.headers, head.start.decode("utf-8", "replace"))) is not None:
+        raise PageBlocked(url, f"{wall}", status=status)
     if status in {404, 410}:
         raise PageNotFound(url, f"There is no such page (HTTP {status}). Search for it.", status=status)
     if status in {401, 402, 403, 407, 429, 451}:
@@ -112,12 +134,8 @@ def _refuse_unreadable(head: Head) -> None:
         )
 
 
-def _convert(url: str, reply: Reply) -> ReadResult:
-    """Turn a body into Markdown; runs in a thread."""
-    kind = media_type(reply.content_type, reply.start)
-    decoded = decode(reply.body, reply.content_type)
-    extracted = to_markdown(kind.kind, decoded.text, reply.url)
-    warnings = decoded.warnings
+def _result(url: str, reply: Reply, converted: Converted) -> ReadResult:
+    extracted, warnings = converted.extracted, converted.warnings
     if extracted.whole:
         warnings += ("no main content could be told apart, so this is all of the page, menus included",)
     if extracted.cut:

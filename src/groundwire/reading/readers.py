@@ -13,6 +13,7 @@ from groundwire.errors import (
     DeadlineExceeded,
     GroundwireError,
     InvalidRequest,
+    PageBlocked,
     PageNotFound,
     ProviderError,
     ProviderUnavailable,
@@ -155,7 +156,7 @@ def _outcome(error: GroundwireError) -> Outcome:
     match error:
         case ProviderError():
             return error.outcome
-        case BlockedByPolicy():
+        case BlockedByPolicy() | PageBlocked():
             return "blocked"
         case DeadlineExceeded():
             return "timeout"

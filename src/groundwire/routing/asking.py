@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,16 +20,18 @@ from groundwire.models import (
     Observer,
     Outcome,
     Query,
+    RateWindow,
     Results,
     SearchResult,
 )
 from groundwire.providers import SearchProvider
+from groundwire.routing.bill import Bill
 from groundwire.routing.filters import asked_of, notes, receipts, sift
 from groundwire.routing.normalise import normalise
+from groundwire.routing.pacing import Pacer, Rate
 from groundwire.safety.domains import DomainPolicy
-from groundwire.storage.base import Store
 
-__all__ = ["Asker", "Emptiness", "Try", "made"]
+__all__ = ["Asker", "Call", "Emptiness", "Try", "made", "price_of"]
 
 _logger = logging.getLogger(__name__)
 
@@ -36,6 +39,28 @@ _NO_WORDS = "no results, which it also answers when it refuses (unproven)"
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
 """Rows or a failure; nothing, which proves nothing; nothing, said cleanly; rows that were all sifted out."""
+
+
+class Call:
+    """One call of one provider, as it looks to whoever waits for it.
+
+    Args:
+        patience: The most seconds that it waits for its turn; with less to wait for, others are asked first.
+    """
+
+    def __init__(self, patience: float = math.inf) -> None:
+        self.patience = patience
+        self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        """Done, with the moment on the loop's clock, once it has been sent."""
+
+    @property
+    def sent(self) -> bool:
+        """Whether it has been sent: before, it costs nothing and says nothing about the provider."""
+        return self.sent_at.done()
+
+    def send(self) -> None:
+        """Say that it is being sent now."""
+        self.sent_at.set_result(asyncio.get_running_loop().time())
 
 
 @dataclass(slots=True)
@@ -52,6 +77,8 @@ class Try:
     """What the reader should know."""
     empty: Emptiness = "no"
     """What it means that there are no rows."""
+    windows: tuple[RateWindow, ...] = ()
+    """What the service said about its limits."""
 
     @property
     def answered(self) -> bool:
@@ -66,7 +93,8 @@ class Asker:
         attempt_timeout: Seconds for one attempt, at most.
         policy: The operator's domain lists.
         observer: Is told when an attempt starts and ends.
-        store: Where paces are kept, for providers that are to be asked slowly.
+        pacer: Lets providers be asked no faster than they allow.
+        learned: Is told how fast a provider may be asked when that is news, and the windows that it spoke of.
         clock: Seconds, monotonic.
     """
 
@@ -76,46 +104,90 @@ class Asker:
         attempt_timeout: float = 6.0,
         policy: DomainPolicy | None = None,
         observer: Observer | None = None,
-        store: Store | None = None,
+        pacer: Pacer | None = None,
+        learned: Callable[[SearchProvider, Rate | None, Sequence[RateWindow]], None] | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.attempt_timeout = attempt_timeout
         self.policy = policy or DomainPolicy()
         self._observer = observer
-        self._store = store
+        self._pacer = pacer
+        self._learned = learned
         self._clock = clock
 
-    async def ask(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Try:
-        """Ask one provider; never raises but on cancellation."""
-        if (early := await self._pace(provider, deadline)) is not None:
+    async def ask(
+        self,
+        provider: SearchProvider,
+        query: Query,
+        deadline: Deadline,
+        *,
+        call: Call | None = None,
+        bill: Bill | None = None,
+    ) -> Try:
+        """Ask one provider; never raises but on cancellation.
+
+        Args:
+            provider: Who is asked.
+            query: What is asked.
+            deadline: When the answer must be here.
+            call: Is told when it is sent, for whoever waits.
+            bill: What the call costs is put down there; without the money it is not sent.
+        """
+        call = call or Call()
+        if (early := await self._pace(provider, deadline, call)) is not None:
             return early
+        price = price_of(provider)
+        if price and bill is not None and not await bill.charge(price):
+            self._gave_up(provider)
+            return Try(made(provider.name, "quota", "not asked: the session's money does not suffice for it"))
+        call.send()
+        try:
+            done = await self._asked(provider, query, deadline)
+        except BaseException:
+            self._gave_up(provider)
+            raise
+        if bill is not None:
+            bill.correct(price, done.attempt.cost_usd)
+        if self._pacer is not None:
+            rate = await self._pacer.heard(provider, done.windows)
+            if self._learned is not None:
+                self._learned(provider, rate, done.windows)
+        return done
+
+    async def _asked(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Try:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
             results = await self._results(provider, asked_of(query, self.policy), deadline)
         except GroundwireError as error:
-            done = Try(_failed(provider.name, error), empty="unproven" if isinstance(error, UnprovenEmpty) else "no")
+            done = Try(_failed(provider, error), empty="unproven" if isinstance(error, UnprovenEmpty) else "no")
+            done.windows = error.windows if isinstance(error, ProviderError) else ()
         except Exception as error:  # anybody can write a provider: its fault is its outcome, not the caller's crash
             _logger.exception("The provider %s broke its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
             done = Try(made(provider.name, "invalid_response", reason))
         else:
             done = self._judge(provider, results, query)
+            done.windows = results.windows
         latency = round((self._clock() - started) * 1_000)
         done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
         self._tell(AttemptFinished(done.attempt))
         return done
 
-    async def _pace(self, provider: SearchProvider, deadline: Deadline) -> Try | None:
-        """Wait for the provider's turn; return a try at once if that would come after the deadline."""
-        delay = getattr(provider, "delay", 0.0)
-        if not delay or self._store is None:
+    def _gave_up(self, provider: SearchProvider) -> None:
+        if self._pacer is not None:
+            self._pacer.gave_up(provider)
+
+    async def _pace(self, provider: SearchProvider, deadline: Deadline, call: Call) -> Try | None:
+        """Wait for the provider's turn; return a try at once if that would come too late."""
+        if self._pacer is None:
             return None
-        turn = await self._store.pace(f"pace:{provider.name}", interval=delay, max_wait=deadline.remaining())
+        turn = await self._pacer.turn(provider, deadline, call.patience)
         if turn.granted:
-            await asyncio.sleep(turn.wait)
             return None
-        reason = f"not asked: its turn comes after the deadline (one request in {delay:g} s)"
+        late = "after the deadline" if turn.wait >= deadline.remaining() else f"in {turn.wait:.1f} s only"
+        every = f" (one request in {turn.interval:g} s)" if turn.interval else ""
+        reason = f"not asked: its turn comes {late}{every}"
         attempt = made(provider.name, "rate_limited", reason).model_copy(update={"retry_after": round(turn.wait, 3)})
         return Try(attempt)
 
@@ -129,7 +201,9 @@ class Asker:
             if isinstance(error, GroundwireError):
                 raise
             raise ProviderTimeout(provider.name, "no answer in time") from error
-        return Results.of(rows)
+        if isinstance(rows, Results):
+            return rows
+        return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not say what it cost
 
     def _judge(self, provider: SearchProvider, results: Results, query: Query) -> Try:
         name, asked = provider.name, asked_of(query, self.policy)
@@ -165,10 +239,28 @@ def made(provider: str, outcome: Outcome, reason: str = "", results: Results | N
     return Attempt(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
 
 
-def _failed(name: str, error: GroundwireError) -> Attempt:
+def price_of(provider: SearchProvider) -> float:
+    """Return what one search usually costs, in US dollars; a provider that does not say is free of charge."""
+    price = getattr(provider, "price_usd", 0.0)
+    return float(price) if isinstance(price, (int, float)) else 0.0
+
+
+def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
+    """Return a failed attempt. A service charges for what it answered with success, of use to us or not.
+
+    One that did not answer in time may charge as well; what it refused or failed at costs nothing.
+    """
+    name = provider.name
     if isinstance(error, ProviderError):
+        timed_out = isinstance(error, ProviderTimeout) and error.status is None
+        charged = timed_out or (error.status is not None and 200 <= error.status < 300)
         reason = error.reason + (f". {error.fix}" if error.fix else "")
         return Attempt(
-            provider=name, outcome=error.outcome, reason=reason, status=error.status, retry_after=error.retry_after
+            provider=name,
+            outcome=error.outcome,
+            reason=reason,
+            status=error.status,
+            retry_after=error.retry_after,
+            cost_usd=price_of(provider) if charged else 0.0,
         )
     return made(name, "blocked" if isinstance(error, BlockedByPolicy) else "unavailable", str(error))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
+from groundwire.routing.bill import MICRO, Bill, Later, micro
 from groundwire.storage.base import Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget"]
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
-_MICRO = 1_000_000  # millionths of a dollar: whole numbers add up exactly
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 
 
@@ -50,10 +50,12 @@ class SessionBudget:
         store: Where the counts are.
         session: The session's name.
         limits: What it may use.
+        later: Writes what changes after a search has ended.
     """
 
-    def __init__(self, store: Store, session: str, limits: Limits) -> None:
+    def __init__(self, store: Store, session: str, limits: Limits, later: Later | None = None) -> None:
         self._store = store
+        self._later = later or Later()
         self.session = session
         self.limits = limits
         self._known = Budget(limit=limits.searches, spent=0)
@@ -78,29 +80,49 @@ class SessionBudget:
                 limit=self.limits.searches,
                 spent=spent,
             )
-        reserved = _micro(price_usd)
+        reserved = micro(price_usd)
         if reserved and self.limits.cost_usd:
             money = await self._store.count(
-                self._key("usd"), reserved, limit=round(self.limits.cost_usd * _MICRO), ttl=_LIFE
+                self._key("usd"), reserved, limit=round(self.limits.cost_usd * MICRO), ttl=_LIFE
             )
             if not money.granted:
                 await self.give_back(Reservation(round(count.total)))
-                used = money.total / _MICRO
-                raise BudgetExceeded(
-                    f"The session's money is used up ({used:.4f} of {self.limits.cost_usd:.4f} US dollars). "
-                    "Use existing results or training knowledge. Limit resets with new session.",
-                    limit=self.limits.searches,
-                    spent=round(count.total),
-                )
+                raise self._no_money(money.total / MICRO, round(count.total))
         elif reserved:
             await self._store.count(self._key("usd"), reserved, ttl=_LIFE)
         return Reservation(round(count.total), reserved)
 
+    def bill(self, reservation: Reservation) -> Bill:
+        """Return the bill of a search, whose calls may together cost more than was set aside if the limit allows it."""
+
+        async def reserve(amount: int) -> bool:
+            limit = round(self.limits.cost_usd * MICRO) or None
+            return (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
+
+        return Bill(reserve, lambda amount: self._later.do(self._add(amount)), reservation.micro_usd)
+
+    async def charge(self, cost_usd: float) -> None:
+        """Count money that was spent without a reservation."""
+        if amount := micro(cost_usd):
+            await self._add(amount)
+
+    async def check_money(self) -> None:
+        """See that money may still be spent.
+
+        Raises:
+            BudgetExceeded: all of it is used up.
+        """
+        if not self.limits.cost_usd:
+            return
+        used = (await self._store.count(self._key("usd"), 0)).total / MICRO
+        if used >= self.limits.cost_usd:
+            raise self._no_money(used, self._known.spent)
+
     async def settle(self, reservation: Reservation, cost_usd: float) -> None:
         """Put the real cost in the place of what was set aside."""
-        difference = _micro(cost_usd) - reservation.micro_usd
+        difference = micro(cost_usd) - reservation.micro_usd
         if difference:
-            await self._store.count(self._key("usd"), difference, ttl=_LIFE)
+            await self._add(difference)
 
     async def give_back(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
         """Uncount a search that could not be made; what it cost all the same stays counted."""
@@ -140,7 +162,7 @@ class SessionBudget:
         """Return what the session has used: `searches`, `cost_usd`, `tokens` (counted only under a limit)."""
         totals = {what: (await self._store.count(self._key(what), 0)).total for what in ("searches", "usd", "tokens")}
         self._note(totals["searches"])
-        return {"searches": totals["searches"], "cost_usd": totals["usd"] / _MICRO, "tokens": totals["tokens"]}
+        return {"searches": totals["searches"], "cost_usd": totals["usd"] / MICRO, "tokens": totals["tokens"]}
 
     def state(self) -> Budget | None:
         """Return what is used and what is left, as last heard from the store; None when searches have no limit."""
@@ -152,13 +174,19 @@ class SessionBudget:
             return None
         return f"[WARNING: {max(0, self.limits.searches - reservation.spent)} searches remaining in session]"
 
+    async def _add(self, amount: int) -> None:
+        await self._store.count(self._key("usd"), amount, ttl=_LIFE)
+
+    def _no_money(self, used: float, searches: int) -> BudgetExceeded:
+        return BudgetExceeded(
+            f"The session's money is used up ({used:.4f} of {self.limits.cost_usd:.4f} US dollars). "
+            "Use existing results or training knowledge. Limit resets with new session.",
+            limit=self.limits.searches,
+            spent=searches,
+        )
+
     def _note(self, spent: float) -> None:
         self._known = Budget(limit=self.limits.searches, spent=round(spent))
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"
-
-
-def _micro(usd: float) -> int:
-    """Return an amount in millionths of a dollar, rounded up once the noise of floating point is gone."""
-    return math.ceil(round(usd * _MICRO, 3))

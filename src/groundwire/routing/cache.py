@@ -7,6 +7,7 @@ fetching fails. Whoever finds none takes a lease, so that all others wait for it
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import secrets
 import time
@@ -73,6 +74,8 @@ class Cache:
 
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0) -> None:
         self._store = store
+        self._name = secrets.token_hex(8)
+        self._numbers = itertools.count()
         self._clock = clock
         self._ttl = lease
         self._flights = Flights()
@@ -138,7 +141,7 @@ class Cache:
         """Load, or wait for who does; `expired` says that a stale value will not do."""
 
         async def work(flight: Flight[Kept[_T]]) -> None:
-            lease, owner = f"load:{job.key}", secrets.token_hex(8)
+            lease, owner = f"load:{job.key}", self._owner()
             if job.bypass:
                 await self._fetch(job, flight)
                 return
@@ -191,19 +194,23 @@ class Cache:
 
     @asynccontextmanager
     async def _renewed(self, lease: str, owner: str) -> AsyncIterator[None]:
-        """Renew a lease while the block runs."""
+        """Renew a lease while the block runs; the task that does so begins when a renewal is due, which is seldom."""
+        loop = asyncio.get_running_loop()
+        beats: list[asyncio.Task[None]] = []
 
         async def renew() -> None:
             while True:
-                await asyncio.sleep(self._ttl / 3)
                 await self._lease(lease, owner, self._ttl)
+                await asyncio.sleep(self._ttl / 3)
 
-        beat = asyncio.get_running_loop().create_task(renew())
+        due = loop.call_later(self._ttl / 3, lambda: beats.append(loop.create_task(renew())))
         try:
             yield
         finally:
-            beat.cancel()
-            await asyncio.wait({beat})  # a renewal after the release would bring the lease back
+            due.cancel()
+            for beat in beats:
+                beat.cancel()
+                await asyncio.wait({beat})  # a renewal after the release would bring the lease back
 
     def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
         """Fetch a stale value anew in the background, unless that is being done or was tried a moment ago."""
@@ -218,7 +225,7 @@ class Cache:
         task.add_done_callback(self._tasks.discard)
 
     async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
-        lease, owner, rest = f"refresh:{job.key}", secrets.token_hex(8), _REST
+        lease, owner, rest = f"refresh:{job.key}", self._owner(), _REST
         try:
             if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _REST):
                 lease = ""
@@ -266,6 +273,10 @@ class Cache:
         except Exception:  # who asked gets the answer; that it cannot be kept is no fault of theirs
             _logger.exception("An answer could not be kept")
         return None, Life()
+
+    def _owner(self) -> str:
+        """Return a name for the taker of a lease that nobody else has."""
+        return f"{self._name}-{next(self._numbers)}"
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
         """Take or renew a lease; without a store everybody has it."""

@@ -9,18 +9,23 @@ without an answer.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
-from groundwire.models import Attempt, FilterReceipt, Observer, Query, SearchResult
+from groundwire.models import Attempt, FilterReceipt, Observer, Outcome, Query, RateWindow, SearchResult
 from groundwire.providers import SearchProvider
-from groundwire.routing.asking import Asker, Try
+from groundwire.routing.asking import Asker, Call, Try, made, price_of
+from groundwire.routing.bill import Bill
 from groundwire.routing.fusion import fuse
+from groundwire.routing.notices import Notice, Notices
+from groundwire.routing.pacing import Pacer, Rate, scope
 from groundwire.routing.policy import HedgePolicy, Strategy
-from groundwire.routing.race import Finish, Racer
+from groundwire.routing.race import Finish, Racer, left_alone
 from groundwire.safety.domains import DomainPolicy
 from groundwire.storage.base import Store
 
@@ -28,7 +33,8 @@ __all__ = ["Chain", "ChainAnswer"]
 
 _CANARY = "wikipedia"  # a word of which every index of the web has pages
 _GRACE = 0.2  # seconds that the last one has even when the time is up; it is on this machine
-_CANARY_LIFE = 300.0  # seconds for which a canary's answer stands
+_SLOWEST = 60.0  # seconds between two requests; a limit over a longer time is a quota
+_MOMENTS = ("closed", "suspect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +65,9 @@ class Chain:
         observer: Is told when an attempt starts and ends.
         strategy: The strategy of a search that does not name one.
         hedging: The numbers of the hedging policy.
-        store: Where paces are kept, for providers that are to be asked slowly.
+        store: Where paces are kept, and what processes tell one another about providers.
         last: Is asked when everybody else has failed; its rows are older than they should be.
+        clock: The time in seconds since the epoch, for what other processes hear.
     """
 
     def __init__(
@@ -74,33 +81,49 @@ class Chain:
         hedging: HedgePolicy | None = None,
         store: Store | None = None,
         last: SearchProvider | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.providers = tuple(providers)
-        self._asker = Asker(attempt_timeout=attempt_timeout, policy=policy, observer=observer, store=store)
         self._hedging = hedging or HedgePolicy()
-        self._racer = Racer(self._hedging, attempt_timeout=attempt_timeout)
+        self._racer = Racer(self._hedging, attempt_timeout=attempt_timeout, tell=self._tell)
+        self._notices = Notices(store, self._hear, clock) if store is not None else None
+        self._clock = clock
+        self._pacer = Pacer(store, self._news) if store is not None else None
+        self._asker = Asker(
+            attempt_timeout=attempt_timeout,
+            policy=policy,
+            observer=observer,
+            pacer=self._pacer,
+            learned=self._learned,
+        )
         self._strategy = strategy
         self._last = last
         self._canaries: dict[str, float] = {}
 
-    async def search(self, query: Query, deadline: Deadline, strategy: Strategy | None = None) -> ChainAnswer:
+    async def search(
+        self, query: Query, deadline: Deadline, strategy: Strategy | None = None, bill: Bill | None = None
+    ) -> ChainAnswer:
         """Return an answer that has results, or a proven empty one.
 
         Args:
             query: What is asked.
             deadline: When the answer must be here.
             strategy: How to ask; by default as the chain was made.
+            bill: What the calls cost is put down there, also of those that end after the answer.
 
         Raises:
             AllProvidersFailed: nobody could search, or nobody could prove that there is nothing.
         """
         chosen = strategy or self._strategy
+        began = asyncio.get_running_loop().time()
+        if self._notices is not None:
+            await self._notices.refresh([scope(provider) for provider in self.providers])
         if chosen == "fuse":
-            finish = await self._all_at_once(query, deadline)
+            finish = await self._all_at_once(query, deadline, bill)
         else:
 
-            async def ask(provider: SearchProvider, until: Deadline) -> Try:
-                return await self._asker.ask(provider, query, until)
+            async def ask(provider: SearchProvider, until: Deadline, call: Call) -> Try:
+                return await self._asker.ask(provider, query, until, call=call, bill=bill)
 
             finish = await self._racer.run(self.providers, ask, deadline, hedged=chosen == "hedge")
         attempts = [item.attempt for item in finish.tries] + finish.left
@@ -109,7 +132,7 @@ class Chain:
                 winner.attempt.provider, winner.rows, tuple(attempts), winner.filters, tuple(winner.warnings)
             )
         canaries: list[Attempt] = []
-        witness = await self._witness(finish.tries, deadline, canaries)
+        witness = await self._witness(finish.tries, deadline, canaries, bill, began)
         if witness is None:
             attempts += canaries
             if self._last is None:
@@ -124,24 +147,87 @@ class Chain:
 
     @property
     def price_usd(self) -> float:
-        """What one search may cost at most if every provider answers once, in US dollars."""
-        return sum(getattr(provider, "price_usd", 0.0) for provider in self.providers)
+        """What one search costs if every provider answers once, in US dollars; more is reserved call by call."""
+        return sum(map(price_of, self.providers))
 
     async def aclose(self) -> None:
-        """Stop listening to calls that lost."""
+        """Stop listening to calls that lost, and let the others know what is to be told."""
         await self._racer.aclose()
+        if self._notices is not None:
+            await self._notices.aclose()
 
-    async def _all_at_once(self, query: Query, deadline: Deadline) -> Finish:
+    def _tell(self, name: str, changes: Mapping[str, float | int | str]) -> None:
+        """Tell other processes what has changed about a provider."""
+        provider = next((one for one in self.providers if one.name == name), None)
+        if self._notices is None or provider is None:
+            return
+        if changes.get("outcome") in {"auth", "quota"} and not getattr(provider, "account", ""):
+            return  # it may be another account that the others have
+        moments = {key: self._clock() + value for key, value in changes.items() if key in _MOMENTS and value}  # type: ignore[operator]
+        self._notices.tell(scope(provider), {**changes, **moments})
+
+    def _hear(self, where: str, notice: Notice) -> None:
+        """Take note of what other processes know about a provider."""
+        now = self._clock()
+        for provider in self.providers:
+            if scope(provider) == where:
+                self._racer.health.hear(
+                    provider.name,
+                    closed=notice.closed - now if notice.closed else -1.0,
+                    outcome=cast("Outcome", notice.outcome) if notice.outcome in get_args(Outcome) else "rate_limited",
+                    reason=notice.reason,
+                    suspect=max(0.0, notice.suspect - now),
+                    times=int(notice.times),
+                )
+        if self._pacer is not None and notice.interval > 0 and notice.burst >= 1:
+            self._pacer.hear(where, Rate(min(notice.interval, _SLOWEST), int(notice.burst)))
+
+    async def _news(self, providers: Sequence[SearchProvider]) -> None:
+        if self._notices is not None:
+            await self._notices.read([scope(provider) for provider in providers])
+
+    def _learned(self, provider: SearchProvider, rate: Rate | None, windows: Sequence[RateWindow]) -> None:
+        """Act on what a provider said about its limits: tell its rate, and leave it alone when a quota is used up."""
+        if rate is not None and self._notices is not None:
+            self._notices.tell(scope(provider), {"interval": rate.interval, "burst": rate.burst})
+        for window in windows:
+            if window.remaining == 0 and window.limit != 0 and (window.reset or 0.0) > _SLOWEST:
+                said = f"its limit of {window.limit} requests is used up" if window.limit else "its limit is used up"
+                self._racer.health.close(provider.name, window.reset or 0.0, "quota", said)
+
+    async def _all_at_once(self, query: Query, deadline: Deadline, bill: Bill | None) -> Finish:
         """Ask the first few that may be asked, all at once, and merge what they found."""
         health = self._racer.health
         order = health.order(self.providers)
         asked = order.queue[: self._hedging.fused]
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
-        tries = list(await asyncio.gather(*(self._asker.ask(provider, query, deadline) for provider in asked)))
-        for item in tries:
-            health.report(item.attempt, answered=item.answered)
+        calls = [Call(self._hedging.longest if len(asked) > 1 else math.inf) for _ in asked]
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        tasks = [
+            loop.create_task(self._asker.ask(provider, query, deadline, call=call, bill=bill))
+            for provider, call in zip(asked, calls, strict=True)
+        ]
+        await self._gathered(tasks)
+        tries = []
+        for provider, call, task in zip(asked, calls, tasks, strict=True):
+            if call.sent and not task.cancelled():
+                item = task.result()
+                health.report(item.attempt, answered=item.answered)
+            else:
+                health.give_up_probe(provider.name)
+                item = Try(made(provider.name, "timeout", "not waited for any longer: others had answered"))
+                item.attempt = item.attempt.model_copy(
+                    update={
+                        "latency_ms": round((loop.time() - began) * 1_000),
+                        "cost_usd": price_of(provider) if call.sent else 0.0,
+                        "abandoned": True,
+                    }
+                )
+            tries.append(item)
         found = [item for item in tries if item.rows]
+        tries += [Try(left_alone(one)) for one in order.closed]
         if not found:
             return Finish(tries=tries)
         merged = Try(
@@ -152,8 +238,31 @@ class Chain:
         )
         return Finish(merged, tries)
 
-    async def _witness(self, tries: Sequence[Try], deadline: Deadline, canaries: list[Attempt]) -> Try | None:
-        """Return the try whose emptiness is proven, or None; what a canary cost is put down."""
+    async def _gathered(self, tasks: Sequence[asyncio.Task[Try]]) -> None:
+        """Wait for all; once one has rows the others have only so long, and are cancelled then."""
+        waiting, answered = set(tasks), False
+        try:
+            while waiting:
+                ended, waiting = await asyncio.wait(
+                    waiting,
+                    timeout=self._hedging.fuse_patience if answered else None,
+                    return_when=asyncio.ALL_COMPLETED if answered else asyncio.FIRST_COMPLETED,
+                )
+                if answered:
+                    return
+                answered = any(task.result().rows for task in ended)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _witness(
+        self, tries: Sequence[Try], deadline: Deadline, canaries: list[Attempt], bill: Bill | None, began: float
+    ) -> Try | None:
+        """Return the try whose emptiness is proven, or None; what a canary cost is put down.
+
+        A canary of before the search began proves nothing: the provider may have begun to refuse since.
+        """
         filtered = [item for item in tries if item.empty == "filtered"]
         answered = [item for item in tries if item.empty == "answered"]
         if filtered:
@@ -161,20 +270,22 @@ class Chain:
         if len({item.attempt.provider for item in answered}) > 1:
             return answered[0]
         for item in (*answered, *(item for item in tries if item.empty == "unproven")):
-            if await self._canary(item.attempt.provider, deadline, canaries):
+            if await self._canary(item.attempt.provider, deadline, canaries, bill, began):
                 return item
         return None
 
-    async def _canary(self, name: str, deadline: Deadline, canaries: list[Attempt]) -> bool:
-        """Whether the provider can find anything at all now."""
-        if time.monotonic() - self._canaries.get(name, float("-inf")) < _CANARY_LIFE:
+    async def _canary(
+        self, name: str, deadline: Deadline, canaries: list[Attempt], bill: Bill | None, began: float
+    ) -> bool:
+        """Whether the provider has found anything at all since then."""
+        if self._canaries.get(name, -math.inf) > began:
             return True
         provider = next(provider for provider in self.providers if provider.name == name)
-        done = await self._asker.ask(provider, Query(text=_CANARY, limit=1), deadline)
+        done = await self._asker.ask(provider, Query(text=_CANARY, limit=1), deadline, bill=bill)
         reason = "a canary, to see whether it finds anything at all"
         canaries.append(done.attempt.model_copy(update={"reason": done.attempt.reason or reason}))
         if done.rows:
-            self._canaries[name] = time.monotonic()
+            self._canaries[name] = asyncio.get_running_loop().time()
         return bool(done.rows)
 
 

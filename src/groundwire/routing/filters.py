@@ -30,6 +30,8 @@ class Sifted:
 
 def asked_of(query: Query, policy: DomainPolicy) -> Query:
     """Return the query as a provider should see it: with the operator's domain lists joined to the caller's."""
+    if not policy.allowed and not policy.blocked:
+        return query
     return replace(
         query,
         allowed_domains=query.allowed_domains or policy.allowed,

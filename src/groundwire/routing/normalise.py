@@ -23,7 +23,7 @@ _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igsh
 
 
 def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
-    """Return the rows that may be shown, cleaned, in their order.
+    """Return the rows that may be shown, cleaned, in their order and numbered from 1.
 
     Args:
         rows: What a provider returned.
@@ -32,7 +32,7 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
     seen: set[str] = set()
-    kept = []
+    kept: list[SearchResult] = []
     for row in rows:
         if len(row.url) > MAX_URL:
             continue
@@ -44,22 +44,23 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         if key in seen or not all(policy.permits(url.host) for policy in policies):
             continue
         seen.add(key)
-        kept.append(
-            row.model_copy(
-                update={
-                    "title": plain(row.title, MAX_TITLE) or url.host,
-                    "snippet": plain(row.snippet, MAX_SNIPPET),
-                    "source": plain(row.source, MAX_TITLE) or provider,
-                    **_published(row),
-                }
-            )
-        )
+        cleaned: dict[str, object] = {
+            "citation_id": len(kept) + 1,
+            "title": plain(row.title, MAX_TITLE) or url.host,
+            "snippet": plain(row.snippet, MAX_SNIPPET),
+            "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
+            **_published(row),
+        }
+        changed = {name: value for name, value in cleaned.items() if getattr(row, name) != value}
+        kept.append(row.model_copy(update=changed) if changed else row)
     return kept
 
 
-def _published(row: SearchResult) -> dict[str, str | None]:
+def _published(row: SearchResult) -> dict[str, object]:
     """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
-    said = plain(row.published or "", _LONGEST_DATE)
+    if row.published is None:
+        return {"published_origin": plain(row.published_origin, _LONGEST_DATE)}
+    said = plain(row.published, _LONGEST_DATE)
     try:
         datetime.fromisoformat(said)
     except ValueError:
@@ -88,9 +89,11 @@ def plain(text: str, longest: int) -> str:
 def canonical(url: WebUrl) -> str:
     """Return the form in which two addresses of one page compare equal: no fragment, tracking, `www.` or end slash."""
     path, _, query = url.target.partition("?")
-    pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
+    if query:
+        pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
+        query = urlencode(pairs)
     host = url.host.removeprefix("www.")
-    return f"{host}:{url.port if url.port not in {80, 443} else ''}{path.rstrip('/')}?{urlencode(pairs)}"
+    return f"{host}:{url.port if url.port not in {80, 443} else ''}{path.rstrip('/')}?{query}"
 
 
 def _is_shown(char: str) -> bool:

@@ -9,25 +9,28 @@ while, for what it teaches about its habits. Transient failures are tried again 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
-from groundwire.routing.asking import Try, made
-from groundwire.routing.health import Health
+from groundwire.routing.asking import Call, Try, made, price_of
+from groundwire.routing.health import Closed, Health
 from groundwire.routing.latency import Latencies
 from groundwire.routing.policy import HedgePolicy
 from groundwire.routing.tokens import Tokens
 
-__all__ = ["Finish", "Racer"]
+__all__ = ["Finish", "Racer", "left_alone"]
 
 _TRANSIENT: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response", "rate_limited"})
 _LEFT = "left behind: another provider answered first"
+_NO_TURN = "not asked: its turn had not come yet"
 
-Ask = Callable[[SearchProvider, Deadline], Awaitable[Try]]
+Ask = Callable[[SearchProvider, Deadline, Call], Awaitable[Try]]
 """Asks a provider once."""
 
 
@@ -47,6 +50,7 @@ class Finish:
 class _Running:
     provider: SearchProvider
     since: float
+    call: Call
 
 
 class Racer:
@@ -56,15 +60,21 @@ class Racer:
         policy: The numbers.
         attempt_timeout: Seconds for one attempt, at most.
         random_: A factor from 0 to 1 for pauses.
+        tell: Is told what is news about a provider's health; see `Health`.
     """
 
     def __init__(
-        self, policy: HedgePolicy, *, attempt_timeout: float, random_: Callable[[], float] = random.random
+        self,
+        policy: HedgePolicy,
+        *,
+        attempt_timeout: float,
+        random_: Callable[[], float] = random.random,
+        tell: Callable[[str, Mapping[str, float | int | str]], None] | None = None,
     ) -> None:
         self._policy = policy
         self._attempt_timeout = attempt_timeout
         self._random = random_
-        self.health = Health(lambda: asyncio.get_running_loop().time())
+        self.health = Health(lambda: asyncio.get_running_loop().time(), tell=tell)
         self._latencies: dict[str, Latencies] = {}
         self._hedges = Tokens(policy.paid_hedges, policy.paid_hedges_kept)
         self._retries = Tokens(policy.retries, policy.retries_kept)
@@ -122,8 +132,7 @@ class _Run:
     async def through(self, providers: Sequence[SearchProvider]) -> Finish:
         order = self._racer.health.order(providers)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        for provider, seconds in order.closed:
-            self._finish.tries.append(Try(_closed(provider.name, seconds)))
+        self._finish.tries += [Try(left_alone(one)) for one in order.closed]
         try:
             while not self._is_over():
                 if self._may_start():
@@ -156,27 +165,30 @@ class _Run:
         newest = max(self._running.values(), key=lambda one: one.since)
         late = self._loop.time() - newest.since
         following = self._queue[0]
-        free = _price(following) == 0 or newest.provider.name in self._probes
+        free = price_of(following) == 0 or newest.provider.name in self._probes
         if late >= self._delay(newest.provider, following) and (free or self._racer._hedges.has_one):
             if not free:
                 self._racer._hedges.spend()
             return True
-        return late >= self._lost_after(newest.provider)
+        return self._is_presumed_lost(newest, self._lost_after(newest.provider))
 
     def _start(self, provider: SearchProvider) -> None:
-        task = self._loop.create_task(self._attempt(provider))
-        self._running[task] = _Running(provider, self._loop.time())
+        call = Call(self._policy.longest if self._queue else math.inf)
+        task = self._loop.create_task(self._attempt(provider, call))
+        self._running[task] = _Running(provider, self._loop.time(), call)
 
-    async def _attempt(self, provider: SearchProvider) -> Try:
-        started = self._loop.time()
+    async def _attempt(self, provider: SearchProvider, call: Call) -> Try:
         try:
-            done = await self._ask(provider, self._deadline)
+            done = await self._ask(provider, self._deadline, call)
         except asyncio.CancelledError:
             self._racer.health.give_up_probe(provider.name)
             raise
+        if not call.sent:
+            self._racer.health.give_up_probe(provider.name)
+            return done
         self._racer.health.report(done.attempt, answered=done.answered)
         if done.rows:
-            self._racer.latencies(provider.name).add(self._loop.time() - started)
+            self._racer.latencies(provider.name).add(self._loop.time() - call.sent_at.result())
         return done
 
     async def _wait(self) -> None:
@@ -185,15 +197,20 @@ class _Run:
         if self._hedged and self._queue:
             newest = max(self._running.values(), key=lambda one: one.since)
             late = self._loop.time() - newest.since
-            free = _price(self._queue[0]) == 0 or newest.provider.name in self._probes
-            moments = [self._lost_after(newest.provider)]
+            free = price_of(self._queue[0]) == 0 or newest.provider.name in self._probes
+            if newest.call.sent:
+                moment = newest.call.sent_at.result() + self._lost_after(newest.provider)
+                wake = min(wake, max(0.001, moment - self._loop.time()))
             if free or self._racer._hedges.has_one:
-                moments.append(self._delay(newest.provider, self._queue[0]))
-            wake = min(wake, *(max(0.001, moment - late) for moment in moments))
+                wake = min(wake, max(0.001, self._delay(newest.provider, self._queue[0]) - late))
         elif self._may_retry():
             newest = max(self._running.values(), key=lambda one: one.since)
-            wake = min(wake, max(0.001, self._lost_for_good(newest.provider) - (self._loop.time() - newest.since)))
-        ended, _ = await asyncio.wait(self._running, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+            if newest.call.sent:
+                moment = newest.call.sent_at.result() + self._lost_for_good(newest.provider)
+                wake = min(wake, max(0.001, moment - self._loop.time()))
+        unsent: list[asyncio.Future[Any]] = [one.call.sent_at for one in self._running.values() if not one.call.sent]
+        await asyncio.wait([*unsent, *self._running], timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda one: self._running[one].since):
             del self._running[task]
             done = task.result()
@@ -208,27 +225,38 @@ class _Run:
         """After a pause queue those again whose failure may pass, if time and tokens are left."""
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._racer._random() / 2)
-        if not self._may_retry() or self._deadline.remaining() < policy.least_for_retry + pause:
+        failed = self._failed_for_now()
+        if not failed or self._round >= policy.rounds:
             return False
-        if not self._failed_for_now():
+        said = 0.0 not in failed.values()
+        if said:  # they said when, and to ask then is no storm: it takes no token
+            pause += min(failed.values())
+        elif not self._racer._retries.has_one:
+            return False
+        if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
         await asyncio.sleep(pause)
-        return self._ask_again(providers)
+        return self._ask_again(providers, free=said)
 
-    def _ask_again(self, providers: Sequence[SearchProvider]) -> bool:
+    def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
         """Begin another round with those whose failure may pass, and with the one that is presumed lost."""
-        self._racer._retries.spend()
+        if not free:
+            self._racer._retries.spend()
         self._round += 1
-        names = self._failed_for_now() | {one.provider.name for one in self._running.values()}
+        names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
         order = self._racer.health.order([provider for provider in providers if provider.name in names])
         self._queue, self._probes = list(order.queue), self._probes | order.probes
         return bool(self._queue)
 
-    def _failed_for_now(self) -> set[str]:
+    def _failed_for_now(self) -> dict[str, float]:
+        """Return whose failure may pass, each with the seconds after which it said that it may be asked again."""
+        last = {item.attempt.provider: item for item in self._finish.tries}
         return {
-            item.attempt.provider
-            for item in self._finish.tries
-            if item.attempt.outcome in _TRANSIENT and item.empty == "no" and item.attempt.retry_after is None
+            name: item.attempt.retry_after or 0.0
+            for name, item in last.items()
+            if item.attempt.outcome in _TRANSIENT
+            and item.empty == "no"
+            and (item.attempt.retry_after or 0.0) < self._deadline.remaining()
         }
 
     def _may_retry(self) -> bool:
@@ -239,7 +267,11 @@ class _Run:
         if not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
             return False
         newest = max(self._running.values(), key=lambda one: one.since)
-        return self._loop.time() - newest.since >= self._lost_for_good(newest.provider)
+        return self._is_presumed_lost(newest, self._lost_for_good(newest.provider))
+
+    def _is_presumed_lost(self, one: _Running, after: float) -> bool:
+        """Whether a call was sent so many seconds ago; one that waits for its turn is not lost."""
+        return one.call.sent and self._loop.time() - one.call.sent_at.result() >= after
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
         return max(self._lost_after(provider), self._policy.least_for_retry)
@@ -250,22 +282,28 @@ class _Run:
                 self._racer.health.give_up_probe(provider.name)
         for task, one in self._running.items():
             since = round((self._loop.time() - one.since) * 1_000)
+            won = self._finish.winner is not None
             left = Attempt(
-                provider=one.provider.name, outcome="timeout", reason=_LEFT, latency_ms=since, abandoned=True
+                provider=one.provider.name,
+                outcome="timeout" if one.call.sent else "rate_limited",
+                reason=(_LEFT if won else "no answer in time") if one.call.sent else _NO_TURN,
+                latency_ms=since,
+                cost_usd=price_of(one.provider) if one.call.sent else 0.0,  # as long as nobody knows better
+                abandoned=won,
             )
-            if self._finish.winner is not None:
-                self._finish.left.append(left)
+            if won and one.call.sent:
                 self._racer.drain(task)
             else:
-                self._finish.tries.append(
-                    Try(left.model_copy(update={"reason": "no answer in time", "abandoned": False}))
-                )
-                task.cancel()
+                task.cancel()  # one that was not sent yet costs nothing that way
+            if won:
+                self._finish.left.append(left)
+            else:
+                self._finish.tries.append(Try(left))
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
         """Return after how many seconds the next provider is called to help."""
         policy = self._policy
-        share = policy.free_quantile if _price(following) == 0 else policy.quantile
+        share = policy.free_quantile if price_of(following) == 0 else policy.quantile
         if running.name in self._probes:
             share = min(share, 0.5)
         usual = self._racer.latencies(running.name).quantile(share, policy.unknown)
@@ -279,12 +317,12 @@ class _Run:
         return min(max(usual, policy.shortest), self._racer._attempt_timeout)
 
 
-def _price(provider: SearchProvider) -> float:
-    """Return what one search costs, in US dollars; a provider that does not say is free of charge."""
-    price = getattr(provider, "price_usd", 0.0)
-    return price if isinstance(price, (int, float)) else 0.0
-
-
-def _closed(name: str, seconds: float) -> Attempt:
-    reason = "not asked: it said when it may be asked again"
-    return Attempt(provider=name, outcome="rate_limited", reason=reason, retry_after=round(seconds, 3))
+def left_alone(closed: Closed) -> Attempt:
+    """Return the attempt that was not made, because the provider asked to be left alone."""
+    said = f" ({closed.reason})" if closed.reason else ""
+    return Attempt(
+        provider=closed.provider.name,
+        outcome=closed.outcome,
+        reason=f"not asked: it said when it may be asked again{said}",
+        retry_after=round(closed.seconds, 3),
+    )

@@ -30,6 +30,15 @@ _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _PATH_UNSAFE = frozenset('"<>^`{}')
 _QUERY_UNSAFE = frozenset("\"<>'")
 _FRAGMENT_UNSAFE = frozenset('"<>`')
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PLAIN = re.compile(
+    r"(https?)://((?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,63}"
+    rf"|(?:{_OCTET}\.){{3}}{_OCTET})(?::([1-9][0-9]{{0,4}}))?"
+    r"(/[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*)(\?[A-Za-z0-9\-._~!$&()*+,;=:@%/?]+)?"
+)
+"""An address that is in canonical form already, as nearly all are; the rest is read with care."""
+_LONGEST_PLAIN = 63  # characters of a host in which no label and no name can be too long
+
 _DOT = frozenset({".", "%2e"})
 _DOT_DOT = frozenset({"..", ".%2e", "%2e.", "%2e%2e"})
 _UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})  # control, format (bidi, zero width), surrogate, space
@@ -91,6 +100,31 @@ def parse_url(text: str) -> WebUrl:
         InvalidRequest: It is no such address; the error says what is wrong and what to write.
         BlockedAddress: The host is an IPv4 address in a spelling that programs read differently.
     """
+    url = _plain(text)
+    return _read(text) if url is None else url
+
+
+def _plain(text: object) -> WebUrl | None:
+    """Return an address that is in canonical form already, or None; `_read` would say the same of it, slowly."""
+    if not isinstance(text, str):
+        return None
+    match = _PLAIN.fullmatch(text)
+    if match is None or len(text) > MAX_LENGTH:
+        return None
+    scheme, host, port, path, query = match.groups()
+    number = int(port) if port else _DEFAULT_PORTS[scheme]
+    if len(host) > _LONGEST_PLAIN or number > 65_535 or "/." in path or "/%2" in path:
+        return None
+    return WebUrl(
+        scheme=_SCHEMES[scheme],
+        host=host,
+        port=number,
+        target=path + query if query else path,
+    )
+
+
+def _read(text: str) -> WebUrl:
+    """Read an address part by part; see `parse_url`."""
     _check_characters(text)
     match = _SCHEME.match(text)
     rest = text[match.end() :] if match else ""

@@ -8,22 +8,32 @@ names), the user's `groundwire.toml` in the user's configuration folder, the def
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
+from groundwire.settings.contradictions import contradictions
 from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, places, read_dotenv, read_toml, working_folder
 from groundwire.settings.installed import option_model, provider_names
-from groundwire.settings.schema import KEY_VARIABLES, Settings, known_keys, sections
+from groundwire.settings.schema import KEY_VARIABLES, SessionSettings, Settings, known_keys, sections
+from groundwire.settings.store_url import parse_store_url
 from groundwire.settings.suggest import did_you_mean, faults
-from groundwire.settings.variables import PREFIX, Flat, from_provider_variables, from_variables, variable
+from groundwire.settings.variables import (
+    PREFIX,
+    Flat,
+    from_provider_variables,
+    from_variables,
+    is_of_a_document,
+    variable,
+)
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
 
 _KEYS = "keys."
+_USUAL_THRESHOLD = int(SessionSettings().warning_threshold)
 
 
 def load(
@@ -84,7 +94,7 @@ def load(
         for key, value in (arguments or {}).items()
         if key.startswith(_KEYS)
     }
-    settings = _build(merged, keys, problems)
+    settings = _build(merged, keys, problems, warnings)
     ambient = {name: value.strip() for name, value in {**dotenv, **environment}.items() if _may_be_a_key(name)}
     secrets = {name: SecretStr(value) for name, value in ambient.items() if value}
     object.__setattr__(settings, "_ambient", secrets)
@@ -172,7 +182,26 @@ def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
             problems.append(f"{origin}: {key}: {provider!r} is not an installed provider{near}")
 
 
-def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str]) -> Settings:
+def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str], warnings: list[str]) -> Settings:
+    secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
+    settings = Settings()
+    try:
+        settings = Settings.model_validate({**_nested(merged), "keys": secrets})
+    except ValidationError as error:
+        wrong = faults(error)
+        problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in wrong]
+        settings = _without(merged, [key for key, _ in wrong])
+    for provider, options in _nested(merged)["providers"].items():
+        problems += _option_faults(provider, options, merged)
+    settings = _refuse_together(settings, merged, problems, warnings)
+    _raise(problems)
+    origins = {key: origin for key, (_, origin) in merged.items()}
+    origins |= {f"keys.{name}": origin for name, (_, origin) in keys.items()}
+    object.__setattr__(settings, "_origins", origins)
+    return settings
+
+
+def _nested(merged: Flat) -> dict[str, dict[str, Any]]:
     nested: dict[str, dict[str, Any]] = {"providers": {}}
     for key, (value, _) in merged.items():
         section, _, rest = key.partition(".")
@@ -181,18 +210,40 @@ def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str
             nested["providers"].setdefault(provider, {})[option] = value
         else:
             nested.setdefault(section, {})[rest] = value
-    secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
-    settings = Settings()
+    return nested
+
+
+def _without(merged: Flat, wrong: Sequence[str]) -> Settings:
+    """Return the settings without those that are wrong, to see what is wrong with the others."""
+    right = {
+        key: value
+        for key, value in merged.items()
+        if not any(fault == key or fault.startswith(f"{key}.") for fault in wrong)
+    }
     try:
-        settings = Settings.model_validate({**nested, "keys": secrets})
-    except ValidationError as error:
-        problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in faults(error)]
-    for provider, options in nested["providers"].items():
-        problems += _option_faults(provider, options, merged)
-    _raise(problems)
-    origins = {key: origin for key, (_, origin) in merged.items()}
-    origins |= {f"keys.{name}": origin for name, (_, origin) in keys.items()}
-    object.__setattr__(settings, "_origins", origins)
+        return Settings.model_validate(_nested(right))
+    except ValidationError:
+        return Settings()
+
+
+def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:
+    """Name what cannot all be meant together, and an address that no store has."""
+    try:
+        parse_store_url(settings.storage.url)
+    except ConfigurationError as error:
+        problems.append(f"{_origin(merged, 'storage.url')}: storage.url: {error}")
+    for key, text in contradictions(settings):
+        origin = _origin(merged, key)
+        if key == "search.strategy" and "argument" == _origin(merged, "search.providers") != origin:
+            continue  # one call asks one provider, whatever the strategy of all others is
+        if key == "session.warning_threshold" and is_of_a_document(origin):
+            warnings.append(f"{origin} is ignored: {text}.")
+            usual = settings.session.model_copy(
+                update={"warning_threshold": min(_USUAL_THRESHOLD, settings.session.limit)}
+            )
+            settings = settings.model_copy(update={"session": usual})
+            continue
+        problems.append(f"{origin}: {key}: {text}")
     return settings
 
 

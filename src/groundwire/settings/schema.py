@@ -74,6 +74,10 @@ class SearchSettings(_Section):
     """The search providers, in the order in which they are asked; one that is not configured is skipped."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
+    latency: Literal["normal", "fast", "fastest"] = "normal"
+    """How late a provider must be for `hedge` to pay for another: later than 95, 90 or 75 % of its own answers."""
+    cost: Literal["normal", "strict"] = "normal"
+    """Whether `hedge` may pay for being faster; `strict` pays only when the running provider failed or seems dead."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
     """The results of a search that does not say how many."""
     timeout: float = Field(default=10.0, gt=0, le=600)
@@ -210,6 +214,11 @@ class Settings(BaseModel):
     def warnings(self) -> tuple[str, ...]:
         """What was wrong with the settings and could be put right."""
         return self._warnings
+
+    @property
+    def loaded(self) -> bool:
+        """Whether `groundwire.settings.load` made them, which has refused contradictions already."""
+        return self._ambient is not None
 
     def origin(self, key: str) -> str:
         """Return where the value of a dotted key came from: `default`, a file, a variable, `argument`."""

@@ -12,7 +12,7 @@ from groundwire.settings.installed import option_names, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
 from groundwire.settings.suggest import did_you_mean
 
-__all__ = ["PREFIX", "Flat", "from_provider_variables", "from_variables", "variable"]
+__all__ = ["PREFIX", "Flat", "from_provider_variables", "from_variables", "is_of_a_document", "variable"]
 
 PREFIX = "GROUNDWIRE_"
 
@@ -33,6 +33,11 @@ _DOCUMENT_VARIABLES = MappingProxyType(
 def variable(key: str) -> str:
     """Return the environment variable of a dotted key: `search.limit` is GROUNDWIRE_SEARCH_LIMIT."""
     return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", key).upper()
+
+
+def is_of_a_document(origin: str) -> bool:
+    """Whether a value came from one of the design documents' variables, whose bad values are survived (row H3)."""
+    return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
 
 
 def from_variables(source: Mapping[str, str], origin: str, problems: list[str], warnings: list[str]) -> Flat:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import IO
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
@@ -52,6 +53,7 @@ create trigger archive_out after delete on archive_items
     begin update archive_about set bytes = bytes - old.size; end;
 """
 _COLUMNS = tuple(field.name for field in fields(Item))
+_values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _TOKENS = 48  # of a snippet; FTS5 gives 64 at most
@@ -140,7 +142,7 @@ def put(db: sqlite3.Connection, item: Item) -> bool:
             return False
         item = item.merged(older)
         _delete(db, "i.id = ?", (found[0],))
-    row = (*astuple(item), item.day, item.size)
+    row = (*_values(item), item.day, item.size)
     marks = ", ".join("?" * len(row))
     made = db.execute(f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({marks})", row)
     db.execute(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from groundwire.storage.base import StoreError
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 __all__ = ["Job", "Writer"]
+
+_logger = logging.getLogger(__name__)
 
 _BATCH = 64  # jobs in one transaction; other processes wait as long as it takes
 
@@ -58,13 +63,18 @@ class Job(Generic[_T_co]):
 class Writer:
     """Runs jobs in the order in which they come, on a thread that starts with the first.
 
+    The thread takes all that wait into one transaction and tells of all of them at once, so that many calls at the
+    same time cost little more than one.
+
     Args:
         commit: Runs jobs in one transaction and makes their answers known; raises StoreError, and then none was done.
     """
 
     def __init__(self, commit: Callable[[Sequence[Job[object]]], None]) -> None:
         self._commit = commit
-        self._waiting: deque[Job[object]] = deque()
+        self._waiting: deque[tuple[Job[object], asyncio.Future[None]]] = deque()
+        self._lock = threading.Lock()
+        self._draining = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-store")
         self._closed = False
 
@@ -79,9 +89,14 @@ class Writer:
         if self._closed:
             raise StoreError("The store was closed.")
         job = Job(work)
-        self._waiting.append(job)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._waiting.append((job, done))
+            begin, self._draining = not self._draining, True
+        if begin:
+            self._thread.submit(self._drain)
         try:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._drain, job)
+            await done
         finally:
             job.abandoned = True
         return job.answer()
@@ -98,19 +113,42 @@ class Writer:
             raise
         self._thread.shutdown()  # it has nothing left to do, so this takes no time
 
-    def _drain(self, job: Job[object]) -> None:
-        """Run jobs until this one is done; those after it find theirs done already."""
-        while not job.done and not job.abandoned:
-            batch: list[Job[object]] = []
-            while self._waiting and len(batch) < _BATCH:
-                if not (first := self._waiting.popleft()).abandoned:
-                    batch.append(first)
+    def _drain(self) -> None:
+        """Run jobs until none waits."""
+        while batch := self._next():
+            jobs = [job for job, _ in batch if not job.abandoned]
+            failure = StoreError("The store failed in an unexpected way.")
             try:
-                self._commit(batch)
+                if jobs:
+                    self._commit(jobs)
             except StoreError as exc:
-                for one in batch:
-                    one.failure = exc
-            finally:
-                for one in batch:
-                    if not one.done:
-                        one.failure = StoreError("The store failed in an unexpected way.")
+                failure = exc
+            except Exception:  # the thread lives on, and nobody is left waiting
+                _logger.exception("The store failed in an unexpected way")
+            for one in jobs:
+                if not one.done:
+                    one.failure = failure
+            _tell([done for _, done in batch])
+
+    def _next(self) -> list[tuple[Job[object], asyncio.Future[None]]]:
+        """Return the next jobs; when there are none, the next call starts the thread's work anew."""
+        with self._lock:
+            batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+            self._draining = bool(batch)
+        return batch
+
+
+def _tell(futures: Iterable[asyncio.Future[None]]) -> None:
+    """Wake all who wait, each event loop once."""
+    waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for future in futures:
+        waiting.setdefault(future.get_loop(), []).append(future)
+    for loop, those in waiting.items():
+        with suppress(RuntimeError):  # the loop was closed: nobody waits there any more
+            loop.call_soon_threadsafe(_wake, those)
+
+
+def _wake(futures: Iterable[asyncio.Future[None]]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)

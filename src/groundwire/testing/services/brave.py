@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from collections import deque
 from dataclasses import replace
 from datetime import date
 from html import escape
@@ -43,6 +45,8 @@ class Brave(Endpoint):
         keys: The keys that it accepts.
         used_up: Those of them whose month's quota is used up.
         rate_limited: Whether the limit per second is reached.
+        per_second: The searches that it answers in any one second, 0 for any number; it says 1 then all the same.
+        refused: How many it has refused because of that.
         quota: The requests of a month, 0 for no limit.
         spent: The requests of this month so far.
         extra_snippets: Whether the plan has further passages.
@@ -55,6 +59,9 @@ class Brave(Endpoint):
         self.keys = {"test-key"}
         self.used_up: set[str] = set()
         self.rate_limited = False
+        self.per_second = 0
+        self.refused = 0
+        self._times: deque[float] = deque()
         self.quota = 2_000
         self.spent = 0
         self.extra_snippets = False
@@ -79,8 +86,10 @@ class Brave(Endpoint):
 
     def _limits(self, key: str) -> Reply | None:
         over = key in self.used_up
-        if not over and not self.rate_limited:
+        too_fast = self.rate_limited or self._is_too_fast()
+        if not over and not too_fast:
             return None
+        self.refused += not over
         meta = {
             "plan": "Free",
             "rate_limit": 1,
@@ -94,12 +103,24 @@ class Brave(Endpoint):
         what = "Quota" if over else "Rate"
         return _error(429, "QUOTA_LIMITED" if over else "RATE_LIMITED", f"{what} limit exceeded for plan", meta)
 
+    def _is_too_fast(self) -> bool:
+        """Whether this search is one more than a second has; those that were refused do not count."""
+        now = time.monotonic()
+        while self._times and now - self._times[0] >= 1:
+            self._times.popleft()
+        if not self.per_second:
+            return False
+        if len(self._times) >= self.per_second:
+            return True
+        self._times.append(now)
+        return False
+
     def _rates(self, key: str) -> dict[str, str]:
         left = 0 if key in self.used_up or not self.quota else self.quota - self.spent
         return {
-            "X-RateLimit-Limit": f"1, {self.quota}",
-            "X-RateLimit-Policy": f"1;w=1, {self.quota};w=2592000",
-            "X-RateLimit-Remaining": f"0, {left}",
+            "X-RateLimit-Limit": f"{self.per_second or 1}, {self.quota}",
+            "X-RateLimit-Policy": f"{self.per_second or 1};w=1, {self.quota};w=2592000",
+            "X-RateLimit-Remaining": f"{max(0, (self.per_second or 1) - max(1, len(self._times)))}, {left}",
             "X-RateLimit-Reset": "1, 1419704",
         }
 

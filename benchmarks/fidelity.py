@@ -1,0 +1,232 @@
+"""What of a page's structure is still there in the Markdown: ours beside four peers, on the same pages in one run.
+
+The pages are made here from a seed, in the ways in which ten kinds of sites write headings, code, tables, lists, links
+and formulas (`fidelity_pages.py`). The Markdown is read by a CommonMark parser with tables, and a thing counts as kept
+when it is there as that thing: a heading with its level, a code block character by character (and once more with its
+language), the cells of a row in their order, a list item with its kind and depth, a link with its text and its whole
+address (relative ones are resolved here, for the peers that leave them). Formulas count when their TeX is in the text.
+
+Without `--pipeline` every contender gets the main content alone, so that only the conversion is compared; with it, the
+whole page.
+
+    python benchmarks/fidelity.py [--pages 20] [--pipeline] [--peers .venv-peers]
+
+The peers are installed with `pip install
+trafilatura==2.3.1 lxml_html_clean==0.4.6 html-to-markdown==3.19.0 markdownify==1.2.3`; our own
+environment needs markdown-it-py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from urllib.parse import unquote, urljoin
+
+import turbohtml
+from fidelity_pages import DIALECTS, Known, page
+from markdown_it import MarkdownIt
+
+from groundwire.reading.extract import extract
+from groundwire.reading.markdown import to_markdown
+
+ROOT = Path(__file__).resolve().parents[1]
+URL = "https://site.example/guide/page.html"
+KINDS = ("headings", "code", "language", "cells", "items", "links", "formulas")
+
+PEER = """
+import json, sys, time
+name, pages = sys.argv[1], json.load(sys.stdin)
+if name == "trafilatura":
+    from trafilatura import extract
+    run = lambda html: extract(html, url=URL, output_format="markdown", include_links=True, include_tables=True,
+                               include_formatting=True, include_comments=True) or ""
+elif name == "html-to-markdown":
+    from html_to_markdown import convert
+    run = lambda html: getattr(convert(html), "content", None) or ""
+elif name == "markdownify":
+    from markdownify import markdownify
+    run = lambda html: markdownify(html, heading_style="ATX")
+elif name == "turbohtml":
+    import turbohtml
+    from turbohtml import Markdown
+    run = lambda html: turbohtml.parse(html).to_markdown(Markdown(links=Markdown.Links(base_url=URL)))
+out = []
+for html in pages:
+    started = time.process_time()
+    try:
+        text = run(html)
+    except Exception as error:
+        text = ""
+        print(name, repr(error), file=sys.stderr)
+    out.append((text, time.process_time() - started))
+json.dump(out, sys.stdout)
+""".replace("URL", repr(URL))
+
+
+def key(text: str) -> str:
+    return " ".join(text.split())
+
+
+def read(markdown: str) -> dict[str, Counter[object]]:
+    """Return what a CommonMark parser finds in a text, by kind."""
+    found: dict[str, Counter[object]] = {kind: Counter() for kind in KINDS}
+    lists: list[bool] = []
+    items: list[list[str]] = []
+    heading = 0
+    row: list[str] | None = None
+    for token in MarkdownIt("commonmark").enable("table").parse(markdown):
+        match token.type:
+            case "heading_open":
+                heading = int(token.tag[1])
+            case "heading_close":
+                heading = 0
+            case "bullet_list_open" | "ordered_list_open":
+                lists.append(token.type.startswith("ordered"))
+            case "bullet_list_close" | "ordered_list_close":
+                lists.pop()
+            case "list_item_open":
+                items.append([])
+            case "list_item_close":
+                found["items"][(lists[-1], len(lists), key(" ".join(items.pop())))] += 1
+            case "tr_open":
+                row = []
+            case "tr_close":
+                found["cells"][tuple(cell for cell in row or () if cell)] += 1
+                row = None
+            case "fence" | "code_block":
+                text = "\n".join(line.rstrip() for line in token.content.strip("\n").split("\n"))
+                found["code"][text] += 1
+                found["language"][(token.info.strip().split(" ")[0].lower(), text)] += 1
+            case "inline":
+                text = _inline(token.children or [], found["links"])
+                if heading:
+                    found["headings"][(heading, text)] += 1
+                if row is not None:
+                    row.append(text)
+                elif items:
+                    items[-1].append(text)
+    return found
+
+
+def _inline(children: list[object], links: Counter[object]) -> str:
+    parts: list[str] = []
+    open_links: list[tuple[int, str]] = []
+    for token in children:
+        kind = token.type  # type: ignore[attr-defined]
+        if kind in {"text", "code_inline"}:
+            parts.append(token.content)  # type: ignore[attr-defined]
+        elif kind in {"softbreak", "hardbreak"}:
+            parts.append(" ")
+        elif kind == "link_open":
+            open_links.append((len(parts), str(token.attrGet("href"))))  # type: ignore[attr-defined]
+        elif kind == "link_close" and open_links:
+            start, address = open_links.pop()
+            links[(key("".join(parts[start:])), unquote(urljoin(URL, address)))] += 1
+    return key("".join(parts))
+
+
+def kept(known: Known, markdown: str) -> dict[str, tuple[int, int]]:
+    """Return by kind how many things are kept, and of how many."""
+    found = read(markdown)
+    expected: dict[str, list[tuple[object, int]]] = {
+        "headings": [((level, key(text)), 1) for level, text in known.headings],
+        "code": [(_code(text), 1) for _, text in known.code],
+        "language": [((language, _code(text)), 1) for language, text in known.code if language],
+        "cells": [(tuple(key(cell) for cell in row), len(row)) for row in known.rows],
+        "items": [((ordered, depth, key(text)), 1) for ordered, depth, text in known.items],
+        "links": [((key(text), unquote(address)), 1) for text, address in known.links],
+    }
+    result: dict[str, tuple[int, int]] = {}
+    for kind, things in expected.items():
+        left = found[kind].copy()
+        score = 0
+        for thing, weight in things:
+            if left[thing] > 0:
+                left[thing] -= 1
+                score += weight
+        result[kind] = (score, sum(weight for _, weight in things))
+    plain = re.sub(r"\s+", "", markdown)
+    present = Counter({tex: plain.count("$" + tex.replace(" ", "") + "$") for tex in set(known.formulas)})
+    wanted = Counter(known.formulas)
+    result["formulas"] = (sum(min(present[tex], count) for tex, count in wanted.items()), len(known.formulas))
+    return result
+
+
+def _code(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
+
+
+def ours(html: str, *, pipeline: bool) -> str:
+    if pipeline:
+        return extract(html, URL).content
+    body = turbohtml.parse(html, positions=False).find("body")
+    return to_markdown(body, URL) if body is not None else ""
+
+
+def timed(run: Callable[[str], str], pages: list[str]) -> list[tuple[str, float]]:
+    out = []
+    for html in pages:
+        started = time.process_time()
+        text = run(html)
+        out.append((text, time.process_time() - started))
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", type=int, default=20, help="pages of each of the ten kinds")
+    parser.add_argument("--pipeline", action="store_true", help="whole pages through the whole reader")
+    parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers", help="an environment with the peers")
+    parser.add_argument("--dump", metavar="KIND", help="print what of a kind ours lost")
+    options = parser.parse_args()
+
+    made = [(name, *page(name, seed)) for name in DIALECTS for seed in range(options.pages)]
+    inputs = [whole if options.pipeline else f"<html><body>{main}</body></html>" for _, whole, main, _ in made]
+    results = {"groundwire": timed(lambda html: ours(html, pipeline=options.pipeline), inputs)}
+    python = options.peers / "bin" / "python"
+    for name in ("trafilatura", "html-to-markdown", "markdownify"):
+        if python.exists():
+            done = subprocess.run([python, "-c", PEER, name], input=json.dumps(inputs), capture_output=True, text=True, check=True)
+            results[name] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
+    done = subprocess.run([sys.executable, "-c", PEER, "turbohtml"], input=json.dumps(inputs), capture_output=True, text=True, check=True)
+    results["turbohtml"] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
+
+    print(f"{len(made)} pages, {'whole, through the reader' if options.pipeline else 'their main content only'}")
+    print("share kept, %".ljust(20) + "".join(kind.rjust(10) for kind in KINDS) + "  ms/page (median)")
+    for name, outputs in results.items():
+        totals = Counter[str]()
+        wanted = Counter[str]()
+        for (_, _, _, known), (text, _) in zip(made, outputs, strict=True):
+            for kind, (score, of) in kept(known, text).items():
+                totals[kind] += score
+                wanted[kind] += of
+        times = sorted(seconds for _, seconds in outputs)
+        shares = "".join(f"{100 * totals[kind] / max(1, wanted[kind]):10.1f}" for kind in KINDS)
+        print(name.ljust(20) + shares + f"{1_000 * times[len(times) // 2]:12.2f}")
+    print("\nours by kind of site, %")
+    for dialect in DIALECTS:
+        totals, wanted = Counter[str](), Counter[str]()
+        for (name, _, _, known), (text, _) in zip(made, results["groundwire"], strict=True):
+            if name == dialect:
+                for kind, (score, of) in kept(known, text).items():
+                    totals[kind] += score
+                    wanted[kind] += of
+        print(dialect.ljust(20) + "".join(f"{100 * totals[kind] / max(1, wanted[kind]):10.1f}" for kind in KINDS))
+    if options.dump:
+        for (name, _, _, known), (text, _) in zip(made, results["groundwire"], strict=True):
+            score, of = kept(known, text)[options.dump]
+            if score < of:
+                print(name, asdict(known)[{"cells": "rows", "language": "code"}.get(options.dump, options.dump)], text, sep="\n")
+                break
+
+
+if __name__ == "__main__":
+    main()

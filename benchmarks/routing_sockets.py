@@ -1,0 +1,165 @@
+"""The routing benchmark over HTTP: the miniature web's services with seeded faults, and who asks them.
+
+Each contender is a process of its own and has three services of its own, so that its requests alone count as tries.
+All run at once. The services misbehave at `scale`: at 0.1 a second takes a tenth of one. Our own process runs on a
+clock that is as much faster, since the numbers of its policy are seconds; the others get their timeouts scaled. What
+the machine itself takes counts ten times then, for everybody alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import peers
+from aiohttp import web
+from fates import PAID, RATE, Fates
+from scores import SEQUENTIAL, Score
+
+from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+from groundwire.testing.exchange import Wire
+
+__all__ = ["run"]
+
+HERE = Path(__file__).parent
+SERVICES = ("duckduckgo_lite", "brave", "tavily")
+CONTENDERS = {
+    SEQUENTIAL: (peers.PYTHON, "asking_peers.py", "sequential"),
+    "LangChain with_fallbacks": (peers.PYTHON, "asking_peers.py", "langchain"),
+    "groundwire fallback": (Path(sys.executable), "asking_ours.py", "fallback"),
+    "groundwire hedge": (Path(sys.executable), "asking_ours.py", "hedge"),
+    "groundwire fuse": (Path(sys.executable), "asking_ours.py", "fuse"),
+}
+CANARY = -1
+WARM_UP = "warm up"  # the end of a query that always fares well
+
+
+class Fated(Endpoint):
+    """A service of the miniature web, each request of which meets its fate.
+
+    Args:
+        inner: The service; it makes each kind of answer once, so that it costs little.
+        place: Which of the three it is.
+        fates: What befalls requests.
+        scale: How long a second takes, in seconds.
+    """
+
+    def __init__(self, inner: Endpoint, place: int, fates: Fates, scale: float) -> None:
+        super().__init__(f"{inner.name}-fated")
+        self._inner = inner
+        self._place = place
+        self._fates = fates
+        self._scale = scale
+        self._tries: Counter[int] = Counter()
+        self._good: Reply | None = None
+        self.billed = 0
+
+    def handle(self, request: Recorded) -> Reply:
+        words = request.params.get("q") or json.loads(request.body or b"{}").get("query", "")
+        if self._good is None:
+            self._good = replace(self._inner.handle(request), headers={})  # no limit of one a second
+        if words.endswith(WARM_UP):
+            return self._good
+        number = int(words.split()[-1]) if words.split()[-1].isdigit() else CANARY
+        kind, seconds = self._fates.of(self._place, number, self._tries[number])
+        self._tries[number] += 1
+        self.billed += kind == "ok" and PAID[self._place]
+        return replace(self._good, fault=self._fault(kind, seconds * self._scale))
+
+    def _fault(self, kind: str, seconds: float) -> Fault:
+        faults = {
+            "ok": Fault.delay(seconds),
+            "429": Fault.status(429),
+            "202": Fault.status(202, "<!doctype html><title>DuckDuckGo</title>"),
+            "403": Fault.status(403, "<h1>Forbidden</h1>"),
+            "500": Fault.status(500),
+            "malformed": Fault.wrong_json(),
+            "empty": Fault.reply("empty", lambda _: self._nothing()),
+            "hang": Fault.hang(),
+            "trickle": _trickle(seconds),
+            "reset": Fault.reset(),
+        }
+        fault = faults[kind]
+        return fault if kind in {"ok", "hang", "trickle"} else _after(seconds, fault)
+
+    def _nothing(self) -> Reply:
+        """Return the answer to a query that has no results, in the service's own form."""
+        bodies = {
+            "duckduckgo_lite": "<!doctype html><html><body><form action='/lite/'><input name='q'></form></body></html>",
+            "brave": '{"type": "search", "query": {"original": "q"}}',
+            "tavily": '{"query": "q", "results": [], "response_time": 0.1}',
+        }
+        body = bodies[self._inner.name]
+        return Reply(body=body.encode(), content_type="application/json" if body[0] == "{" else "text/html")
+
+
+def _after(seconds: float, fault: Fault) -> Fault:
+    async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        await asyncio.sleep(seconds)
+        return await fault.play(wire, reply)
+
+    return Fault(fault.label, play)
+
+
+def _trickle(seconds: float) -> Fault:
+    """Return a fault that sends the body in sixty pieces: byte by byte would keep the machine busy."""
+
+    async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        await wire.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close"))
+        step = max(1, math.ceil(len(reply.body) / 60))
+        for start in range(0, len(reply.body), step):
+            await asyncio.sleep(seconds / 60)
+            await wire.raw(reply.body[start : start + step])
+        await wire.close()
+
+    return Fault("trickle", play)
+
+
+def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
+    """Let all contenders answer all queries, and return what each did."""
+    peers.install()
+    clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
+    scores = {}
+    with ExitStack() as stack:
+        started = {}
+        for name, (python, script, what) in CONTENDERS.items():
+            world = stack.enter_context(World())
+            services = [
+                world.add(Fated(world.service(service), place, fates, scale)) for place, service in enumerate(SERVICES)
+            ]
+            urls = json.dumps([service.url for service in services])
+            command = [str(python), str(HERE / script), what, urls, str(queries), str(scale), str(RATE)]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+            started[name] = (subprocess.Popen(command, text=True, env=clean, **pipes), services)
+        for process, _ in started.values():
+            assert process.stdout is not None
+            process.stdout.readline()  # it has loaded what it needs, and waits
+        for process, _ in started.values():
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        for name, (process, services) in started.items():
+            output, errors = process.communicate()
+            if process.returncode:
+                sys.exit(f"{name} failed:\n{errors[-3000:]}")
+            scores[name] = _score(json.loads(output.splitlines()[-1]), sum(service.billed for service in services))
+    return scores
+
+
+def _score(rows: list[list[object]], billed: int) -> Score:
+    score = Score(billed=billed)
+    for seconds, provider, told in rows:
+        score.seconds.append(float(str(seconds)))
+        score.answered += bool(provider)
+        score.fallbacks += bool(provider) and SERVICES[0] not in str(provider).split("+")
+        score.forbidden += "403" in str(told) or "forbidden" in str(told).lower()
+        score.empties += not provider and not told
+    return score

@@ -1,0 +1,205 @@
+"""Which element gets which of the longhands that decide what is seen: the CSS cascade, as far as that needs it.
+
+Sources: CSS Cascading 5 (https://www.w3.org/TR/css-cascade-5/), CSS Variables 1, and section 15 (Rendering) of the HTML
+Standard for attributes such as `bgcolor` and `<font color>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from turbohtml import Document, Element, SelectorSyntaxError
+from turbohtml.convert import css_specificity
+
+from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, on_screen, read_sheet
+from groundwire.reading.longhands import longhands
+
+__all__ = ["Styles", "read_styles"]
+
+_MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
+_MAX_WORK: Final = 20_000_000  # rules times elements; a selector visits every element
+_MAX_VALUE: Final = 10_000  # characters, after `var()`
+_HIDES: Final = re.compile(
+    r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
+    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill",
+    re.IGNORECASE,
+)
+"""What stands in every style that could hide something."""
+
+_STATES: Final = re.compile(
+    r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
+)
+_NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
+_NAMED: Final = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)(?![\\])")
+_VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
+
+_Priority = tuple[bool, bool, int, tuple[int, int, int], int]
+
+
+class Styles:
+    """The longhands of the elements that have any; the others have none.
+
+    Attributes:
+        keyframes: For each animation the properties of its last frame.
+        incomplete: Whether more styles exist than were read, in files of their own.
+        classes: The classes that the sheets at hand have rules for.
+    """
+
+    def __init__(self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool) -> None:
+        self.keyframes = keyframes
+        self.incomplete = incomplete
+        self.classes: set[str] = set()
+        self._found: dict[Element, dict[str, tuple[_Priority, str]]] = {}
+        self._order = 0
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def get(self, element: Element) -> dict[str, str]:
+        """Return an element's longhands, custom properties resolved."""
+        found = self._found.get(element)
+        if found is None:
+            return {}
+        reset = found.get("all")
+        style: dict[str, str] = {}
+        for name, (priority, value) in found.items():
+            if reset is not None and priority < reset[0]:
+                continue
+            if "var(" not in value:
+                style[name] = value
+            elif not name.startswith("--"):
+                style.update(longhands(name, self._resolve(element, value)))
+        return style
+
+    def declare(
+        self,
+        elements: Iterable[Element],
+        declared: Iterable[Declaration],
+        *,
+        inline: bool = False,
+        layer: int = UNLAYERED,
+        specificity: tuple[int, int, int] = (0, 0, 0),
+    ) -> None:
+        """Let elements have what is declared, unless something stronger has been."""
+        self._order += 1
+        rows = []
+        for name, value, important in declared:
+            pairs = [(name, value)] if "var(" in value or name.startswith("--") else longhands(name, value)
+            priority = (important, inline, -layer if important else layer, specificity, self._order)
+            rows += [(longhand, (priority, part)) for longhand, part in pairs]
+        if not rows:
+            return
+        for element in elements:
+            style = self._found.setdefault(element, {})
+            for longhand, entry in rows:
+                if longhand not in style or style[longhand][0] <= entry[0]:
+                    style[longhand] = entry
+
+    def _resolve(self, element: Element, value: str) -> str:
+        for _ in range(8):
+            if "var(" not in value or len(value) > _MAX_VALUE:
+                break
+            value = _VAR.sub(lambda match: self._custom(element, match[1]) or (match[2] or "").strip(), value)
+        return value.lower()
+
+    def _custom(self, element: Element, name: str) -> str:
+        node: object = element
+        while isinstance(node, Element):
+            if (entry := self._found.get(node, {}).get(name)) is not None:
+                return entry[1]
+            node = node.parent
+        return ""
+
+
+def read_styles(document: Document) -> Styles:
+    """Return what a page's own style sheets and `style` attributes say; its `style` elements must still be in it."""
+    sheet, incomplete = Sheet(), document.select_one('link[rel~="stylesheet" i]') is not None
+    room = _MAX_SHEETS
+    for element in document.select("style"):
+        text = element.text
+        if not text.strip() or len(text) > room:
+            incomplete = True
+        elif (
+            _HIDES.search(text)
+            and element.closest("noscript, template") is None
+            and on_screen(element.attr("media") or "")
+        ):
+            room -= len(text)
+            incomplete = incomplete or "@import" in text
+            read_sheet(text, sheet)
+    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete)
+    if sheet.rules:
+        _apply(document, sheet.rules, styles)
+    parsed: dict[str, list[Declaration]] = {}
+    for element in document.select("[style]"):
+        text = element.attr("style") or ""
+        if not _HIDES.search(text) and "--" not in text:
+            continue
+        if (declared := parsed.get(text)) is None:
+            declared = parsed[text] = declarations(text)
+        styles.declare((element,), declared, inline=True)
+    return styles
+
+
+def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
+    classes = (value for value in document.xpath_iter("//@class") if isinstance(value, str))
+    names = {"." + name for value in classes for name in value.split()}
+    names.update(f"#{value}" for value in document.xpath_iter("//@id"))
+    size = sum(1 for _ in document.iter_elements())
+    room = _MAX_WORK // max(size, 1)
+    for rule in rules:
+        selector = rule.selector
+        styles.classes.update(name for mark, name in _NAMED.findall(selector) if mark == ".")
+        if "(" not in selector and "," not in selector and not _occurs(selector, names):
+            continue
+        if not any(map(_matters, rule.declarations)):
+            continue
+        for arm in _arms(selector):
+            arm = _NOT_STATE.sub("", arm)
+            if not arm or "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
+                continue
+            room -= 1
+            if room < 0:
+                styles.incomplete = True
+                return
+            try:
+                elements = document.select(arm)
+                specificity = css_specificity(arm)[0]
+            except (SelectorSyntaxError, ValueError, RecursionError):
+                continue
+            if elements:
+                styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
+
+
+def _matters(declared: Declaration) -> bool:
+    name, value, _ = declared
+    return name.startswith("--") or "var(" in value or next(longhands(name, value), None) is not None
+
+
+def _occurs(selector: str, names: set[str]) -> bool:
+    """Tell whether every class and id that a plain selector asks for is on the page."""
+    if "(" in selector or "\\" in selector or "[" in selector:
+        return True
+    return all(mark + name in names for mark, name in _NAMED.findall(selector))
+
+
+def _arms(selector: str) -> list[str]:
+    if "," not in selector:
+        return [selector.strip()]
+    if "(" not in selector and "[" not in selector:
+        return [arm.strip() for arm in selector.split(",")]
+    arms, depth, start = [], 0, 0
+    for index, char in enumerate(selector):
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif char == "," and depth == 0:
+            arms.append(selector[start:index].strip())
+            start = index + 1
+    return [*arms, selector[start:].strip()]

@@ -1,0 +1,135 @@
+"""Code blocks: their text as it was typed, and the language they are in, as sites announce it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from turbohtml import Element, Text
+
+__all__ = ["code_language", "code_text", "is_code_table"]
+
+_NUMBERS: Final = re.compile(
+    r"(?:^|\s)(?:linenos?|linenodiv|line-?numbers?(?:-rows)?|gutter|hljs-ln-(?:numbers|n)|blob-num\S*|lnt|ln|"
+    r"rouge-gutter|react-line-number|copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)"
+)
+_SKIPPED: Final = frozenset({"button", "script", "style", "template", "svg", "select", "textarea"})
+_LINES: Final = frozenset({"div", "li", "p", "tr", "table", "ol", "ul"})
+_OWN: Final = re.compile(
+    r"(?:^|\s)(?:(?:language|lang|highlight|brush|code|syntax|src|hljs-language|prism)[-:]\s*|highlight-(?:source|text)-"
+    r"|mw-highlight-lang-)([\w+#.-]{1,30})"
+)
+_WRAPPER: Final = re.compile(
+    r"(?:^|\s)(?:highlight-(?:source|text)-|mw-highlight-lang-|language-|highlight-)([\w+#.-]{1,30})"
+)
+_BARE: Final = re.compile(r"(?:^|\s)(?:hljs|sourceCode|highlight|prettyprint|codehilite|src|brush:)\s+([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)")
+_DATA: Final = ("data-lang", "data-language", "data-code-language", "data-syntax")
+_NO_LANGUAGE: Final = frozenset(
+    {
+        "auto", "block", "code", "copy", "default", "false", "highlight", "highlighted", "highlighting", "hljs", "line",
+        "linenums", "none", "nohighlight", "no-highlight", "notranslate", "numbers", "plain", "prettyprint", "rouge",
+        "shadow", "sourcecode", "toolbar", "undefined", "unknown", "wrap", "wrapper", "container", "dark", "light",
+        "body", "content", "title", "inline", "snippet", "theme", "table", "group",
+    }
+)  # fmt: skip
+_ALIASES: Final = {"plaintext": "text", "txt": "text", "source-shell": "shell", "ipython3": "python", "pycon3": "pycon",
+                   "python3": "python", "default": ""}  # fmt: skip
+_ABOVE: Final = 7  # elements between a block of code and the wrapper that names its language
+
+
+def code_text(pre: Element) -> str:
+    """Return the text of a block of code without line numbers and buttons."""
+    parts: list[str] = []
+    stack = [iter(pre)]
+    open_tags = [""]
+    while stack:
+        for node in stack[-1]:
+            if type(node) is Text:
+                parts.append(node.data)
+            elif type(node) is Element:
+                tag = node.tag
+                if tag == "br":
+                    parts.append("\n")
+                    continue
+                if tag in _SKIPPED or _is_numbers(node):
+                    continue
+                if tag in _LINES:
+                    _end_line(parts)
+                stack.append(iter(node))
+                open_tags.append(tag)
+                break
+        else:
+            stack.pop()
+            if open_tags.pop() in _LINES:
+                _end_line(parts)
+    lines = "".join(parts).replace("\xa0", " ").rstrip().split("\n")
+    while lines and not lines[0].strip():
+        del lines[0]
+    return "\n".join(lines)
+
+
+def _end_line(parts: list[str]) -> None:
+    if parts and not parts[-1].endswith("\n"):
+        parts.append("\n")
+
+
+def _is_numbers(element: Element) -> bool:
+    classes = element.attr("class")
+    if classes:
+        return _NUMBERS.search(classes) is not None
+    return False
+
+
+def code_language(pre: Element) -> str:
+    """Return the language that a block of code is announced in, or "".
+
+    The block itself and the `code` in it are asked first, then what is around it: Sphinx and GitHub, MediaWiki,
+    Rouge and Hexo put the language on a wrapper.
+    """
+    found = _named(pre, _OWN)
+    if not found:
+        inner = pre.find("code")
+        found = _named(inner, _OWN) if inner is not None else ""
+    above, steps = pre.parent, 0
+    while not found and type(above) is Element and steps < _ABOVE:
+        if above.tag in {"article", "section", "main", "body", "li", "blockquote", "aside"}:
+            break
+        found = _named(above, _WRAPPER)
+        above, steps = above.parent, steps + 1
+    return found
+
+
+def _named(element: Element, pattern: re.Pattern[str]) -> str:
+    classes = element.attr("class") or ""
+    for name in _DATA:
+        if value := element.attr(name):
+            if language := _language(value):
+                return language
+    if not classes:
+        return ""
+    for match in pattern.finditer(classes):
+        if language := _language(match[1]):
+            return language
+    match_ = _BARE.search(classes)
+    return _language(match_[1]) if match_ else ""
+
+
+def _language(name: str) -> str:
+    name = name.strip().strip(".;-").lower()
+    if name.startswith(("source-", "text-")):
+        name = name.partition("-")[2]
+    name = _ALIASES.get(name, name)
+    if not name or name in _NO_LANGUAGE or len(name) > 30 or re.fullmatch(r"[\w+#.-]+", name, re.ASCII) is None:
+        return ""
+    return name
+
+
+def is_code_table(table: Element) -> bool:
+    """Whether a table only sets line numbers beside code, as Pygments, Rouge, Hexo and GitHub do."""
+    classes = table.attr("class") or ""
+    if re.search(r"(?:^|\s)(?:highlighttable|rouge-table|hljs-ln|js-file-line-container|lntable)(?=\s|$)", classes):
+        return True
+    first = table.find("td")
+    if first is None or not _is_numbers(first):
+        return False
+    return table.find("pre") is not None or "blob-num" in (first.attr("class") or "")

@@ -1,0 +1,276 @@
+"""Style sheets as flat rules: what a page's `style` elements and attributes declare for a screen.
+
+Follows CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/), CSS Nesting 1, and of the conditions Media Queries 5. Linear
+in the sheet's length. Conditions are judged for a desktop screen; one that cannot be judged does not hold, since a rule
+that is not applied hides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from groundwire.reading.css_values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
+
+__all__ = ["UNLAYERED", "Declaration", "Rule", "Sheet", "declarations", "on_screen", "read_sheet"]
+
+UNLAYERED: Final = 1 << 20
+"""The layer of rules that are in none; later layers win over earlier ones, and this one over all."""
+
+_MAX_DEPTH: Final = 24
+_MAX_SELECTOR: Final = 2_000  # characters
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_PIECE: Final = re.compile(
+    r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|\\.|url\(\s*+[^"')\s][^)]*+\)?|[{};()\[\]]""",
+    re.DOTALL | re.IGNORECASE,
+)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
+_NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
+_IMPORTANT: Final = re.compile(r"\s*!\s*important\s*\Z", re.IGNORECASE)
+_SPACE: Final = re.compile(r"\s+")
+_CONDITION: Final = re.compile(r"\(\s*([a-z-]+)\s*(?::\s*([^()]*|calc\([^()]*\)))?\s*\)")
+_RANGE: Final = re.compile(r"\(\s*(?:([\w.]+)\s*([<>]=?)\s*)?(width|height)\s*(?:([<>]=?|=)\s*([\w.]+))?\s*\)")
+_TRUE_OF_A_DESKTOP: Final = frozenset(
+    {
+        ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
+        ("hover", "hover"), ("any-hover", "hover"), ("pointer", "fine"), ("any-pointer", "fine"), ("hover", ""),
+        ("pointer", ""), ("color", ""), ("width", ""), ("height", ""), ("scripting", "enabled"), ("scripting", ""),
+        ("update", "fast"), ("grid", "0"), ("display-mode", "browser"), ("prefers-contrast", "no-preference"),
+        ("forced-colors", "none"), ("inverted-colors", "none"), ("overflow-block", "scroll"),
+    }
+)  # fmt: skip
+
+
+class Declaration(NamedTuple):
+    """One property and its value, both in lower case where case means nothing."""
+
+    name: str
+    value: str
+    important: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a selector's elements get."""
+
+    selector: str
+    """A list of selectors; nesting is resolved."""
+    declarations: tuple[Declaration, ...]
+    """What it declares, in order."""
+    layer: int = UNLAYERED
+    """The place of its cascade layer."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The rules that hold on a screen."""
+
+    rules: list[Rule] = field(default_factory=list)
+    keyframes: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each animation the properties of its last frame."""
+    layers: dict[str, int] = field(default_factory=dict)
+    """The place of each named layer."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block that is open while its sheet is read."""
+
+    kind: str
+    """`group` holds rules, `rule` declarations, `frames` the frames of an animation, `frame` one; `skip` is unread."""
+    selector: str = ""
+    layer: int = UNLAYERED
+    declared: list[Declaration] = field(default_factory=list)
+
+
+def declarations(text: str) -> list[Declaration]:
+    """Return what a `style` attribute declares, in order."""
+    if "/*" in text:
+        text = _COMMENT.sub(" ", text)
+    if not any(char in text for char in "\"'(\\"):
+        return [declared for part in text.split(";") if (declared := _declaration(part))]
+    found: list[Declaration | None] = []
+    start = depth = 0
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        if piece in "([{":
+            depth += 1
+        elif piece in ")]}":
+            depth = max(depth - 1, 0)
+        elif piece == ";" and depth == 0:
+            found.append(_declaration(text[start : match.start()]))
+            start = match.end()
+    found.append(_declaration(text[start:]))
+    return [declared for declared in found if declared]
+
+
+def read_sheet(text: str, sheet: Sheet) -> None:
+    """Add the rules of a style sheet that hold on a screen to `sheet`."""
+    text = _COMMENT.sub(" ", text).replace("<!--", " ").replace("-->", " ")
+    stack, start, brackets = [_Block("group")], 0, 0
+    for match in _PIECE.finditer(text):
+        piece, block = match[0], stack[-1]
+        if piece in "([":
+            brackets += 1
+        elif piece in ")]":
+            brackets = max(brackets - 1, 0)
+        elif brackets or piece not in "{};":
+            continue
+        elif piece == "{":
+            stack.append(_open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH))
+            start = match.end()
+        else:
+            _end_statement(text[start : match.start()], block, sheet)
+            start = match.end()
+            if piece == "}" and len(stack) > 1:
+                _close(stack.pop(), sheet)
+    _end_statement(text[start:], stack[-1], sheet)
+    for block in reversed(stack[1:]):
+        _close(block, sheet)
+
+
+def on_screen(query: str) -> bool:
+    """Tell whether a media query list holds on a desktop screen."""
+    query = _SPACE.sub(" ", query.lower()).strip()
+    return not query or any(_holds(part.strip()) for part in query.split(","))
+
+
+def _declaration(text: str) -> Declaration | None:
+    name, colon, value = text.partition(":")
+    if not colon:
+        return None
+    if "\\" in text:
+        name, value = _unescape(name), _unescape(value)
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        return None
+    important = False
+    if "!" in value:
+        value, count = _IMPORTANT.subn("", value)
+        important = bool(count)
+    custom = name.startswith("--")
+    value = _SPACE.sub(" ", value).strip()
+    return Declaration(name if custom else name.lower(), value.lower(), important) if value else None
+
+
+def _unescape(text: str) -> str:
+    def char(match: re.Match[str]) -> str:
+        if match[2]:
+            return match[2]
+        code = int(match[1], 16)
+        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+
+    return _ESCAPE.sub(char, text)
+
+
+def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
+    """Return the block that begins after `prelude`."""
+    if deep or around.kind in {"skip", "frame"}:
+        return _Block("skip")
+    if around.kind == "frames":
+        last = any(stop.strip().lower() in {"to", "100%"} for stop in prelude.split(","))
+        return _Block("frame", around.selector) if last else _Block("skip")
+    if not prelude.startswith("@"):
+        if len(prelude) > _MAX_SELECTOR:
+            return _Block("skip")
+        if around.kind == "group" and not around.selector:
+            return _Block("rule", prelude, around.layer)
+        return _Block("rule", _nested(prelude, around.selector), around.layer)
+    name, _, rest = prelude[1:].partition(" ")
+    name, paren, more = name.lower().partition("(")
+    rest = (paren + more + " " + rest).strip()
+    return _open_at(name, rest, around, sheet)
+
+
+def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
+    inside = _Block(around.kind, around.selector, around.layer)
+    if name == "media":
+        return inside if on_screen(rest) else _Block("skip")
+    if name == "supports":
+        return _Block("skip") if rest.lower().startswith("not") else inside
+    if name == "layer":
+        inside.layer = _layer(rest or f"({len(sheet.layers)})", sheet)
+        return inside
+    if name == "scope":
+        root = rest[1:].partition(")")[0].strip() if rest.startswith("(") else ""
+        return _Block("group", root, around.layer) if root else _Block("skip")
+    if name.endswith("keyframes"):
+        sheet.keyframes.setdefault(rest.strip("\"' "), {})
+        return _Block("frames", rest.strip("\"' "))
+    return _Block("skip")
+
+
+def _layer(name: str, sheet: Sheet) -> int:
+    return sheet.layers.setdefault(name.strip(), len(sheet.layers))
+
+
+def _nested(selector: str, parent: str) -> str:
+    parent = f":is({parent})" if "," in parent else parent
+    if len(selector) + len(parent) * max(selector.count("&"), 1) > _MAX_SELECTOR:
+        return ""
+    arms = (arm.strip() for arm in selector.split(",")) if "(" not in selector else (selector,)
+    return ", ".join(arm.replace("&", parent) if "&" in arm else f"{parent} {arm}" for arm in arms)
+
+
+def _end_statement(text: str, block: _Block, sheet: Sheet) -> None:
+    text = text.strip()
+    if not text:
+        return
+    if block.kind in {"rule", "frame"}:
+        if declared := _declaration(text):
+            block.declared.append(declared)
+    elif block.kind == "group" and text[:6].lower() == "@layer":
+        for name in text[6:].split(","):
+            _layer(name, sheet)
+
+
+def _close(block: _Block, sheet: Sheet) -> None:
+    if block.kind == "rule" and block.declared and block.selector:
+        sheet.rules.append(Rule(block.selector, tuple(block.declared), block.layer))
+    elif block.kind == "frame":
+        sheet.keyframes[block.selector].update({declared.name: declared.value for declared in block.declared})
+
+
+def _holds(query: str) -> bool:
+    if query.startswith("not "):
+        return not _holds(query[4:]) if not query.startswith("not (") or " and " not in query else False
+    parts = query.removeprefix("only ").split(" and ")
+    return all(_condition_holds(part.strip()) for part in parts)
+
+
+def _condition_holds(part: str) -> bool:
+    if not part.startswith("("):
+        return part in {"all", "screen"}
+    if match := _CONDITION.fullmatch(part):
+        name, value = match[1], (match[2] or "").strip()
+        for prefix in ("min-", "max-"):
+            if name.startswith(prefix):
+                limit = pixels(value)
+                size = {"width": SCREEN_WIDTH, "height": SCREEN_HEIGHT}.get(name[4:].removeprefix("device-"))
+                if limit is None or size is None:
+                    return False
+                return size >= limit if prefix == "min-" else size <= limit
+        return (name, value) in _TRUE_OF_A_DESKTOP
+    if match := _RANGE.fullmatch(part):
+        return all(_ranges(match))
+    return False
+
+
+def _ranges(match: re.Match[str]) -> Iterator[bool]:
+    size = SCREEN_WIDTH if match[3] == "width" else SCREEN_HEIGHT
+    if match[1]:
+        yield _compare(pixels(match[1]), match[2], size)
+    if match[4]:
+        yield _compare(size, match[4], pixels(match[5]))
+
+
+def _compare(left: float | None, sign: str, right: float | None) -> bool:
+    if left is None or right is None:
+        return False
+    if sign == "=":
+        return left == right
+    if left == right:
+        return sign.endswith("=")
+    return left < right if sign[0] == "<" else left > right

@@ -1,0 +1,210 @@
+"""Text without what a reader cannot see and a machine would obey.
+
+Sources: Unicode 17, chapter 23 (Special Areas and Format Characters) and UAX 9, 31 and 39. Unlike in RFC
+3454, the joiners that Persian, the Indic scripts and emoji are spelled with stay.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from typing import Final
+
+from groundwire.reading.reserved import break_reserved
+
+__all__ = ["Counts", "clean_text", "hygiene_warnings", "strip_invisible"]
+
+Counts = Counter[str]
+"""How many pieces were taken out or broken, for each reason."""
+
+_SUSPECT: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_FLAG: Final = re.compile(
+    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
+)
+_IDEOGRAPH: Final = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_SUPPLEMENT: Final = re.compile(
+    f"(?<![{_IDEOGRAPH}])[\U000e0100-\U000e01ef]+|(?<=[\U000e0100-\U000e01ef])[\U000e0100-\U000e01ef]+"
+)
+_SELECTOR: Final = re.compile(
+    "(?<![\u0023\u002a0-9\u00a9\u00ae\u203c-\u32ff\u1000-\u109f\u1800-\u18af\uf900-\ufaff\u3400-\u9fff\ua840-\ua87f"
+    "\U00010000-\U0003fffd])[\ufe00-\ufe0f]+|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+"
+)
+_BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]")
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u3164\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff]|(?<![\u1800-\u18af])[\u180b-\u180f]"
+)
+_JOINING: Final = (
+    "\u0600-\u08ff\u0900-\u0dff\u0f00-\u0fff\u1000-\u109f\u1700-\u18af\u1900-\u1aff\u1b00-\u1c4f\ua800-\ua97f\uaa00-\uabff"
+    "\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
+)
+"""The scripts in whose words a zero-width joiner or non-joiner is a matter of spelling: Arabic and the Indic ones."""
+
+_EMOJI: Final = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e007f"
+_JOINER: Final = re.compile(
+    f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
+    f"|(?<=[{_JOINING}])\u200d(?![\u200c\u200d\\w])"
+    f"|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}])"
+    "|([\u200c\u200d])"
+)
+_MARKS: Final = re.compile(
+    "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
+
+_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
+_CODE: Final = re.compile(r"(?<![`\\])(`+)(?!`)(?:(?!\n\n).){0,5000}?(?<!`)\1(?!`)", re.DOTALL)
+_IMAGE: Final = re.compile(r"(?<!\\)((?:\\\\)*)!(?=\[)")
+_TAG: Final = re.compile(
+    r"(?<!\\)((?:\\\\)*)<(?!https?://[^\s<>]*>)(?=/?[a-zA-Z][^<>]{0,1000}>|!--|!\[CDATA|!doctype|\?)", re.IGNORECASE
+)
+_LINK: Final = re.compile(
+    r"(?<!\\)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,2000})\]\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)([^()\n]{0,500}(?:\([^()\n]*\)[^()\n]*)?)\)"
+)
+_TARGET: Final = re.compile(r"(?<!\\)\]\((?=(\s{0,20}[^\n]{0,300}))")
+_DEFINITION: Final = re.compile(r"^([ \t>]{0,12})\[(?=(?!\^)[^\[\]\n]{1,999}\]:)", re.MULTILINE)
+_AUTOLINK: Final = re.compile(r"(?<!\\)<(?=(?!https?:)[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>)")
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_DISGUISE: Final = re.compile(r"[\x00-\x20\\]+")
+_HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
+
+_SAID: Final = {
+    "tags": "invisible characters removed",
+    "selectors": "invisible characters removed",
+    "bidi": "direction controls removed",
+    "zero-width": "invisible characters removed",
+    "marks": "piled-up accents removed",
+    "reserved": "reserved model marks broken",
+    "image": "images not loaded",
+    "link": "links of another kind than http removed",
+}
+
+
+def strip_invisible(text: str) -> tuple[str, Counts]:
+    """Return `text` without invisible characters, and how many went for which reason.
+
+    What belongs to the spelling stays: joiners in Persian, the Indic scripts and emoji, the tags of regional flags,
+    variation selectors behind emoji and ideographs.
+    """
+    counts: Counts = Counter()
+    if not text.isascii():
+        if _SUSPECT.search(text) or "\u200c" in text:
+            text = _strip(text, counts)
+        text, found = _MARKS.subn(r"\1", text)
+        counts["marks"] += found
+    return text, +counts
+
+
+def _strip(text: str, counts: Counts) -> str:
+    before = len(text)
+    text = _FLAG.sub(lambda match: match[1] or "", text)
+    counts["tags"] += before - len(text)
+    for name, pattern in (
+        ("selectors", _SUPPLEMENT),
+        ("bidi", _BIDI),
+        ("zero-width", _UNSEEN),
+        ("selectors", _SELECTOR),
+    ):
+        before = len(text)
+        text = pattern.sub("", text)
+        counts[name] += before - len(text)
+    while True:  # a joiner that goes may leave another one without its neighbour
+        before = len(text)
+        text = _JOINER.sub(lambda match: "" if match[1] else match[0], text)
+        if len(text) == before:
+            return text
+        counts["zero-width"] += before - len(text)
+
+
+def clean_text(markdown: str) -> tuple[str, Counts]:
+    """Return Markdown that may be given to a model, and what was removed or broken.
+
+    Invisible characters go; images do not load, links lead to http(s) or nowhere, HTML is text, and no mark of a
+    model's own is left whole. What a person can read stays readable. Doing it twice changes nothing.
+    """
+    text, counts = strip_invisible(markdown)
+    text, counts["reserved"] = break_reserved(text)
+    if any(sign in text for sign in "[<!"):
+        text = "".join(part if code else _tame(part, counts) for part, code in _parts(text))
+    return text, +counts
+
+
+def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
+    """Return what was removed as sentences for a result's warnings."""
+    totals: Counter[str] = Counter()
+    for reason, count in counts.items():
+        totals[_SAID[reason]] += count
+    return tuple(f"{said}: {count}" for said, count in totals.items() if count)
+
+
+def _parts(text: str) -> list[tuple[str, bool]]:
+    """Return the pieces of a Markdown text, each with whether it is code."""
+    parts: list[tuple[str, bool]] = []
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        match = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            if match and match[1].startswith(fence) and not line[match.end() :].strip(" \t\r\n" + fence[0]):
+                parts.append(("".join(lines), True))
+                lines, fence = [], ""
+        elif match and not (match[1][0] == "`" and "`" in line[match.end() :]):
+            parts += _spans("".join(lines))
+            lines, fence = [line], match[1]
+        else:
+            lines.append(line)
+    if fence:
+        parts.append(("".join(lines), True))
+    else:
+        parts += _spans("".join(lines))
+    return parts
+
+
+def _spans(text: str) -> list[tuple[str, bool]]:
+    if "`" not in text:
+        return [(text, False)]
+    parts, end = [], 0
+    for match in _CODE.finditer(text):
+        parts += [(text[end : match.start()], False), (match[0], True)]
+        end = match.end()
+    return [*parts, (text[end:], False)]
+
+
+def _tame(text: str, counts: Counts) -> str:
+    """Return prose in which nothing loads, runs or leads elsewhere than the web."""
+    text, found = _IMAGE.subn(r"\1\\!", text)
+    counts["image"] += found
+    text, found = _DEFINITION.subn(r"\1\\[", text)
+    counts["link"] += found
+    if "](" in text:
+        text = _LINK.sub(lambda match: _link(match, counts), text)
+        text = _TARGET.sub(lambda match: _target(match, counts), text)
+    text = _AUTOLINK.sub(r"\\<", text)
+    return _TAG.sub(r"\1\\<", text)
+
+
+def _link(match: re.Match[str], counts: Counts) -> str:
+    rest = match[3].lstrip()
+    rest = match[3].lstrip()
+    target = match[2].strip("<>") + ("" if rest[:1] in {'"', "'", "("} else rest)
+    if _is_web(target):
+        return match[0]
+    counts["link"] += 1
+    return match[1]
+
+
+def _target(match: re.Match[str], counts: Counts) -> str:
+    """Break a link whose label is too tangled for `_LINK`, or that another one has left behind."""
+    if _is_web(match[1].lstrip(" \t\n<")):
+        return match[0]
+    counts["link"] += 1
+    return r"]\("
+
+
+def _is_web(target: str) -> bool:
+    target = _DISGUISE.sub("", html.unescape(target))
+    return _HTTP.match(target) is not None or _SCHEME.match(target) is None

@@ -1,0 +1,455 @@
+"""The chosen part of a page as Markdown, in one pass over its tree and without recursion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from turbohtml import Element, Node, Text
+
+from groundwire.reading.code import code_language, code_text, is_code_table
+from groundwire.reading.escaping import fence, inline_code
+from groundwire.reading.footnotes import footnotes, is_back_reference
+from groundwire.reading.formulas import formula, image_formula, script_formula
+from groundwire.reading.links import Links
+from groundwire.reading.tables import Grid, is_layout
+from groundwire.reading.writer import Writer
+
+__all__ = ["to_markdown"]
+
+_BLOCKS: Final = frozenset(
+    {
+        "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir", "div", "dl",
+        "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html", "legend", "main", "nav",
+        "optgroup", "option", "p", "search", "section", "tbody", "tfoot", "thead", "colgroup",
+    }
+)  # fmt: skip
+_SKIPPED: Final = frozenset(
+    {
+        "head", "style", "template", "noscript", "svg", "audio", "video", "canvas", "iframe", "object", "embed",
+        "select", "datalist", "textarea", "title", "rp", "map", "noframes", "col", "param", "source", "track", "wbr",
+        "link", "meta", "base", "area", "progress", "meter",
+    }
+)  # fmt: skip
+_PERMALINK: Final = re.compile(
+    r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
+)
+_PERMALINK_TEXT: Final = frozenset({"", "#", "\u00b6", "\u00a7", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"})
+_MAX_NUMBER: Final = 999_999_999  # CommonMark takes nine digits
+_MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
+_MAX_TABLES: Final = 20  # tables in each other that are looked at
+
+_Close = Callable[[], None]
+_Open = Callable[[Element], "_Close | None | bool"]
+
+
+def to_markdown(root: Element, base_url: str) -> str:
+    """Return an element and what is in it as Markdown.
+
+    Headings, lists, tables, code, links, quotes, definitions, footnotes and formulas keep their structure; images are
+    left out. The text of the page is escaped where it would be taken for markup. Takes time linear in the size of the
+    tree, however deep it is.
+
+    Args:
+        root: The element. What should not be seen or is not content is expected to be gone from it already.
+        base_url: The address that its relative links are relative to (`Document.base_url`). Links that do not lead to
+            an http or https address become their text.
+    """
+    return _Renderer(root, base_url).run()
+
+
+class _Renderer:
+    """Walks one tree.
+
+    A handler opens an element and returns what closes it, None when nothing does, and False when what is in the
+    element is not looked at.
+    """
+
+    def __init__(self, root: Element, base_url: str) -> None:
+        self._root = root
+        self._links = Links(base_url)
+        self._notes = footnotes(root)
+        self._writer = Writer()
+        self._lists: list[int | None] = []
+        self._item_filled = False
+        self._grids: list[Grid | None] = []
+        self._in_note = 0
+        self._in_code = False
+        self._in_term = False
+        self._searches = 0
+        block = self._block
+        self._handlers: dict[str, _Open] = {name: block for name in _BLOCKS}
+        self._handlers |= {name: _skip for name in _SKIPPED}
+        self._handlers |= {f"h{level}": self._heading for level in range(1, 7)}
+        self._handlers |= {name: self._code for name in ("code", "tt", "samp", "kbd")}
+        self._handlers |= {name: self._strong for name in ("strong", "b")}
+        self._handlers |= {name: self._em for name in ("em", "i")}
+        self._handlers |= {name: self._del for name in ("del", "s", "strike")}
+        self._handlers |= {
+            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "dd": self._definition,
+            "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "li": self._item,
+            "listing": self._pre, "math": self._math, "menu": self._list, "mjx-container": self._math, "ol": self._list,
+            "plaintext": self._pre, "pre": self._pre, "q": self._quotation, "rt": self._ruby, "script": self._script,
+            "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": self._table,
+            "td": self._cell, "th": self._cell, "tr": self._row, "ul": self._list, "xmp": self._pre,
+        }  # fmt: skip
+
+    def run(self) -> str:
+        text = self._writer.text
+        handlers = self._handlers
+        top: Iterator[Node] = iter((self._root,))
+        stack: list[tuple[Iterator[Node], _Close | None]] = [(top, None)]
+        while stack:
+            nodes, close = stack[-1]
+            for node in nodes:
+                if type(node) is Text:
+                    text(node.data)
+                elif type(node) is Element:
+                    handler = handlers.get(node.tag)
+                    closing = handler(node) if handler is not None else None
+                    if closing is not False:
+                        stack.append((iter(node), closing if callable(closing) else None))
+                        break
+            else:
+                stack.pop()
+                if close is not None:
+                    close()
+        return self._writer.result()
+
+    def _block(self, element: Element) -> _Close:
+        writer = self._writer
+        writer.flush()
+        if self._notes and (label := self._notes.get(element.attr("id") or "")):
+            return self._note(label, writer.flush)
+        return writer.flush
+
+    def _note(self, label: str, otherwise: _Close) -> _Close:
+        """Open the definition of a footnote."""
+        if not self._writer.open_container(f"[^{label}]: ", "    "):
+            return otherwise
+        self._in_note += 1
+
+        def close() -> None:
+            self._in_note -= 1
+            self._writer.close_container()
+
+        return close
+
+    def _heading(self, element: Element) -> _Close:
+        self._writer.open_heading(int(element.tag[1]))
+        return self._writer.close_heading
+
+    def _quote(self, _element: Element) -> _Close:
+        return self._writer.close_container if self._writer.open_container("> ", "> ") else self._writer.flush
+
+    def _rule(self, _element: Element) -> bool:
+        self._writer.flush()
+        if not self._writer.in_cell:
+            self._writer.block("---")
+        return False
+
+    def _br(self, _element: Element) -> bool:
+        self._writer.line_break()
+        return False
+
+    def _strong(self, _element: Element) -> _Close | None:
+        return self._writer.close_mark if self._writer.open_mark("strong") else None
+
+    def _em(self, _element: Element) -> _Close | None:
+        return self._writer.close_mark if self._writer.open_mark("em") else None
+
+    def _del(self, _element: Element) -> _Close | None:
+        return self._writer.close_mark if self._writer.open_mark("del") else None
+
+    def _sup(self, _element: Element) -> _Close | None:
+        return self._writer.close_mark if self._writer.open_mark("sup") else None
+
+    def _sub(self, _element: Element) -> _Close | None:
+        return self._writer.close_mark if self._writer.open_mark("sub") else None
+
+    def _quotation(self, _element: Element) -> _Close:
+        self._writer.text('"')
+        return lambda: self._writer.text('"')
+
+    def _ruby(self, _element: Element) -> _Close:
+        self._writer.text("(")
+        return lambda: self._writer.text(")")
+
+    def _button(self, _element: Element) -> _Close:
+        self._writer.text(" ")
+        return lambda: self._writer.text(" ")
+
+    def _summary(self, _element: Element) -> _Close:
+        writer = self._writer
+        writer.flush()
+        marked = writer.open_mark("strong")
+
+        def close() -> None:
+            if marked:
+                writer.close_mark()
+            writer.flush()
+
+        return close
+
+    def _link(self, element: Element) -> _Close | None | bool:
+        reference = element.attr("href")
+        if not reference:
+            return False if self._is_permalink(element, "") else None
+        if reference[0] == "#":
+            if self._is_permalink(element, reference):
+                return False
+            label = self._notes.get(reference[1:]) if self._notes else None
+            if label and element.text.strip(" \n\t[]") == label.replace("-", " "):
+                self._writer.raw(f"[^{label}]")
+                return False
+            if is_back_reference(element.text[:20]):
+                return False
+            return None
+        if self._is_permalink(element, reference):
+            return False
+        address = self._links.resolve(reference)
+        return self._writer.close_mark if address and self._writer.open_mark("link", address) else None
+
+    def _is_permalink(self, element: Element, reference: str) -> bool:
+        """Whether a link only lets its reader copy the address of a heading."""
+        classes = element.attr("class")
+        if classes and _PERMALINK.search(classes):
+            return element.text.strip() in _PERMALINK_TEXT
+        return bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
+
+    def _code(self, element: Element) -> _Close | None | bool:
+        if self._in_code:
+            return None
+        if any(child.attr("href") for child in element.iter_elements("a")):
+            self._in_code = True  # its links say more than its face
+            return self._leave_code
+        if element.find("br") is not None and not self._writer.in_cell and not self._writer.in_heading:
+            return self._pre(element)
+        if image := element.find("img"):
+            return None if image_formula(image) else self._ticks(element)
+        return self._ticks(element)
+
+    def _leave_code(self) -> None:
+        self._in_code = False
+
+    def _ticks(self, element: Element) -> bool:
+        data = element.text.replace("\xad", "")
+        code = inline_code(data)
+        if not code:
+            self._writer.text(" ")
+            return False
+        if data[0].isspace():
+            self._writer.text(" ")
+        if self._writer.last_char() == "`":
+            self._writer.text(" ")
+        self._writer.raw(code)
+        if data[-1].isspace():
+            self._writer.text(" ")
+        return False
+
+    def _pre(self, element: Element) -> bool:
+        writer = self._writer
+        writer.flush()
+        code = code_text(element)
+        if not code.strip():
+            return False
+        if writer.in_cell:
+            writer.raw(inline_code(code))
+            writer.flush()
+        else:
+            writer.block(fence(code, code_language(element)))
+        return False
+
+    def _list(self, element: Element) -> _Close:
+        writer = self._writer
+        writer.flush()
+        start: int | None = None
+        if element.tag == "ol":
+            start = _number(element.attr("start"), 1)
+        nested = self._lists and isinstance(element.parent, Element) and element.parent.tag in {"ul", "ol", "menu"}
+        indented = bool(nested) and writer.open_container("  ", "  ", tight=True)
+        self._lists.append(start)
+        if len(self._lists) > 1 and (start is None or start == 1):
+            writer.next_tight()
+
+        def close() -> None:
+            self._lists.pop()
+            if indented:
+                writer.close_container()
+            else:
+                writer.flush()
+
+        return close
+
+    def _item(self, element: Element) -> _Close:
+        writer = self._writer
+        writer.flush()
+        if self._notes and (label := self._notes.get(element.attr("id") or "")):
+            return self._note(label, writer.flush)
+        marker = "- "
+        if self._lists:
+            number = self._lists[-1]
+            if number is not None:
+                number = _number(element.attr("value"), number)
+                marker = f"{number}. "
+                self._lists[-1] = min(number + 1, _MAX_NUMBER)
+        if writer.in_cell:
+            writer.bullet = "\u2022 " if marker == "- " else ""
+            return writer.flush
+        if not writer.open_container(marker, " " * len(marker), tight=_follows_item(element)):
+            return writer.flush
+        return writer.close_container
+
+    def _term(self, element: Element) -> _Close:
+        writer = self._writer
+        self._block(element)
+        if self._in_term:
+            return writer.flush
+        self._in_term = True
+        marked = element.find("code") is None and element.find("strong") is None and writer.open_mark("strong")
+
+        def close() -> None:
+            self._in_term = False
+            if marked:
+                writer.close_mark()
+            writer.flush()
+
+        return close
+
+    def _definition(self, element: Element) -> _Close:
+        writer = self._writer
+        writer.flush()
+        if self._notes and (label := self._notes.get(element.attr("id") or "")):
+            return self._note(label, writer.flush)
+        if writer.in_cell or not _is_line(element):
+            return writer.flush
+        writer.next_tight()
+        writer.raw(": ")
+        return writer.flush
+
+    def _input(self, element: Element) -> bool:
+        if (element.attr("type") or "").lower() == "checkbox" and self._lists and not self._writer.last_char().strip():
+            self._writer.raw("[x] " if element.attr("checked") is not None else "[ ] ")
+        return False
+
+    def _image(self, element: Element) -> bool:
+        if tex := image_formula(element):
+            self._formula(tex, block=False)
+        else:
+            alt = (element.attr("alt") or "").strip()
+            if alt and len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt):
+                self._writer.text(alt)  # an emoji that is drawn as an image
+        return False
+
+    def _formula(self, tex: str, *, block: bool) -> None:
+        writer = self._writer
+        if block and not writer.in_cell and not writer.in_heading:
+            writer.flush()
+            writer.block(f"$$\n{tex}\n$$")
+        else:
+            writer.raw(f"${tex}$")
+
+    def _math(self, element: Element) -> bool:
+        tex, block = formula(element)
+        if tex:
+            self._formula(tex, block=block)
+        else:
+            self._writer.text(element.text)
+        return False
+
+    def _script(self, element: Element) -> bool:
+        if (found := script_formula(element)) and found[0]:
+            self._formula(found[0], block=found[1])
+        return False
+
+    def _span(self, element: Element) -> bool | None:
+        classes = element.attr("class")
+        if not classes:
+            return None
+        if "katex" in classes or "mwe-math" in classes:
+            self._searches += 1
+            if "mwe-math-element" in classes or (
+                self._searches <= _MAX_SEARCHES and element.find("annotation") is not None
+            ):
+                return self._math(element)
+        elif "MathJax" in classes or "mw-editsection" in classes:
+            return element.find("math") is not None and self._math(element)
+        elif self._in_note and re.search(r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes):
+            return False
+        return None
+
+    def _table(self, element: Element) -> _Close | bool:
+        writer = self._writer
+        writer.flush()
+        deep = len(self._grids) >= _MAX_TABLES
+        if not deep and is_code_table(element):
+            self._code_table(element)
+            return False
+        layout = writer.in_cell or deep or is_layout(element)
+        grid = None if layout else Grid()
+        self._grids.append(grid)
+
+        def close() -> None:
+            writer.flush()
+            self._grids.pop()
+            if grid is not None and (markdown := grid.to_markdown()):
+                writer.block(markdown)
+
+        return close
+
+    def _code_table(self, table: Element) -> None:
+        blocks = [block for block in table.iter_elements("pre") if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child") is None]
+        code = code_text(blocks[-1]) if blocks else code_text(table)
+        if code.strip():
+            self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))
+
+    def _row(self, _element: Element) -> _Close:
+        self._writer.flush()
+        if self._grids and (grid := self._grids[-1]) is not None:
+            grid.start_row()
+        return self._writer.flush
+
+    def _cell(self, element: Element) -> _Close:
+        writer = self._writer
+        grid = self._grids[-1] if self._grids else None
+        if grid is None or writer.in_cell:
+            writer.flush()
+            return writer.flush
+        grid.start_cell(element)
+        writer.open_cell()
+        return lambda: grid.end_cell(writer.close_cell())
+
+
+def _skip(_element: Element) -> bool:
+    return False
+
+
+def _number(value: str | None, default: int) -> int:
+    text = (value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else default
+
+
+def _follows_item(element: Element) -> bool:
+    """Whether the nearest element before this one is an item of the same list or nothing but the list's own beginning."""
+    for node in element.previous_siblings:
+        if type(node) is Element:
+            return node.tag in {"li", "ul", "ol"}
+    return False
+
+
+def _is_line(element: Element) -> bool:
+    """Whether a definition begins with text, not with a list, a table or code."""
+    for node in element:
+        if type(node) is Text:
+            if not node.data.isspace():
+                return True
+        elif type(node) is Element:
+            if node.tag in {"div", "p"}:
+                return node.tag == "p" or _is_line_inside(node)
+            return node.tag not in {"ul", "ol", "dl", "table", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}
+    return False
+
+
+def _is_line_inside(element: Element) -> bool:
+    return not any(True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element)

@@ -1,0 +1,262 @@
+"""What a page says about itself: title, author, site, dates, language."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from itertools import islice
+from typing import Final
+from urllib.parse import urlsplit
+
+from turbohtml import Document, Element
+
+from groundwire.reading.clean import strip_controls
+from groundwire.reading.dates import iso_date
+from groundwire.reading.jsonld import Thing, main_thing, name_of, things
+
+__all__ = ["Metadata", "read_metadata"]
+
+_MAX_METAS: Final = 500
+_MAX_TIMES: Final = 200
+_LENGTHS: Final = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
+_LANGUAGE: Final = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?")
+_SEPARATOR: Final = re.compile(r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*")
+_NOT_WORD: Final = re.compile(r"[\W_]+")
+_BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
+_URL: Final = re.compile(r"https?://", re.IGNORECASE)
+_PUBLISHED: Final = (
+    "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
+    "citation_online_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date",
+    "dcterms.date", "parsely-pub-date", "sailthru.date", "datepublished", "date", "pubdate", "publish-date",
+    "publish_date", "publication_date", "article.published", "prism.publicationdate", "article:published",
+    "og:published_time", "release_date",
+)  # fmt: skip
+_MODIFIED: Final = (
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+    "article.updated", "revised", "lastmod",
+)  # fmt: skip
+_DATE_CLASS: Final = re.compile(r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What a page says about itself; empty or None where it says nothing."""
+
+    title: str = ""
+    """The title, without the site's name."""
+    author: str | None = None
+    """Who wrote it; several names are separated by commas."""
+    site: str | None = None
+    """The site's name."""
+    published: str | None = None
+    """When it was published, as ISO 8601, as exact as the page says."""
+    modified: str | None = None
+    """When it was changed last, as ISO 8601."""
+    language: str | None = None
+    """The language as a BCP 47 tag."""
+    description: str | None = None
+    """A sentence or two on what it is about."""
+    kind: str | None = None
+    """What it is: a type of schema.org such as `NewsArticle` or `Product`, else the type of the Open Graph."""
+
+
+def read_metadata(document: Document, url: str) -> Metadata:
+    """Return what a page says about itself in JSON-LD, `<meta>`, microdata, `<time>` and `<title>`.
+
+    Nothing is guessed: a date stands in the result only when the page gives it as its own. Changes nothing in the tree,
+    and never raises over what is in it.
+
+    Args:
+        document: The page, before anything is taken from it.
+        url: Its address.
+    """
+    metas = _metas(document)
+    found = things(document)
+    thing, kind = main_thing(found, url)
+    site = _text(
+        "site",
+        metas.get("og:site_name"),
+        name_of(thing.get("publisher"), found) if thing.get("publisher") else None,
+        next((_string(item.get("name")) for item in found if item.get("@type") == "WebSite"), None),
+        metas.get("citation_journal_title"),
+        metas.get("application-name"),
+    )
+    return Metadata(
+        title=_title(document, metas, thing, site or "", url),
+        author=_author(document, metas, thing, found),
+        site=site,
+        published=_published(document, metas, thing),
+        modified=_first_date(_string(thing.get("dateModified")), *(metas.get(name) for name in _MODIFIED))
+        or _itemprop_date(document, "dateModified"),
+        language=_language(document, metas, thing),
+        description=_text(
+            "description", metas.get("description"), metas.get("og:description"), _string(thing.get("description"))
+        ),
+        kind=kind or _kind(metas.get("og:type")),
+    )
+
+
+def _metas(document: Document) -> dict[str, str]:
+    """Return the contents of the page's `<meta>` elements by name; of several authors, all."""
+    metas: dict[str, str] = {}
+    for meta in islice(document.iter_elements("meta"), _MAX_METAS):
+        content = (meta.attr("content") or "")[:2_000].strip()
+        name = (meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or "").strip().lower()
+        if not content or not name:
+            continue
+        if name not in metas:
+            metas[name] = content
+        elif name in {"citation_author", "dc.creator", "author"} and len(metas[name]) < 300 and content not in metas[name]:
+            metas[name] = f"{_family_last(metas[name])}, {_family_last(content)}"
+    return metas
+
+
+def _family_last(name: str) -> str:
+    """Return a name of the form `Family, Given` in the order in which it is spoken."""
+    family, comma, given = name.partition(", ")
+    return f"{given} {family}" if comma and "," not in given and " " not in family else name
+
+
+def _string(value: object) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("@value") or value.get("name")
+    return value if isinstance(value, str) else None
+
+
+def _text(name: str, *candidates: str | None) -> str | None:
+    """Return the first candidate that says something, on one line, without controls, and not too long."""
+    limit = _LENGTHS[name]
+    for candidate in candidates:
+        if candidate and (text := " ".join(strip_controls(candidate[: 4 * limit].replace("\xad", "")).split())):
+            if "&" in text:
+                text = " ".join(unescape(text).split())
+            return text if len(text) <= limit else text[: limit - 1].rstrip() + "\u2026"
+    return None
+
+
+def _title(document: Document, metas: dict[str, str], thing: Thing, site: str, url: str) -> str:
+    heading = document.find("h1")
+    heading_text = _text("title", heading.text[:2_000]) if heading is not None else None
+    element = next((title for title in document.iter_elements("title") if title.namespace.value == "html"), None)
+    others = [heading_text or "", metas.get("og:title", ""), element.text[:2_000] if element is not None else ""]
+    headline = _text("title", _string(thing.get("headline")))
+    title = _text(
+        "title",
+        headline if headline and _agrees(headline, others) else None,
+        metas.get("citation_title"),
+        metas.get("og:title"),
+        metas.get("dc.title"),
+        metas.get("twitter:title"),
+        element.text if element is not None else None,
+    )
+    if not title:
+        return heading_text or ""
+    return _without_site(title, site, heading_text or "", url)
+
+
+def _agrees(headline: str, others: list[str]) -> bool:
+    """Whether a headline is in what the page shows as its title, or the other way round; some wikis put a description there."""
+    bare = _bare(headline)
+    seen = [text for other in others if (text := _bare(other))]
+    return bool(bare) and (not seen or any(bare in text or text in bare for text in seen))
+
+
+def _without_site(title: str, site: str, heading: str, url: str) -> str:
+    """Return a title without the site's name at its end or beginning, where it is sure to be that."""
+    marks = list(_SEPARATOR.finditer(title))
+    if not marks:
+        return title
+    host = (urlsplit(url).hostname or "") if _URL.match(url) else ""
+    labels = {_bare(label) for label in host.removeprefix("www.").split(".")[:-1]} | {_bare(host.removeprefix("www."))}
+    names = {_bare(site), *labels} - {""}
+    first, last = marks[0], marks[-1]
+    if _bare(heading) and len(_bare(heading)) > 3:
+        for mark in marks:
+            if _bare(title[: mark.start()]) == _bare(heading):
+                return title[: mark.start()].strip()
+    if _bare(title[last.end() :]) in names:
+        return title[: last.start()].strip() or title
+    if _bare(title[: first.start()]) in names:
+        return title[first.end() :].strip() or title
+    return title
+
+
+def _bare(text: str) -> str:
+    return _NOT_WORD.sub("", text).casefold()
+
+
+def _author(document: Document, metas: dict[str, str], thing: Thing, found: list[Thing]) -> str | None:
+    candidates: list[str | None] = [
+        name_of(thing.get("author") or thing.get("creator"), found),
+        metas.get("citation_author") and _family_last(metas["citation_author"]),
+        metas.get("author"),
+        metas.get("article:author"),
+        metas.get("dc.creator"),
+        metas.get("parsely-author"),
+        metas.get("sailthru.author"),
+        metas.get("twitter:data1") if metas.get("twitter:label1", "").lower() == "written by" else None,
+    ]
+    element = document.select_one('article [itemprop="author"], main [itemprop="author"], [rel="author"]')
+    if element is not None:
+        named = element.find(attrs={"itemprop": "name"})
+        candidates.append((named if named is not None else element).text[:300])
+    for candidate in candidates:
+        if candidate and not _URL.match(candidate.strip()):
+            author = _text("author", _BYLINE.sub("", candidate.strip()))
+            if author and author.lower() not in {"admin", "administrator", "none", "null", "undefined", "unknown"}:
+                return author
+    return None
+
+
+def _first_date(*candidates: str | None) -> str | None:
+    return next((day for candidate in candidates if candidate and (day := iso_date(candidate))), None)
+
+
+def _published(document: Document, metas: dict[str, str], thing: Thing) -> str | None:
+    day = _first_date(
+        _string(thing.get("datePublished")), *(metas.get(name) for name in _PUBLISHED), _string(thing.get("dateCreated"))
+    )
+    return day or _itemprop_date(document, "datePublished") or _time(document)
+
+
+def _itemprop_date(document: Document, name: str) -> str | None:
+    element = document.select_one(f'[itemprop="{name}"]')
+    if element is None:
+        return None
+    return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
+
+
+def _time(document: Document) -> str | None:
+    """Return the day of the `<time>` that is marked as the article's own, or that stands alone in it."""
+    own: list[Element] = []
+    for time in islice(document.iter_elements("time"), _MAX_TIMES):
+        if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):
+            if day := _first_date(time.attr("datetime"), time.text[:64]):
+                return day
+        elif time.closest("article, main") is not None:
+            own.append(time)
+    if own:
+        days = {_first_date(time.attr("datetime"), time.text[:64]) for time in own}
+        if len(days) == 1:
+            return days.pop()
+    return None
+
+
+def _language(document: Document, metas: dict[str, str], thing: Thing) -> str | None:
+    root = document.root
+    declared = (root.attr("lang") or root.attr("xml:lang")) if root is not None else None
+    for value in (declared, metas.get("content-language"), _string(thing.get("inLanguage")), metas.get("og:locale"),
+                  metas.get("dc.language"), metas.get("citation_language")):  # fmt: skip
+        match = _LANGUAGE.fullmatch(value.partition(",")[0].strip()) if value else None
+        if match and match[1].lower() not in {"und", "mul", "zxx"}:
+            parts = (match[1].lower(), (match[2] or "").title(), (match[3] or "").upper())
+            return "-".join(part for part in parts if part)
+    return None
+
+
+def _kind(value: str | None) -> str | None:
+    value = (value or "").strip().lower()
+    return value if re.fullmatch(r"[a-z][a-z0-9_.:-]{1,40}", value) else None

@@ -1,0 +1,58 @@
+"""The marks by which models tell roles, turns and tool calls apart, broken where a page contains them.
+
+Such a mark in a page is text like any other, yet a tokenizer or a parser downstream may take it for the real thing. It
+stays readable and is no longer the exact token: a backslash stands behind its first character. Sources, each the chat
+template or the tokenizer configuration that its makers publish: ChatML and Harmony (OpenAI), Llama 2 to 4 (Meta), Gemma
+(Google), Mistral's control tokens, DeepSeek (full-width bars), Qwen, Phi, Command R (Cohere), GLM, Granite, T5, and the
+function-call markup of Anthropic.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["break_reserved"]
+
+_BAR: Final = "[|\uff5c\u00a6\u01c0\u2223\u2502\u2758\u4e28\uffe8]"
+_LESS: Final = "[<\uff1c\ufe64\u2039]"
+_GREATER: Final = "[>\uff1e\ufe65\u203a]"
+
+_TAGS: Final = (
+    # Anthropic, and tool markup of the same shape (Qwen, Hermes, GLM, Granite)
+    "function_calls?", "function_results?", "function", "invoke", "parameter", "tool_calls?", "tool_use",
+    "tool_results?", "tool_responses?", "tool_outputs?", "tool_name", "tools", "system", "system_prompt",
+    "system-reminder", "assistant", "human", "thinking", "think", "scratchpad", "arg_key", "arg_value",
+    # Gemma
+    "(?:start|end)_of_(?:turn|image)", "(?:start|end)_function_(?:call|response|declaration)",
+    # Llama 2, Mistral, T5 and tokenizers like theirs
+    "s", "bos", "eos", "pad", "unk", "sop", "eop", "extra_id_[0-9]+", "fim_(?:prefix|middle|suffix)", "endoftext",
+    # the fence of ours
+    "web_content(?:_[0-9a-f]+)?",
+)  # fmt: skip
+_BRACKETED: Final = (
+    "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "ARGS", "CALL_ID",
+    "MODEL_SETTINGS", "THINK", "IMG", "IMG_BREAK", "IMG_END", "gMASK", "sMASK",
+)  # fmt: skip
+
+_SHAPES: Final = (
+    rf"{_LESS}(?={_BAR}[^<>\n]{{1,80}}{_BAR}{_GREATER})",
+    rf"{_LESS}(?=[/\uff0f]?\s{{0,3}}(?:antml:|(?:{'|'.join(_TAGS)})(?:[\s/=:][^<>\n]{{0,200}})?{_GREATER}))",
+    rf"{_LESS}(?={_LESS}[/\uff0f]?SYS{_GREATER}{{2}})",
+    rf"[\[\uff3b](?=[/\uff0f]?(?:{'|'.join(_BRACKETED)})[\]\uff3d])",
+)
+_RESERVED: Final = re.compile("|".join(_SHAPES), re.IGNORECASE)
+_HINT: Final = re.compile(r"[<\uff1c\ufe64\u2039\[\uff3b]")
+_TURN: Final = re.compile(r"^((?:\s*\n)?[ \t>*_#-]{0,8})(Human|Assistant)(?=:)", re.MULTILINE)
+
+
+def break_reserved(text: str) -> tuple[str, int]:
+    r"""Return `text` with a backslash in each reserved mark, as in `<\|im_start|>`, and how many there were.
+
+    A line that begins with `Human:` or `Assistant:` is one as well: it gets a space before the colon.
+    """
+    count = 0
+    if _HINT.search(text):
+        text, count = _RESERVED.subn(lambda match: match[0] + "\\", text)
+    text, turns = _TURN.subn(r"\1\2 ", text)
+    return text, count + turns

@@ -1,0 +1,144 @@
+"""Tables: which ones hold data and which only arrange a page, and data as a table of GitHub Flavored Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from turbohtml import Element
+
+__all__ = ["Grid", "is_layout"]
+
+_MAX_SPAN: Final = 1_000  # the HTML Standard's own limit for colspan
+_LONG_CELL: Final = 600  # characters; a cell with more and without a header row is a column of a page
+_BLOCKS: Final = ("table", "h1", "h2", "h3", "h4", "pre", "blockquote", "article", "section", "form")
+
+
+def is_layout(table: Element) -> bool:
+    """Whether a table arranges a page rather than relating data.
+
+    That is: it says so, or it has one row or one column, or it holds tables, headings, quotes or long texts while no
+    cell of it is a header.
+    """
+    role = (table.attr("role") or "").strip().lower()
+    if role in {"presentation", "none"}:
+        return True
+    rows = cells = widest = in_row = 0
+    header = False
+    row: Element | None = None
+    for element in table.iter_elements(("tr", "td", "th", *_BLOCKS)):
+        tag = element.tag
+        if tag == "tr":
+            rows, in_row, row = rows + 1, 0, element
+        elif tag in {"td", "th"}:
+            cells, in_row = cells + 1, in_row + 1
+            widest = max(widest, in_row)
+            header = header or tag == "th"
+            if cells > 40 and rows > 3 and widest > 1:
+                return False
+            if tag == "td" and not header and cells <= 8 and len(element.text) > _LONG_CELL:
+                return True
+        elif element == table:
+            continue
+        elif not header and row is not None:
+            return True
+        elif tag == "table":
+            break
+    return rows < 2 or widest < 2
+
+
+@dataclass(slots=True)
+class _Cell:
+    text: str
+    is_header: bool
+
+
+@dataclass(slots=True)
+class Grid:
+    """The cells of one table, filled in the order of the markup.
+
+    A cell that spans columns or rows is written once, at its beginning; the places that it covers stay empty.
+    """
+
+    rows: list[list[_Cell]] = field(default_factory=list)
+    """The rows so far."""
+    cell_open: tuple[int, int, bool] | None = None
+    """Columns, rows and whether it is a header, of the cell that is being filled."""
+    _spans: dict[int, int] = field(default_factory=dict)
+    _fillers: int = 0
+    _cells: int = 0
+
+    def start_row(self) -> None:
+        """Begin a row."""
+        self.rows.append([])
+        self._cover()
+
+    def start_cell(self, cell: Element) -> None:
+        """Begin a cell of the current row."""
+        if not self.rows:
+            self.start_row()
+        self.cell_open = (_span(cell, "colspan"), _span(cell, "rowspan"), cell.tag == "th")
+
+    def end_cell(self, text: str) -> None:
+        """End the open cell.
+
+        Args:
+            text: What is in it, as Markdown of one line.
+        """
+        if self.cell_open is None:
+            return
+        columns, rows, is_header = self.cell_open
+        self.cell_open = None
+        row = self.rows[-1]
+        self._cells += 1
+        start = len(row)
+        row.append(_Cell(text.replace("\n", " "), is_header))
+        for offset in range(columns):
+            if offset and not self._filler(row):
+                break
+            if rows > 1:
+                self._spans[start + offset] = rows - 1
+        self._cover()
+
+    def _cover(self) -> None:
+        """Leave empty the places that a cell from above covers."""
+        row = self.rows[-1]
+        while left := self._spans.pop(len(row), 0):
+            if left > 1:
+                self._spans[len(row)] = left - 1
+            if not self._filler(row):
+                self._spans.clear()
+                break
+
+    def _filler(self, row: list[_Cell]) -> bool:
+        """Add an empty cell; a page may ask for at most four times as many as it has cells, and 1,000."""
+        self._fillers += 1
+        if self._fillers > 1_000 + 4 * self._cells:
+            return False
+        row.append(_Cell("", is_header=False))
+        return True
+
+    def to_markdown(self) -> str:
+        """Return the table; "" when there is nothing in it."""
+        rows = [row for row in self.rows if any(cell.text for cell in row)]
+        if not rows:
+            return ""
+        width = max(len(row) for row in rows)
+        filled = [cell for cell in rows[0] if cell.text]
+        by_rows = len(rows) > 1 and rows[0][0].is_header and not any(cell.is_header for cell in rows[0][1:])
+        if by_rows and len(filled) > 1:  # its headers are in the first column: the first row is data as well
+            lines = ["|" + "  |" * width]
+        else:
+            first = rows.pop(0)
+            texts = [cell.text for cell in first] + [""] * (width - len(first))
+            lines = [f"| {' | '.join(texts)} |"]
+        lines.append("|" + " --- |" * width)
+        lines += [f"| {' | '.join([cell.text for cell in row])} |" for row in rows]
+        return "\n".join(lines)
+
+
+def _span(cell: Element, name: str) -> int:
+    value = (cell.attr(name) or "").strip()
+    if not value.isascii() or not value.isdigit() or len(value) > 5:
+        return 1
+    return min(max(int(value), 1), _MAX_SPAN)

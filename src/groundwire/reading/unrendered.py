@@ -1,0 +1,133 @@
+"""Elements that a browser does not render, taken out of a page's tree.
+
+Source: the HTML Standard, section 15 (Rendering) and 4.12 (Scripting); SVG 2, section 5; MathML Core, section 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
+
+__all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
+
+_NEVER: Final = frozenset(
+    {
+        "noscript", "iframe", "audio", "video", "canvas", "datalist", "noembed", "noframes", "meter", "progress",
+        "object", "annotation-xml", "frameset",
+    }
+)  # fmt: skip
+"""What a person never reads; what stands in them is for browsers that lack something, or for programs."""
+
+_TOOLS: Final = (
+    "style", "template", "head", "title", "rp", "select", "textarea", "metadata", "desc", "defs", "symbol", "clippath",
+    "clipPath", "mask", "pattern", "marker", "base", "link", "meta", "param", "area", "input",
+)  # fmt: skip
+_SELECTOR: Final = ", ".join((*sorted(_NEVER), *_TOOLS, "script", "annotation"))
+_HOSTS: Final = frozenset(
+    {
+        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
+        "nav", "p", "section", "span",
+    }
+)  # fmt: skip
+_COMMAND: Final = re.compile(
+    r"\\(?:begin|end|label|ref|tag|color|textcolor|operatorname|class|cssId|style|mathrm|mathbf|mathit|mathsf|mathcal)\*?"
+    r"\s*\{[^{}]*\}|\\[a-zA-Z]+"
+)
+_PROSE: Final = re.compile(r"[^\W\d_]{4,}")
+_MAX_PROSE: Final = 6  # words in a formula that are no commands
+_MATH_SCRIPT: Final = "math/"
+_TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
+
+
+def drop_unrendered(document: Document) -> Counter[str]:
+    """Take out of a page what is never on a screen; return how many pieces of text for people went, as `element`.
+
+    TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula.
+    """
+    counts: Counter[str] = Counter()
+    for kind in ("//comment()", "//processing-instruction()"):
+        for node in list(document.xpath_iter(kind)):
+            if isinstance(node, Node):
+                node.extract()
+    for element in document.select(_SELECTOR):
+        tag = element.tag
+        if tag == "script":
+            if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and _is_formula(element.text, ""):
+                continue
+        elif tag == "annotation":
+            if (element.attr("encoding") or "").lower() in _TEX:
+                math = element.closest("math")
+                if _is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
+                    continue
+        elif tag == "object" and element.attr("data") is None and element.attr("type") is None:
+            continue  # without anything to show, its fallback is shown
+        if tag in _NEVER and element.text.strip():
+            counts["element"] += 1
+        element.extract()
+    return counts
+
+
+def flatten_shadows(document: Document) -> None:
+    """Put declarative shadow trees where they are shown, their slots filled."""
+    for template in document.select("template[shadowrootmode]"):
+        host = template.parent
+        if not isinstance(host, Element) or (host.tag not in _HOSTS and "-" not in host.tag):
+            continue
+        shadow = next((child for child in template.children if isinstance(child, DocumentFragment)), None)
+        if shadow is None:
+            continue
+        template.extract()
+        slots: dict[str, Element] = {}
+        for slot in shadow.select("slot"):
+            slots.setdefault(slot.attr("name") or "", slot)
+        filled: set[str] = set()
+        for node in list(host.children):
+            name = (node.attr("slot") or "") if isinstance(node, Element) else ""
+            target = slots.get(name)
+            if target is None:
+                node.extract()
+                continue
+            if name not in filled and not (isinstance(node, Text) and not node.data.strip()):
+                target.clear()
+                filled.add(name)
+            target.append(node)
+        for child in list(shadow.children):
+            host.append(child)
+
+
+def fill_streamed(document: Document) -> None:
+    """Put what React streamed late where its script puts it: `<div hidden id="S:0">` for `<template id="B:0">`.
+
+    What stood there meanwhile (a spinner) goes, as far as the markers of React tell where it ends.
+    """
+    places = {
+        (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
+    }
+    if not places:
+        return
+    for segment in document.select('div[hidden][id^="S:"]'):
+        place = places.pop((segment.attr("id") or "")[2:], None)
+        if place is None or segment in place.ancestors:
+            continue
+        waiting: list[Node] = []
+        for node in place.next_siblings:
+            if isinstance(node, Comment) and node.data == "/$":
+                for spinner in waiting:
+                    spinner.extract()
+                break
+            waiting.append(node)
+        children = list(segment.children)
+        if children:
+            place.insert_before(*children)
+        place.extract()
+        segment.extract()
+
+
+def _is_formula(tex: str, shown: str) -> bool:
+    """Tell whether a text is TeX rather than prose; words that the formula shows may stand in it."""
+    squeezed = "".join(shown.split())
+    words = [word for word in _PROSE.findall(_COMMAND.sub(" ", tex)) if word not in squeezed]
+    return len(words) <= _MAX_PROSE // 2 if not squeezed else len(words) <= _MAX_PROSE

@@ -1,0 +1,194 @@
+"""Processes of our own for pages that would hold up or fill the caller's: warm, limited, and killed at the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from typing import Any, Final
+
+from groundwire.errors import Closed, PageTooLarge
+from groundwire.reading.convert import Converted
+from groundwire.reading.extracted import Extracted
+from groundwire.reading.frames import HEAD_SIZE, pack, sizes, unpack
+from groundwire.reading.softblock import SoftBlock
+
+__all__ = ["WorkerUnavailable", "Workers"]
+
+MEMORY: Final = 1_000_000_000
+"""Bytes of address space of one worker; the most that a page within the bounds took was a quarter of it."""
+SECONDS: Final = 20
+"""Seconds of processor time for one page; the slowest page within the bounds took a tenth of it."""
+_PAGES: Final = 200  # after so many, a worker is replaced: whatever libraries keep is gone with it
+_KEEP: Final = 400_000_000  # bytes; a worker that ever used more is replaced after the page
+_PIECE: Final = 65_536  # bytes written at a time; more would be copied into a buffer in this process
+_LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
+
+
+class WorkerUnavailable(Exception):
+    """No process can be started here; the page has to be converted in this one."""
+
+
+class _Worker:
+    """One process, from its start to its end."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._pages = 0
+        self._peak = 0
+
+    @property
+    def worn(self) -> bool:
+        """Whether it should not get another page."""
+        return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _KEEP
+
+    async def convert(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """Return the answer to one page.
+
+        Raises:
+            OSError, ValueError, EOFError: the process died, or does not speak in frames.
+        """
+        self._pages += 1
+        into, out = self._process.stdin, self._process.stdout
+        if into is None or out is None:
+            raise EOFError
+        for part in pack(header, body):
+            for start in range(0, len(part), _PIECE):
+                into.write(part[start : start + _PIECE])
+                await into.drain()
+        lengths = sizes(await out.readexactly(HEAD_SIZE))
+        answer, payload = [await out.readexactly(length) for length in lengths]
+        fields = unpack(answer)
+        self._peak = int(fields.pop("peak", 0))
+        return fields, payload
+
+    async def kill(self) -> None:
+        """End the process at once and wait until it is gone."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+        await self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+
+class Workers:
+    """A few processes that convert heavy pages; the first is started when the first such page comes.
+
+    All its calls must run in one event loop.
+
+    Args:
+        count: The most processes at once; further pages wait for one.
+        memory: Bytes of address space that a process may use, where the platform can limit it.
+        seconds: Seconds of processor time that a page may take, where the platform can limit it.
+    """
+
+    def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
+        self._limits = (str(memory), str(seconds))
+        self._turn = asyncio.Semaphore(count)
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._reapers: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def convert(self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str]) -> Converted:
+        """Return a body as Markdown; see `groundwire.reading.convert.convert`.
+
+        Whoever is cancelled here leaves no process at work for him.
+
+        Raises:
+            PageTooLarge: the page took more memory or time than it may.
+            WorkerUnavailable: no process can be started.
+            Closed: the workers were closed.
+        """
+        header = {"content_type": content_type, "url": url, "headers": dict(headers)}
+        async with self._turn:
+            if self._closed:
+                raise Closed("This Web was closed; make a new one.")
+            worker = self._idle.pop() if self._idle else await self._start()
+            self._busy.add(worker)
+            whole = False
+            try:
+                fields, content = await worker.convert(header, body)
+                whole = True
+            except _LOOP_ERRORS as error:
+                if self._closed:
+                    raise Closed("This Web was closed; make a new one.") from error
+                raise _too_heavy(url) from error
+            finally:
+                self._busy.discard(worker)
+                if whole and not worker.worn and not self._closed:
+                    self._idle.append(worker)
+                else:
+                    self._let_go(worker)
+        if "failed" in fields:
+            raise _too_heavy(url)
+        return _converted(fields, content)
+
+    async def aclose(self) -> None:
+        """End all processes; pages that are under way raise Closed."""
+        self._closed = True
+        for worker in (*self._idle, *self._busy):
+            self._let_go(worker)
+        self._idle.clear()
+        while self._reapers:
+            await asyncio.gather(*self._reapers)
+
+    def _let_go(self, worker: _Worker) -> None:
+        """End a process without waiting for it, so that a deadline is not overrun by its funeral."""
+        task = asyncio.get_running_loop().create_task(worker.kill())
+        self._reapers.add(task)
+        task.add_done_callback(self._reapers.discard)
+
+    async def _start(self) -> _Worker:
+        if not sys.executable:
+            raise WorkerUnavailable("there is no interpreter to start")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # the current folder is no place to import from
+                "-m",
+                "groundwire.reading.worker_main",
+                *self._limits,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                env=_environment(),
+                start_new_session=True,  # an interrupt from the keyboard is for the caller
+            )
+        except (OSError, NotImplementedError) as error:
+            raise WorkerUnavailable("no process can be started") from error
+        return _Worker(process)
+
+
+def _environment() -> dict[str, str]:
+    """Return what a worker needs to start: no key of the caller's goes to what reads hostile pages."""
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ
+    }
+    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
+
+
+def _too_heavy(url: str) -> PageTooLarge:
+    return PageTooLarge(
+        url,
+        "The page is too complex: turning it into Markdown took more memory or processor time than a page may take. "
+        "Look for a smaller page on the same subject.",
+    )
+
+
+def _converted(fields: dict[str, Any], content: bytes) -> Converted:
+    block = fields["block"]
+    return Converted(
+        extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
+        warnings=tuple(fields["warnings"]),
+        block=SoftBlock(**_tuples(block)) if block else None,
+    )
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields with the tuples that JSON made lists of."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

@@ -1,0 +1,295 @@
+"""Markdown, written block by block: what is open around a block goes in front of each of its lines.
+
+Every list and quote costs one prefix, every emphasis or link one mark; both have a limit, so that the time is linear
+in the text whatever a page nests.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.reading.escaping import escape_line, escape_text
+
+__all__ = ["BREAK", "Writer"]
+
+BREAK: Final = "\x0b"  # a line break that the page asks for; the others are spaces
+_MAX_CONTAINERS: Final = 12  # lists and quotes in each other that are still shown as such
+_MAX_MARKS: Final = 12
+_SPACES: Final = re.compile(r"[ \t\n\f\r]+")
+_BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
+_CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
+_DELIMITERS: Final = {"strong": "**", "em": "*", "del": "~~"}
+
+
+@dataclass(slots=True)
+class _Container:
+    first: str
+    rest: str
+    used: bool = False
+
+
+@dataclass(slots=True)
+class _Mark:
+    kind: str
+    start: int
+    address: str = ""
+
+
+class Writer:
+    """Takes text, marks and blocks in the order of a page; `result` is the Markdown."""
+
+    def __init__(self) -> None:
+        self._out: list[str] = []
+        self._line: list[str] = []
+        self._marks: list[_Mark] = []
+        self._fragile: str | None = None
+        self._containers: list[_Container] = []
+        self._cell: list[str] | None = None
+        self._tight = False
+        self._heading = ""
+        self.bullet = ""
+
+    @property
+    def in_cell(self) -> bool:
+        """Whether the text goes into a cell of a table, where there are no blocks."""
+        return self._cell is not None
+
+    @property
+    def in_heading(self) -> bool:
+        """Whether a heading is open."""
+        return bool(self._heading)
+
+    def text(self, data: str) -> None:
+        """Add the text of a node."""
+        if data.isspace():
+            if self._line:
+                self._line.append(" ")
+            return
+        line = self._line
+        if line:
+            if data[0] in "([:" and line[-1][-1:] == "]":
+                data = data[0] + escape_text(data[1:], in_label=self._in_link())
+                line.append("\\" + data)
+                return
+            if self._fragile is not None:
+                if data[0].isalnum():
+                    line[-1] = self._fragile  # a closing mark after a full stop and before a letter closes nothing
+                self._fragile = None
+        line.append(escape_text(data, in_label=bool(self._marks) and self._in_link()))
+
+    def raw(self, markdown: str) -> None:
+        """Add a piece of a line that is Markdown already."""
+        self._fragile = None
+        if markdown:
+            self._line.append(markdown)
+
+    def last_char(self) -> str:
+        """Return the last character of the open line, or ""."""
+        return self._line[-1][-1:] if self._line else ""
+
+    def line_break(self) -> None:
+        """Break the line here."""
+        self._fragile = None
+        self._line.append(BREAK)
+
+    def _in_link(self) -> bool:
+        return any(mark.address for mark in self._marks)
+
+    def open_mark(self, kind: str, address: str = "") -> bool:
+        """Begin an emphasis or a link; False when it is open already or would mean nothing here."""
+        if len(self._marks) >= _MAX_MARKS or (kind in {"strong", "em"} and self._heading):
+            return False
+        if any(mark.kind == kind for mark in self._marks):
+            return False
+        self._marks.append(_Mark(kind, len(self._line), address))
+        return True
+
+    def close_mark(self) -> None:
+        """End the innermost emphasis or link."""
+        self._apply(self._marks.pop())
+
+    def _apply(self, mark: _Mark) -> bool:
+        """Put the Markdown of a mark around what the line has since it began; False when that is nothing."""
+        line = self._line
+        self._fragile = None
+        content = "".join(line[mark.start :])
+        inner = content.strip(" \t\n\r\f" + BREAK)
+        if not inner:
+            return False
+        if mark.kind == "link" and not mark.address:
+            return True
+        lead = content[0] if content[0] in " \n\t" + BREAK else ""
+        trail = content[-1] if content[-1] in " \n\t" + BREAK else ""
+        del line[mark.start :]
+        if lead:
+            line.append(lead)
+        if mark.kind == "link":
+            label = _SPACES.sub(" ", inner.replace(BREAK, " "))
+            if line and line[-1].endswith("!") and not line[-1].endswith("\\!"):
+                line[-1] = line[-1][:-1] + "\\!"
+            line.append(_link(label, mark.address))
+        elif mark.kind in _DELIMITERS:
+            self._delimit(inner, _DELIMITERS[mark.kind])
+        else:
+            line.append(_script(mark.kind, inner, self.last_char()))
+        if trail:
+            self._fragile = None
+            line.append(trail)
+        return True
+
+    def _delimit(self, inner: str, delimiter: str) -> None:
+        line = self._line
+        before = self.last_char()
+        if BREAK in inner:
+            parts = [part.strip() for part in inner.split(BREAK)]
+            line.append(BREAK.join(f"{delimiter}{part}{delimiter}" if part else "" for part in parts))
+            return
+        if before.isalnum() and not inner[0].isalnum() and inner[0] not in "`[":
+            line.append(inner)  # an opening mark between a letter and a bracket opens nothing
+            return
+        if line and len(delimiter) > 1 and line[-1].endswith(delimiter) and len(line[-1]) > 2 * len(delimiter):
+            line[-1] = line[-1][: -len(delimiter)]
+            line.append(f"{inner}{delimiter}")
+            return
+        line.append(f"{delimiter}{inner}{delimiter}")
+        if not inner[-1].isalnum():
+            self._fragile = inner
+
+    def open_heading(self, level: int) -> None:
+        """Begin a heading of a level from 1 to 6."""
+        self.flush()
+        self._heading = "#" * level + " "
+
+    def close_heading(self) -> None:
+        """End the heading."""
+        self.flush()
+        self._heading = ""
+
+    def open_container(self, first: str, rest: str, *, tight: bool = False) -> bool:
+        """Begin a list item or a quote; False when it is nested too deeply to be shown.
+
+        Args:
+            first: What stands in front of its first line.
+            rest: What stands in front of the others.
+            tight: Whether no empty line is needed before it.
+        """
+        self.flush()
+        if self._cell is not None or len(self._containers) >= _MAX_CONTAINERS:
+            return False
+        self._containers.append(_Container(first, rest))
+        self._tight = tight
+        return True
+
+    def close_container(self) -> None:
+        """End the innermost list item or quote."""
+        self.flush()
+        self._containers.pop()
+        self._tight = False
+
+    def next_tight(self) -> None:
+        """Put the next block on the line below the last one."""
+        self._tight = True
+
+    def flush(self) -> None:
+        """End the block of text that is being written, if there is one."""
+        if not self._line:
+            return
+        for mark in reversed(self._marks):
+            if self._apply(mark):
+                mark.address = ""
+        for mark in self._marks:
+            mark.start = 0
+        self._fragile = None
+        text = _SPACES.sub(" ", "".join(self._line)).strip(" " + BREAK)
+        self._line = []
+        if not text:
+            return
+        if self._cell is not None:
+            self._cell.append((self.bullet + text) if BREAK not in text else self.bullet + _BREAKS.sub(" ", text))
+            self.bullet = ""
+        elif self._heading:
+            text = _BREAKS.sub(" ", text)
+            self.block(self._heading + _CLOSING_HASHES.sub(r"\\#", text))
+        elif BREAK in text:
+            self._lines(text)
+        else:
+            self.block(escape_line(text))
+
+    def _lines(self, text: str) -> None:
+        """Write a text with line breaks; two together end a paragraph."""
+        paragraph: list[str] = []
+        for line in (piece.strip() for piece in text.split(BREAK)):
+            if line:
+                paragraph.append(escape_line(line))
+            elif paragraph:
+                self.block("\n".join(paragraph))
+                paragraph = []
+        if paragraph:
+            self.block("\n".join(paragraph))
+
+    def block(self, markdown: str) -> None:
+        """Write a block that is Markdown already."""
+        containers = self._containers
+        out = self._out
+        if not containers:
+            if out:
+                out.append("\n" if self._tight else "\n\n")
+            self._tight = False
+            out.append(markdown)
+            return
+        if out:
+            out.append("\n")
+            if not self._tight:
+                out.append("".join(box.rest for box in containers if box.used).rstrip() + "\n")
+        self._tight = False
+        out.append("".join(box.rest if box.used else box.first for box in containers))
+        for box in containers:
+            box.used = True
+        if "\n" in markdown:
+            prefix = "".join(box.rest for box in containers)
+            bare = prefix.rstrip()
+            markdown = "\n".join(
+                line if index == 0 else (prefix + line if line else bare)
+                for index, line in enumerate(markdown.split("\n"))
+            )
+        out.append(markdown)
+
+    def open_cell(self) -> None:
+        """Send the text that follows into a cell."""
+        self.flush()
+        self._cell = []
+
+    def close_cell(self) -> str:
+        """End the cell and return its text on one line."""
+        self.flush()
+        cell, self._cell = self._cell or [], None
+        return " ".join(cell).replace("|", "\\|")
+
+    def result(self) -> str:
+        """Return what has been written."""
+        self.flush()
+        return "".join(self._out)
+
+
+def _link(label: str, address: str) -> str:
+    if label == address and not re.search(r"[\\<>\s]", address):
+        return f"<{address}>"
+    return f"[{label}]({address})"
+
+
+_WORD_SCRIPT: Final = re.compile(r"[\w+\u2212-]{1,12}")
+
+
+def _script(kind: str, inner: str, before: str) -> str:
+    """Return a superscript after ^ and an index after _, where they are part of a formula rather than of a word."""
+    if not (before.isalnum() or before in {")", "\u2212"}) or inner.startswith(("[", "^")):
+        return inner
+    if kind == "sub":
+        return inner if inner.isdigit() or not _WORD_SCRIPT.fullmatch(inner) else f"\\_{inner}"
+    if not _WORD_SCRIPT.fullmatch(inner):
+        return inner
+    if inner.isalpha() and len(inner) > 1:
+        return inner
+    return f"^{inner}"

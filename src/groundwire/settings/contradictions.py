@@ -1,0 +1,43 @@
+"""Settings that are right one by one and cannot all be meant together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundwire.settings.schema import Settings
+
+__all__ = ["contradictions", "lonely"]
+
+
+def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield each contradiction as (dotted key, what is wrong); what stands at its default contradicts nothing."""
+    search, session = settings.search, settings.session
+    if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
+        yield from lonely(settings, search.providers[0])
+    explicit = "warning_threshold" in session.model_fields_set
+    if explicit and 0 < session.limit < session.warning_threshold:
+        yield (
+            "session.warning_threshold",
+            f"{session.warning_threshold} is more than session.limit = {session.limit}: nobody would ever be warned",
+        )
+    if {"timeout", "attempt_timeout"} <= search.model_fields_set and search.attempt_timeout > search.timeout:
+        yield (
+            "search.attempt_timeout",
+            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which ends every attempt",
+        )
+
+
+def lonely(settings: Settings, provider: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong when a strategy that needs several providers was asked for, and there is one.
+
+    Args:
+        settings: What is in force.
+        provider: The only provider.
+    """
+    strategy = settings.search.strategy
+    if "strategy" in settings.search.model_fields_set and strategy != "fallback":
+        yield (
+            "search.strategy",
+            f"{strategy!r} needs two providers at least, and {provider} is the only one; "
+            "set up another one, or write 'fallback'",
+        )

@@ -1,0 +1,93 @@
+"""The address of a store, taken apart; which forms there are is said whenever it is wrong."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from groundwire.errors import ConfigurationError
+
+__all__ = ["StoreAddress", "parse_store_url"]
+
+_FORMS = (
+    "memory://, sqlite:// (a file in the user's cache folder), sqlite:///relative/path, sqlite:////absolute/path, "
+    "valkey://HOST:PORT/DATABASE or redis://..., with TLS valkeys://... or rediss://..., "
+    "a password as valkey://:PASSWORD@HOST"
+)
+_SERVERS = {"valkey": "redis", "redis": "redis", "valkeys": "rediss", "rediss": "rediss"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """Which store, and where."""
+
+    kind: Literal["memory", "sqlite", "server"]
+    """What it is."""
+    target: str = ""
+    """The path of the file, empty for the one in the user's cache folder; or the server's URL, redis or rediss."""
+
+
+def parse_store_url(url: str) -> StoreAddress:
+    """Return what a store's URL says.
+
+    Raises:
+        ConfigurationError: No store has such a URL; the text says which forms there are, and never repeats a password.
+    """
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # reading it checks it
+    except ValueError as exc:
+        raise _wrong("it cannot be parsed") from exc
+    if parts.scheme == "memory":
+        _only(parts, empty=("netloc", "path", "query", "fragment"))
+        return StoreAddress("memory")
+    if parts.scheme == "sqlite":
+        return StoreAddress("sqlite", _path(parts))
+    if parts.scheme in _SERVERS:
+        return StoreAddress("server", _server(parts))
+    raise _wrong(f"it begins with {parts.scheme!r}" if parts.scheme else "it has no scheme")
+
+
+def _path(parts: SplitResult) -> str:
+    if parts.netloc or (parts.path and not parts.path.startswith("/")):
+        raise _wrong("a path follows three slashes, an absolute one four")
+    _only(parts, empty=("query", "fragment"))
+    text = unquote(parts.path.removeprefix("/"))
+    if not text and not parts.path:
+        return ""
+    if not text or text.endswith("/") or "\0" in text:
+        raise _wrong("the path names no file")
+    if text == ":memory:":
+        raise _wrong("for memory, write memory://")
+    try:
+        os.fsencode(text)
+        return str(Path(text).expanduser())
+    except (UnicodeError, RuntimeError) as exc:  # a name that no file can have, or the home of a user there is not
+        raise _wrong("the path names no file") from exc
+
+
+def _server(parts: SplitResult) -> str:
+    scheme = _SERVERS[parts.scheme]
+    if not parts.hostname:
+        raise _wrong("it names no host")
+    _only(parts, empty=("fragment",))
+    database = parts.path.strip("/")
+    if database and not (database.isascii() and database.isdigit()):
+        raise _wrong("the database is a number, such as /0")
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if options and (scheme != "rediss" or options.keys() - {"ssl_ca_certs"} or not all(options.values())):
+        raise _wrong("the only option is ?ssl_ca_certs=FILE, with TLS")
+    return parts._replace(scheme=scheme).geturl()
+
+
+def _only(parts: SplitResult, *, empty: tuple[str, ...]) -> None:
+    for part in empty:
+        if getattr(parts, part):
+            raise _wrong(f"a {parts.scheme} address has no {'host' if part == 'netloc' else part}")
+
+
+def _wrong(problem: str) -> ConfigurationError:
+    return ConfigurationError(f"The address of the store is wrong: {problem}. Forms: {_FORMS}.")

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzz.arcs import Arcs
+from fuzz.run import fuzz
+from fuzz.targets import SEEDS, TARGETS
+
+pytestmark = pytest.mark.req("B2", "Y15")
+RUN = Path(__file__).with_name("run.py")
+
+
+@pytest.mark.timeout(120)
+def test_twenty_seconds_of_fuzzing_break_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, str(RUN), "--minutes", "0.34", "--crashes", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("0 broke") == len(TARGETS)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.timeout(20)
+def test_every_target_takes_its_seeds(target: str) -> None:
+    for seed in SEEDS[target]:
+        TARGETS[target](seed)
+
+
+@pytest.mark.timeout(20)
+def test_fuzzing_finds_a_fault_that_lies_behind_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fragile(data: bytes) -> None:
+        if b"<table>" in data:
+            raise LookupError("a table")
+
+    monkeypatch.setitem(TARGETS, "bounds", fragile)
+    assert fuzz("bounds", 1, 1, tmp_path) == 1
+    assert len(list(tmp_path.glob("bounds-*"))) == 1
+
+
+def test_arcs_are_counted_in_the_chosen_folder_only() -> None:
+    here, elsewhere = Arcs(str(Path(__file__).parent)), Arcs("/nowhere")
+    for arcs in (here, elsewhere):
+        with arcs:
+            SEEDS.get("extract")
+            _branch(True)
+    assert len(here.seen) >= 2
+    assert not elsewhere.seen
+
+
+def _branch(yes: bool) -> int:
+    if yes:
+        return 1
+    return 0

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.reading.bounds import MAX_DEPTH, MAX_LINKS, MAX_MARKUP, MAX_NODES, MAX_TAGS, fit, is_heavy, trim
+
+pytestmark = [pytest.mark.req("B2", "Y15"), pytest.mark.timeout(30)]
+
+GIANTS: dict[str, Callable[[], str]] = {
+    "nesting": lambda: "<div>" * 200_000 + "deep",
+    "paragraphs": lambda: "".join(f"<p>Paragraph number {number}.</p>" for number in range(100_000)),
+    "links": lambda: "".join(f'<a href="/p/{number}">link {number}</a> ' for number in range(60_000)),
+    "table": lambda: "<table>" + ("<tr>" + "<td>cell</td>" * 700 + "</tr>") * 700 + "</table>",
+    "word": lambda: "<p>" + "w" * 5_000_000,
+    "line": lambda: "<p>" + "w w " * 1_250_000,
+    "attributes": lambda: "<div " + " ".join(f"a{number}=1" for number in range(200_000)) + ">x</div>",
+    "entities": lambda: "<p>" + "&notit;" * 300_000,
+    "open-tags": lambda: "<b>" * 1_000_000 + "x",
+    "formatting": lambda: "".join(f"<p><b id={number}>" for number in range(100_000)),
+    "formatting-hidden-ends": lambda: "".join(f"<p><b id={number}><!-- </b> -->" for number in range(50_000)),
+    "formatting-quoted-ends": lambda: "".join(f'<p><b x" y="{number}>x</b>">' for number in range(50_000)),
+    "formatting-in-tables": lambda: "".join(f"<p><b id={number}><table></b></table>" for number in range(20_000)),
+    "formatting-in-objects": lambda: "".join(f"<p><i id={number}><object></i></object>" for number in range(20_000)),
+    "adoption": lambda: "<b>" + "<div>" * 50_000 + "</b>" * 50_000,
+    "nested-tables": lambda: "<table><tr><td>" * 100_000 + "x",
+    "fostered": lambda: "<table>" + "<b>x" * 50_000,
+    "lists": lambda: "<ul><li>" * 100_000 + "x",
+    "style": lambda: "<style>" + "a{color:red}" * 500_000 + "</style>x",
+    "script": lambda: "<script>" + "a<b;" * 1_000_000 + "</script><p>x",
+    "less": lambda: "<" * 1_000_000,
+    "svg": lambda: "<svg>" * 150_000 + "x",
+    "template": lambda: "<template>" * 100_000 + "x",
+    "select": lambda: "<select>" + "<option>x" * 200_000,
+}
+
+
+def levels(document: turbohtml.Document) -> int:
+    """Return how deep the elements of a document are nested."""
+    depths: dict[object, int] = {}
+    for element in document.iter_elements():
+        depths[element] = depths.get(element.parent, 0) + 1
+    return max(depths.values(), default=0)
+
+
+@pytest.mark.parametrize("name", GIANTS)
+def test_a_giant_becomes_a_tree_of_bounded_size_in_bounded_time(name: str) -> None:
+    markup = GIANTS[name]()
+    started = time.thread_time()
+    fitting, _ = fit(markup)
+    document = turbohtml.parse(fitting, positions=False)
+    trim(document)
+    assert time.thread_time() - started < 5
+    assert len(fitting) <= MAX_MARKUP
+    assert sum(1 for _ in document.descendants) <= 2 * MAX_NODES
+    assert levels(document) <= MAX_DEPTH
+    assert len(document.select("a[href]")) <= MAX_LINKS
+
+
+@pytest.mark.parametrize("name", ["paragraphs", "links", "table", "word", "open-tags", "formatting"])
+def test_what_is_cut_is_said_to_be_cut_and_is_the_beginning(name: str) -> None:
+    markup = GIANTS[name]()
+    fitting, cut = fit(markup)
+    assert cut
+    assert markup.startswith(fitting)
+
+
+def test_a_page_within_the_bounds_stays_as_it_is() -> None:
+    page = "<h1>Bread</h1>" + "<p><b>Rye</b> and <i class=x>wheat</i> <a href=/more>more</a></p>" * 3_000
+    assert fit(page) == (page, False)
+    document = turbohtml.parse(page)
+    before = document.html
+    assert not trim(document)
+    assert document.html == before
+
+
+def test_many_closed_formatting_tags_are_no_explosion() -> None:
+    page = '<p><b class="a"><i>rye</i> <u>bread</u></b></p>' * 4_000
+    assert fit(page) == (page, False)
+
+
+def test_the_tags_are_cut_before_the_first_that_is_too_many() -> None:
+    assert fit("<p>a" * (MAX_TAGS + 1)) == ("<p>a" * MAX_TAGS, True)
+    assert fit("<p>a" * MAX_TAGS) == ("<p>a" * MAX_TAGS, False)
+
+
+def test_what_is_too_deep_keeps_its_text_and_its_order() -> None:
+    n = 3 * MAX_DEPTH
+    document = turbohtml.parse("".join(f"<div>{number} " for number in range(n)) + "</div>" * n)
+    assert trim(document)
+    assert levels(document) == MAX_DEPTH
+    assert document.text.split() == [str(number) for number in range(n)]
+
+
+def test_links_after_the_last_that_counts_stay_as_text() -> None:
+    document = turbohtml.parse("".join(f"<a href=/{number}>{number}</a> " for number in range(MAX_LINKS + 5)))
+    assert trim(document)
+    assert len(document.select("a[href]")) == MAX_LINKS
+    assert document.text.split()[-1] == str(MAX_LINKS + 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "heavy"),
+    [
+        (b"<p>rye</p>" * 1_000, False),
+        (b"r" * 600_000, True),
+        (b"<p>" * 30_000, True),
+        (("<p>" * 30_000).encode("utf-16"), True),
+    ],
+)
+def test_a_heavy_body_is_told_by_its_size_and_its_tags(body: bytes, heavy: bool) -> None:
+    assert is_heavy(body) is heavy
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<p>", "<b>", "<b x='1'>", "</b>", "<i>", "</i>", "<a href=x>", "</a>", "<table>", "<td>", "</table>",
+             "text", "<!--", "-->", "<div>", "</div>", "<font size=1>", "</font>", "<svg>", "<object>", "&amp;", "<"]
+        ),
+        max_size=60,
+    ).map("".join)
+)  # fmt: skip
+def test_small_pages_are_never_cut(markup: str) -> None:
+    assert fit(markup) == (markup, False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is that of Linux")
+def test_formatting_that_multiplies_does_not_fill_the_memory() -> None:
+    code = (
+        "import resource, turbohtml\n"
+        "from groundwire.reading.bounds import fit\n"
+        "markup = ''.join(f'<p><b id={number}>' for number in range(100_000))\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "document = turbohtml.parse(fit(markup)[0], positions=False)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    grown = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert grown * 1_024 < 100_000_000

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from components.hostile import HostileServer
+from groundwire.deadline import Deadline
+from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge
+from groundwire.reading.convert import convert
+from groundwire.reading.frames import MAX_FRAME, pack, sizes, unpack
+from groundwire.reading.local import LocalReadProvider
+from groundwire.reading.worker import Workers, WorkerUnavailable
+from groundwire.safety.guard import Guard
+from groundwire.transport import Transport
+
+pytestmark = [pytest.mark.req("B2", "Y15"), pytest.mark.timeout(30)]
+URL = "https://gazette.example.com/ships"
+PAGE = (
+    "<!doctype html><html lang=en><head><title>Ships</title></head><body><main><h1>Ships</h1>"
+    + "<p>The lighthouse keeper counts ships every evening, and writes their names into a heavy book. Überall.</p>" * 9
+).encode()
+SLOW = b"<p>" + b"word &amp; " * 800_000
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc, and the limits are those of Linux")
+
+
+@pytest.fixture
+async def workers() -> AsyncIterator[Workers]:
+    workers = Workers(1)
+    yield workers
+    await workers.aclose()
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started and that are not gone."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return {pid for pid in found if "worker_main" in Path(f"/proc/{pid}/cmdline").read_text()}
+
+
+def environment(pid: int) -> str:
+    """Return what a process was given as its environment."""
+    return Path(f"/proc/{pid}/environ").read_bytes().decode("utf-8", "replace")
+
+
+async def read(workers: Workers, body: bytes) -> str:
+    converted = await workers.convert(body, "text/html; charset=utf-8", URL, headers={})
+    return converted.extracted.content
+
+
+async def test_a_worker_says_what_this_process_would(workers: Workers) -> None:
+    body, kind = b'<script>"isAccessibleForFree": false</script>' + PAGE + b"\xff", "text/html; charset=utf-8"
+    there = await workers.convert(body, kind, URL, headers={})
+    assert there == convert(body, kind, URL, headers={})
+    assert there.warnings
+
+
+async def test_a_wall_comes_back_as_a_wall(workers: Workers) -> None:
+    converted = await workers.convert(b"<title>Hi</title>Are you a robot?", "text/html", URL, headers={})
+    assert converted.block is not None
+    assert converted.block.kind == "bot check"
+
+
+@linux
+async def test_no_process_before_the_first_page_and_the_same_for_the_next() -> None:
+    workers = Workers(2)
+    before = children()
+    await read(workers, PAGE)
+    first = children() - before
+    await read(workers, PAGE)
+    assert children() - before == first
+    assert len(first) == 1
+    await workers.aclose()
+    assert not children() & first
+
+
+@linux
+async def test_a_cancelled_page_leaves_no_process_at_work(workers: Workers) -> None:
+    await read(workers, PAGE)
+    (pid,) = children()
+    started = time.perf_counter()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await read(workers, SLOW)
+    assert time.perf_counter() - started < 0.35
+    assert "lighthouse" in await read(workers, PAGE)
+    assert pid not in children()
+
+
+@linux
+async def test_a_worker_that_dies_is_an_error_that_says_what_to_do_and_is_replaced(workers: Workers) -> None:
+    await read(workers, PAGE)
+    (pid,) = children()
+    page = asyncio.ensure_future(read(workers, SLOW))
+    await asyncio.sleep(0)
+    os.kill(pid, 9)
+    with pytest.raises(PageTooLarge, match="smaller page"):
+        await page
+    assert "lighthouse" in await read(workers, PAGE)
+
+
+@linux
+async def test_a_page_that_takes_too_much_memory_is_an_error_and_the_next_is_read() -> None:
+    workers = Workers(1, memory=300_000_000)
+    with pytest.raises(PageTooLarge, match="memory"):
+        await read(workers, "<p>\U0001f40b".encode() + b"whale " * 6_000_000)
+    assert "lighthouse" in await read(workers, PAGE)
+    await workers.aclose()
+
+
+@linux
+async def test_a_page_that_takes_too_much_time_is_an_error() -> None:
+    workers = Workers(1, seconds=0)
+    with pytest.raises(PageTooLarge, match="time"):
+        await read(workers, b"<p>" + b"word &amp; <i>" * 600_000)
+    await workers.aclose()
+
+
+async def test_closing_ends_a_page_that_is_under_way_and_refuses_the_next() -> None:
+    workers = Workers(1)
+    await read(workers, PAGE)
+    page = asyncio.ensure_future(read(workers, SLOW))
+    await asyncio.sleep(0)
+    await workers.aclose()
+    with pytest.raises(Closed):
+        await page
+    with pytest.raises(Closed):
+        await read(workers, PAGE)
+
+
+async def test_no_key_of_the_environment_reaches_a_worker(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRAVE_API_KEY", "not-for-pages")
+    await read(workers, PAGE)
+    if sys.platform == "linux":
+        (pid,) = children()
+        assert "not-for-pages" not in environment(pid)
+
+
+async def test_without_an_interpreter_to_start_it_says_so(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(WorkerUnavailable):
+        await read(workers, PAGE)
+
+
+async def test_a_heavy_page_is_read_in_a_process_and_holds_neither_the_loop_nor_the_deadline() -> None:
+    async with HostileServer() as server:
+        transport = Transport(Guard(allow_origins=(server.origin,)))
+        reader = LocalReadProvider(transport)
+        held = 0.0
+
+        async def probe() -> None:
+            nonlocal held
+            while True:
+                before = time.perf_counter()
+                await asyncio.sleep(0.001)
+                held = max(held, time.perf_counter() - before)
+
+        watching = asyncio.ensure_future(probe())
+        result = await reader.read_url(f"{server.origin}/heavy-links", deadline=Deadline.after(20))
+        assert result.truncated
+        assert "only its beginning was read" in " ".join(result.warnings)
+        with pytest.raises(DeadlineExceeded):
+            await reader.read_url(f"{server.origin}/heavy-cells", deadline=Deadline.after(0.3))
+        watching.cancel()
+        await reader.aclose()
+        await transport.aclose()
+    assert held < 0.5  # the benchmark asks for 0.05; a loaded machine in a test gets ten times as much
+
+
+def test_frames_come_back_as_they_went() -> None:
+    head, payload = pack({"url": URL, "n": [1, None]}, b"body")
+    assert sizes(head[:8]) == (len(head) - 8, 4)
+    assert unpack(head[8:]) == {"url": URL, "n": [1, None]}
+    assert payload == b"body"
+
+
+@pytest.mark.parametrize("head", [b"", b"\0" * 7, (MAX_FRAME + 1).to_bytes(4, "big") + b"\0" * 4, b"\xff" * 8])
+def test_what_is_no_frame_is_refused(head: bytes) -> None:
+    with pytest.raises(ValueError, match="a frame is"):
+        sizes(head)
+
+
+@pytest.mark.parametrize("header", [b"[]", b"{", b"\xff", b"3"])
+def test_a_header_that_is_no_object_is_refused(header: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        unpack(header)

@@ -1,0 +1,185 @@
+"""One provider ill in every way there is, and all of them at once: the whole `Web` over loopback."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from pathlib import Path
+
+import pytest
+
+from groundwire import Settings, Web
+from groundwire.errors import AllProvidersFailed
+from groundwire.testing import Endpoint, Fault, World
+
+NAMES = ("duckduckgo_lite", "brave", "tavily")
+SHORTEST = 0.15  # seconds; the hedge delay towards a provider after one that is quick by habit
+LATENCY = 0.05  # seconds that the second one takes
+SLACK = 1.5  # seconds for a busy machine; without a hedge silence would last for the six seconds of an attempt
+
+CERTAIN = (
+    Fault.status(202),
+    Fault.status(400),
+    Fault.status(401),
+    Fault.status(402),
+    Fault.status(403),
+    Fault.status(404),
+    Fault.status(429),
+    Fault.status(429, headers={"Retry-After": "7"}),
+    Fault.status(500),
+    Fault.status(503, headers={"Retry-After": "Wed, 21 Oct 2037 07:28:00 GMT"}),
+    Fault.redirect("https://elsewhere.example/"),
+    Fault.redirect("/lite/"),
+    Fault.close(),
+    Fault.reset(),
+    Fault.reset(0),
+    Fault.reset(100),
+    Fault.truncated(),
+    Fault.wrong_length(),
+    Fault.garbage(),
+    Fault.wrong_json(),
+    Fault.html_for_json(),
+    Fault.empty_body(),
+    Fault.not_gzip(),
+    Fault.bomb("gzip", 20),
+    Fault.endless(),
+    Fault.endless_headers(),
+)
+"""The provider certainly failed: the next one is asked at once."""
+SILENT = (Fault.hang(), Fault.delay(30.0), Fault.trickle(1.0), Fault.trickle_head(1.0))
+"""Nothing shows that it failed: the next one is asked when it is late."""
+CHANGED = {"reply"}  # not a fault but the way to make one
+
+
+def made(world: World, **sections: object) -> Settings:
+    services = [world.service(name) for name in NAMES]
+    base: dict[str, object] = {
+        "search": {"providers": NAMES},
+        "session": {"limit": 0},
+        "storage": {"url": "memory://"},
+        "cache": {"enabled": False},
+        "archive": {"enabled": False},
+        "providers": {name: {"base_url": service.url} for name, service in zip(NAMES, services, strict=True)},
+        "keys": {"BRAVE_API_KEY": "test-key", "TAVILY_API_KEY": "test-key"},
+    }
+    return Settings.model_validate(base | sections)
+
+
+def break_all(world: World, fault: Fault) -> None:
+    for name in NAMES:
+        world.service(name).fail(fault, times=None)
+
+
+def told_apart(fault: Fault) -> str:
+    return fault.label
+
+
+def test_every_fault_of_the_miniature_web_is_here() -> None:
+    known = {
+        name
+        for name, member in inspect.getmembers(Fault, inspect.ismethod)
+        if not name.startswith("_") and name not in CHANGED
+    }
+    assert known == {fault.label.partition("(")[0] for fault in (*CERTAIN, *SILENT)}
+
+
+@pytest.mark.req("H2", "B1", "C5")
+@pytest.mark.parametrize("fault", CERTAIN, ids=told_apart)
+async def test_a_certain_failure_of_the_first_is_answered_by_the_second_at_once(world: World, fault: Fault) -> None:
+    first, second = world.service("duckduckgo_lite"), world.service("brave")
+    second.fail(Fault.delay(LATENCY), times=None)
+    async with Web(made(world)) as web:
+        await _get_used_to(web, first, second)
+        first.fail(fault, times=None)
+        began = time.monotonic()
+        found = await web.search("search engines")
+    assert time.monotonic() - began < LATENCY + SLACK
+    assert (found.provider, bool(found.results), found.stale) == ("brave", True, False)
+    failed = found.attempts[0]
+    assert failed.provider == "duckduckgo_lite"
+    assert failed.outcome not in {"ok", "partial", "empty"}
+    assert failed.reason
+    assert len(second.requests) == 1
+
+
+@pytest.mark.req("H2", "H9", "B14")
+@pytest.mark.parametrize("fault", SILENT, ids=told_apart)
+async def test_silence_of_the_first_is_answered_by_the_second_after_the_hedge_delay(world: World, fault: Fault) -> None:
+    first, second = world.service("duckduckgo_lite"), world.service("brave")
+    second.fail(Fault.delay(LATENCY), times=None)
+    async with Web(made(world)) as web:
+        await _get_used_to(web, first, second)
+        first.fail(fault, times=None)
+        began = time.monotonic()
+        found = await web.search("search engines")
+    assert time.monotonic() - began < SHORTEST + LATENCY + SLACK
+    assert (found.provider, bool(found.results)) == ("brave", True)
+    left = next(attempt for attempt in found.attempts if attempt.provider == "duckduckgo_lite")
+    assert (left.outcome, left.abandoned) == ("timeout", True)
+    assert second.requests[0].at - first.requests[-1].at > SHORTEST / 2, "it was given its usual time"
+
+
+@pytest.mark.req("H2", "B1", "C5")
+@pytest.mark.parametrize("fault", [*CERTAIN, *SILENT], ids=told_apart)
+async def test_when_all_are_down_the_failure_names_each_within_the_deadline(world: World, fault: Fault) -> None:
+    break_all(world, fault)
+    async with Web(made(world)) as web:
+        began = time.monotonic()
+        with pytest.raises(AllProvidersFailed) as failure:
+            await web.search("search engines", timeout=0.5)
+    assert time.monotonic() - began < 0.5 + SLACK
+    assert {attempt.provider for attempt in failure.value.attempts} == set(NAMES)
+    assert all(attempt.outcome not in {"ok", "partial", "empty"} for attempt in failure.value.attempts)
+    for attempt in failure.value.attempts:
+        assert attempt.reason
+        assert attempt.describe() in str(failure.value)
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize(
+    "fault", [Fault.status(500), Fault.status(429), Fault.hang(), Fault.empty_body()], ids=told_apart
+)
+async def test_when_all_are_down_the_archive_answers_and_says_when_it_saw_that(
+    world: World, tmp_path: Path, fault: Fault
+) -> None:
+    archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
+    async with Web(made(world, archive=archive)) as web:
+        fresh = await web.search("search engines")
+    break_all(world, fault)
+    async with Web(made(world, archive=archive)) as web:
+        began = time.monotonic()
+        found = await web.search("search engines", timeout=0.5)
+        assert time.monotonic() - began < 0.5 + SLACK
+        with pytest.raises(AllProvidersFailed):
+            await web.search("zymurgy", timeout=0.5)
+    assert (found.provider, found.stale) == ("archive", True)
+    assert {row.url for row in found.results} <= {row.url for row in fresh.results}
+    assert found.results
+    assert all(row.published for row in found.results)
+    assert [attempt.provider for attempt in found.attempts][-1] == "archive"
+    assert {attempt.provider for attempt in found.attempts} == {*NAMES, "archive"}
+    assert any("Web search unavailable" in warning for warning in found.warnings)
+
+
+@pytest.mark.req("H2", "C5")
+@pytest.mark.parametrize("strategy", ["hedge", "fallback"])
+@pytest.mark.parametrize("fault", [Fault.status(500), Fault.reset(), Fault.html_for_json()], ids=told_apart)
+async def test_after_the_repair_the_next_search_is_answered_by_the_first(
+    world: World, fault: Fault, strategy: str
+) -> None:
+    first = world.service("duckduckgo_lite")
+    async with Web(made(world, search={"providers": NAMES, "strategy": strategy})) as web:
+        first.fail(fault, times=2)
+        for _ in range(2):  # the emulated Brave allows one request a second, so the second answer may be Tavily's
+            assert (await web.search("search engines")).provider in NAMES[1:]
+        asked = len(first.requests)
+        assert (await web.search("search engines")).provider == "duckduckgo_lite"
+        assert len(first.requests) == asked + 1
+
+
+async def _get_used_to(web: Web, first: Endpoint, second: Endpoint) -> None:
+    """Ask until the first provider's habits are known, so that it is late after the shortest delay."""
+    for number in range(25):  # twenty answers are enough; on a busy machine one may come too late
+        await web.search(f"search engines {number}")
+    first.forget()
+    second.forget()

@@ -1,0 +1,100 @@
+"""Settings that are right one by one and wrong together: all named at start-up, with whatever else is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from groundwire import Web
+from groundwire.errors import ConfigurationError
+from groundwire.settings import Settings, load
+from groundwire.testing.world import World
+
+
+def fault(tmp_path: Path, text: str, **environment: str) -> str:
+    (tmp_path / "groundwire.toml").write_text(text)
+    with pytest.raises(ConfigurationError) as raised:
+        load(environment=environment, folder=tmp_path, user_folder=tmp_path / "nobody")
+    return str(raised.value)
+
+
+def loaded(tmp_path: Path, text: str, arguments: dict[str, object] | None = None, **environment: str) -> Settings:
+    (tmp_path / "groundwire.toml").write_text(text)
+    return load(arguments, environment=environment, folder=tmp_path, user_folder=tmp_path / "nobody")
+
+
+def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
+    said = fault(
+        tmp_path,
+        '[search]\nstrategy = "hedge"\nproviders = ["brave"]\n[session]\nlimit = 5\nwarning_threshold = 9\n'
+        '[cache]\npage_ttl = -1\n[storage]\nurl = "postgres://db"\n',
+        GROUNDWIRE_CACHE_SEARCH_TTL="-3",
+        GROUNDWIRE_SEARCH_COLOUR="red",
+    )
+    for part in (
+        "groundwire.toml: search.strategy: 'hedge' needs two providers at least, and brave is the only one",
+        "groundwire.toml: session.warning_threshold: 9 is more than session.limit = 5",
+        "groundwire.toml: cache.page_ttl: input should be greater than or equal to 0",
+        "environment GROUNDWIRE_CACHE_SEARCH_TTL: cache.search_ttl: input should be greater than or equal to 0",
+        "groundwire.toml: storage.url: The address of the store is wrong: it begins with 'postgres'. Forms: memory://",
+        "GROUNDWIRE_SEARCH_COLOUR is not a setting",
+    ):
+        assert part in said
+    assert len(said.splitlines()) == 1 + 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[search]\nproviders = ["brave"]',
+        '[search]\nproviders = ["brave"]\nstrategy = "fallback"',
+        '[search]\nstrategy = "fuse"',
+        "[session]\nlimit = 3",
+        "[session]\nlimit = 0\nwarning_threshold = 9",
+        "[search]\ntimeout = 2",
+    ],
+)
+def test_what_stands_at_its_default_contradicts_nothing(tmp_path: Path, text: str) -> None:
+    assert loaded(tmp_path, text).warnings == ()
+
+
+def test_an_attempt_is_no_longer_than_the_search(tmp_path: Path) -> None:
+    assert "search.attempt_timeout: 9 is more than" in fault(tmp_path, "[search]\ntimeout = 2\nattempt_timeout = 9")
+
+
+def test_one_call_may_ask_one_provider_whatever_the_strategy_is(tmp_path: Path) -> None:
+    assert loaded(tmp_path, '[search]\nstrategy = "hedge"', {"search.providers": ("brave",)}).search.strategy == "hedge"
+
+
+@pytest.mark.req("H3")
+def test_a_documents_threshold_above_the_limit_is_survived_with_a_warning(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, "", WEB_SEARCH_SESSION_LIMIT="10", WEB_SEARCH_WARNING_THRESHOLD="30")
+    assert (settings.session.limit, settings.session.warning_threshold) == (10, 10)
+    assert "WEB_SEARCH_WARNING_THRESHOLD is ignored: 30 is more than session.limit = 10" in settings.warnings[0]
+
+
+async def test_settings_made_by_hand_are_refused_by_the_web(settings: Callable[..., Settings]) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        Web(settings(search={"strategy": "fuse"}, session={"limit": 2, "warning_threshold": 3}))
+    assert "'fuse' needs two providers" in str(raised.value)
+    assert "3 is more than session.limit = 2" in str(raised.value)
+
+
+async def test_a_strategy_that_is_left_with_one_provider_says_why(
+    settings: Callable[..., Settings], world: World
+) -> None:
+    chosen = {"providers": ("searxng", "brave"), "strategy": "hedge"}
+    with pytest.raises(ConfigurationError, match=r"searxng is the only one.*brave needs a key: set BRAVE_API_KEY"):
+        Web(settings(search=chosen))
+    async with Web(settings(search={"providers": ("searxng", "brave")})) as web:
+        assert len((await web.search("bm25")).results) > 0
+
+
+def test_the_modes_of_hedging_are_settings(tmp_path: Path) -> None:
+    search = loaded(tmp_path, '[search]\nlatency = "fastest"\ncost = "strict"').search
+    assert (search.latency, search.cost) == ("fastest", "strict")
+    assert "search.latency: input should be 'normal', 'fast' or 'fastest'" in fault(
+        tmp_path, '[search]\nlatency = "slow"'
+    )
