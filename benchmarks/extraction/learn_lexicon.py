@@ -1,0 +1,92 @@
+"""The lexicon: what names and phrases say about a block, averaged over sites so that none has more than one vote."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from groundwire.reading.blocks import Layout
+from groundwire.reading.features import Lexicon, ending, group_of, opening, split_name
+
+__all__ = ["Votes", "build_lexicon", "collect_votes"]
+
+Votes = tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]
+_MIN_SITES = (3, 3, 4, 4)
+_SHRINK = 3.0
+_UNIT = 28  # steps for one unit of the logarithm of the odds
+_WEAK = (10, 14, 14, 14)  # steps from neutral under which a word is not worth keeping
+
+
+def collect_votes(layout: Layout, names: Sequence[str], shares: Sequence[float], words: Sequence[float]) -> Votes:
+    """Return for one page, by name and by phrase, how much of the text with it is content."""
+    tables: list[dict[str, list[float]]] = [defaultdict(lambda: [0.0, 0.0]) for _ in range(4)]
+    chains: dict[int, frozenset[str]] = {0: frozenset()}
+    split: dict[str, frozenset[str]] = {}
+    for block, owner in enumerate(layout.owners):
+        if words[block] <= 0:
+            continue
+        element, path = owner, []
+        while element not in chains:
+            path.append(element)
+            element = layout.parents[element]
+        known = chains[element]
+        for inner in reversed(path):
+            name = names[inner]
+            if name:
+                if name not in split:
+                    split[name] = frozenset(split_name(name))
+                known = known | split[name]
+            chains[inner] = known
+        text = layout.texts[block]
+        weight = math.sqrt(words[block])
+        keys: list[tuple[int, str, float]] = [(0, name, weight) for name in known]
+        if len(text) < 100:
+            keys.append((1, text.lower(), 1.0))
+        keys.extend((2, key, 1.0) for key in set(opening(text)))
+        keys.append((3, ending(text), 1.0))
+        for table, key, part in keys:
+            entry = tables[table][key]
+            entry[0] += part * shares[block]
+            entry[1] += part
+    names_, phrases, openings, endings = ({key: a / b for key, (a, b) in table.items()} for table in tables)
+    return names_, phrases, openings, endings
+
+
+def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
+    """Return the lexicon of (site, votes of a page)."""
+    sites: dict[str, list[Votes]] = defaultdict(list)
+    for site, vote in votes:
+        sites[site].append(vote)
+    tables = []
+    for number in range(4):
+        sums: dict[str, float] = defaultdict(float)
+        counts: dict[str, int] = defaultdict(int)
+        for pages in sites.values():
+            gathered: dict[str, list[float]] = defaultdict(list)
+            for page in pages:
+                for key, value in page[number].items():
+                    gathered[key].append(value)
+            for key, values in gathered.items():
+                sums[key] += sum(values) / len(values)
+                counts[key] += 1
+        prior = sum(sums.values()) / max(1, sum(counts.values()))
+        neutral = math.log(prior / (1 - prior))
+        table = {}
+        for key, count in sorted(counts.items()):
+            if count < _MIN_SITES[number]:
+                continue
+            rate = min(0.998, max(0.002, (sums[key] + _SHRINK * prior) / (count + _SHRINK)))
+            steps = round(_UNIT * (math.log(rate / (1 - rate)) - neutral))
+            if abs(steps) >= _WEAK[number]:
+                table[key] = max(0, min(254, 128 + steps))
+        tables.append(table)
+    sites_of: dict[str, set[str]] = defaultdict(set)
+    for site, pages in sites.items():
+        for page in pages:
+            for name in page[0]:
+                sites_of[name].add(site)
+    groups = {
+        name: group for name, seen in sorted(sites_of.items()) if len(seen) >= _MIN_SITES[0] and (group := group_of(name))
+    }
+    return Lexicon(tables[0], tables[1], tables[2], tables[3], groups)

@@ -1,0 +1,74 @@
+"""The developers' pages: what each is, where it comes from, and on which side of the split it stands."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+__all__ = ["FOLDS", "KINDS", "SETS", "Page", "read_pages"]
+
+FOLDS = 5
+SETS = ("", "readability", "defuddle", "traf-even")
+KINDS = ("article", "documentation", "forum", "product", "listing", "collection", "service")
+_SECOND_LEVEL = {"co", "com", "org", "net", "ac", "gov", "edu", "or", "ne", "go"}
+_TARGET = re.compile(r"\]\([^)]*\)")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page with its reviewed text (or, of `traf-even`, with snippets only)."""
+
+    collection: str
+    name: str
+    url: str
+    kind: str
+    path: Path
+    truth: str | None
+    required: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    site: str = ""
+    fold: int = field(default=0)
+
+    def markup(self) -> str:
+        """Return the page's HTML."""
+        return gzip.decompress(self.path.read_bytes()).decode("utf-8", "replace")
+
+
+def read_pages(folder: Path, collection: str = "", seed: str = "g1") -> Iterator[Page]:
+    """Yield the pages of one set. Pages of one site have one fold, drawn from the seed; fold 0 is held out."""
+    base = folder / collection
+    plain, packed = base / "truth.json", base / "truth.json.gz"
+    data = json.loads(gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes())
+    for name, entry in data.items():
+        truth = entry["text"]
+        if collection == "defuddle":  # Markdown with a block of metadata in front
+            truth = entry["expected_md"]
+            if truth.startswith("```json"):
+                truth = truth[truth.find("```", 8) + 3 :]
+            truth = _TARGET.sub("]", truth)
+        own = collection in {"readability", "defuddle"}  # their addresses are made up
+        site = f"{collection}:{name}" if own else _site(entry.get("url") or "") or name
+        yield Page(
+            collection=collection,
+            name=name,
+            url=entry.get("url") or "",
+            kind=entry["type"],
+            path=base / "html" / f"{name}.html.gz",
+            truth=truth,
+            required=tuple(entry.get("with") or ()),
+            forbidden=tuple(entry.get("without") or ()),
+            site=site,
+            fold=int(hashlib.md5((seed + site).encode(), usedforsecurity=False).hexdigest(), 16) % FOLDS,
+        )
+
+
+def _site(url: str) -> str:
+    labels = (urlsplit(url).hostname or "").removeprefix("www.").split(".")
+    deep = len(labels) > 2 and labels[-2] in _SECOND_LEVEL and len(labels[-1]) == 2
+    return ".".join(labels[-3:] if deep else labels[-2:])

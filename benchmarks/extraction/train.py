@@ -1,0 +1,314 @@
+"""Train the model that chooses a page's main content, and write it as the package's data.
+
+Needs LightGBM and NumPy (`pip install lightgbm numpy`), which the package itself does not. Run from the root of the
+repository, with the folder of the developers' pages:
+
+    python -m benchmarks.extraction.train ../shared/data/extraction --held-out --out /tmp/held-out.json.gz
+    python -m benchmarks.extraction.train ../shared/data/extraction --out src/groundwire/reading/data/blocks.json.gz
+
+With `--held-out` a fifth of the sites is kept out of everything and the table says how the model does on it; without,
+all pages are learned from. Same folder, same seed and same library versions give the same model. It takes about ten
+minutes on two cores.
+
+How: blocks are labelled by their place in the reviewed text (`alignment`). Names and phrases vote by site
+(`learn_lexicon`). A first forest judges blocks; a forest a kind judges pages; a second forest judges blocks again and
+sees the first scores around them. Whatever a later step learns from is predicted by a model of an earlier step that
+has not seen the page's site. The threshold of each kind is the one with the best word F1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import pickle
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import turbohtml
+
+from benchmarks.extraction.alignment import label_blocks, words_of
+from benchmarks.extraction.export import forest_data
+from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_votes
+from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
+from groundwire.reading.blocks import Layout, lay_out
+from groundwire.reading.features import FEATURES, SECOND, Facts, Lexicon, describe, names_of, second_look
+from groundwire.reading.mend import mend_comments
+from groundwire.reading.select import kind_row
+
+SEED = 7
+FIRST_ROUNDS = 150
+SECOND_ROUNDS = 150
+KIND_ROUNDS = 30
+_BLOCKS = {
+    "objective": "cross_entropy",
+    "learning_rate": 0.1,
+    "num_leaves": 16,
+    "min_data_in_leaf": 80,
+    "min_sum_hessian_in_leaf": 1e-3,
+    "feature_fraction": 0.4,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5,
+    "max_bin": 64,
+}
+_KINDS = {
+    "objective": "multiclass",
+    "num_class": len(KINDS),
+    "learning_rate": 0.12,
+    "num_leaves": 8,
+    "min_data_in_leaf": 12,
+    "feature_fraction": 0.4,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "lambda_l2": 5,
+}
+_FIXED = {"verbose": -1, "seed": SEED, "deterministic": True, "force_row_wise": True}
+
+
+@dataclass
+class Example:
+    """A page as training sees it."""
+
+    page: Page
+    layout: Layout
+    names: list[str]
+    shares: list[float]
+    words: list[float]
+    truth_words: int
+    votes: Votes
+    facts: Facts | None = None
+    first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    second: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    row: list[int] = field(default_factory=list)
+    score: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    final: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    chances: np.ndarray = field(default_factory=lambda: np.zeros(len(KINDS)))
+
+
+def make_example(page: Page) -> Example | None:
+    """Return a page with its labels, or nothing when it has no text."""
+    layout = lay_out(turbohtml.parse(page.markup()))
+    if not layout.texts:
+        layout = lay_out(turbohtml.parse(mend_comments(page.markup())))
+    if not layout.texts:
+        return None
+    names = names_of(layout)
+    words: list[float]
+    if page.truth is None:
+        shares, words = label_by_snippets(layout.texts, page)
+    else:
+        shares, counts = label_blocks(layout.texts, page.truth)
+        words = [float(count) for count in counts]
+    layout.elements, layout.nodes = [], []
+    votes = collect_votes(layout, names, shares, words)
+    return Example(page, layout, names, shares, words, len(words_of(page.truth or "")), votes)
+
+
+def label_by_snippets(texts: list[str], page: Page) -> tuple[list[float], list[float]]:
+    """Label only the blocks that a required or a forbidden snippet is in; the others weigh nothing."""
+    lowered = [text.lower() for text in texts]
+    shares, words = [0.0] * len(texts), [0.0] * len(texts)
+    for share, snippets in ((0.0, page.forbidden), (1.0, page.required)):
+        for snippet in snippets:
+            wanted = " ".join(snippet.lower().split())
+            found = [number for number, text in enumerate(lowered) if wanted in text]
+            if share:
+                found = sorted(found, key=lambda number: -len(texts[number]))[:1]
+            for number in found:
+                if share or len(texts[number]) <= 4 * len(wanted) + 40:
+                    shares[number] = share
+                    words[number] = max(5.0, min(60.0, len(texts[number].split())))
+    return shares, words
+
+
+def weigh(example: Example) -> np.ndarray:
+    """Return what each block counts: a page's blocks by their words, and every page about the same."""
+    parts = np.array(example.words) ** 0.75
+    if example.page.truth is None:
+        return parts * 0.004
+    whole = max(30.0, float((parts * np.array(example.shares)).sum()))
+    factor = {"article": 1.0, "fixture": 0.4}.get(example.page.kind, 1.3)
+    return parts / whole * (0.8 if example.page.collection == "readability" else factor)
+
+
+def table_of(columns: list[bytes]) -> np.ndarray:
+    """Return columns of bytes as a table with a row a block."""
+    return np.frombuffer(b"".join(columns), np.uint8).reshape(len(columns), -1).T.copy()
+
+
+def fit_blocks(examples: list[Example], name: str, rounds: int) -> lgb.Booster:
+    """Fit a forest that judges blocks, on the table `first` or `second` of each example."""
+    weights = np.concatenate([weigh(example) for example in examples])
+    used = weights > 0
+    table = np.vstack([getattr(example, name) for example in examples])[used]
+    shares = np.concatenate([np.array(example.shares) for example in examples])[used]
+    weights = weights[used] * (used.sum() / weights.sum())
+    data = lgb.Dataset(table, shares, weight=weights, params={"max_bin": _BLOCKS["max_bin"], "verbose": -1})
+    return lgb.train({**_BLOCKS, **_FIXED}, data, num_boost_round=rounds)
+
+
+def fit_kinds(examples: list[Example]) -> lgb.Booster:
+    """Fit the forests that tell a page's kind."""
+    known = [example for example in examples if example.page.kind in KINDS and not example.page.collection]
+    rows = np.array([example.row for example in known], np.float64)
+    labels = [KINDS.index(example.page.kind) for example in known]
+    return lgb.train({**_KINDS, **_FIXED}, lgb.Dataset(rows, labels), num_boost_round=KIND_ROUNDS)
+
+
+def describe_all(examples: Iterable[Example], lexicon: Lexicon) -> None:
+    """Compute the first table of each example."""
+    for example in examples:
+        example.facts = describe(example.layout, lexicon, example.names)
+        example.first = table_of(example.facts.columns)
+
+
+def look_again(examples: Iterable[Example]) -> None:
+    """Compute the row that tells the kind, from the first scores."""
+    for example in examples:
+        assert example.facts is not None
+        scores = np.rint(example.score * 254).astype(int).tolist()
+        example.row = kind_row(example.facts, scores)
+        example.second = np.hstack([example.first, table_of(second_look(example.facts, scores))])
+
+
+def add_kinds(examples: Iterable[Example]) -> None:
+    """Append the chances of the kinds to the second table."""
+    for example in examples:
+        codes = (200 * example.chances + 0.5).astype(np.uint8)
+        example.second = np.hstack([example.second, np.repeat(codes[None], len(example.second), 0)])
+
+
+def apart(examples: list[Example], learn: Callable[[list[Example]], Any], use: Callable[[Any, Example], None]) -> None:
+    """Let each fold be predicted by what was learned from the others."""
+    for fold in sorted({example.page.fold for example in examples}):
+        model = learn([example for example in examples if example.page.fold != fold])
+        for example in examples:
+            if example.page.fold == fold:
+                use(model, example)
+
+
+def train(examples: list[Example]) -> dict[str, Any]:
+    """Return the model's data. The examples keep what models that had not seen them predicted."""
+    print("lexicon and features", flush=True)
+    for fold in sorted({example.page.fold for example in examples}):
+        others = [(e.page.site, e.votes) for e in examples if e.page.fold != fold]
+        describe_all((e for e in examples if e.page.fold == fold), build_lexicon(others))
+    lexicon = build_lexicon([(e.page.site, e.votes) for e in examples])
+
+    def keep_score(model: lgb.Booster, example: Example) -> None:
+        example.score = model.predict(example.first)
+
+    def keep_final(model: lgb.Booster, example: Example) -> None:
+        example.final = model.predict(example.second)
+
+    def keep_kinds(model: lgb.Booster, example: Example) -> None:
+        example.chances = model.predict(np.array([example.row], np.float64))[0]
+
+    print("first forest", flush=True)
+    apart(examples, lambda some: fit_blocks(some, "first", FIRST_ROUNDS), keep_score)
+    first = fit_blocks(examples, "first", FIRST_ROUNDS)
+    look_again(examples)
+    print("kinds", flush=True)
+    apart(examples, fit_kinds, keep_kinds)
+    kinds = fit_kinds(examples)
+    add_kinds(examples)
+    print("second forest", flush=True)
+    apart(examples, lambda some: fit_blocks(some, "second", SECOND_ROUNDS), keep_final)
+    second = fit_blocks(examples, "second", SECOND_ROUNDS)
+    importance = sorted(zip(second.feature_importance("gain"), [*FEATURES, *SECOND, *KINDS], strict=True), reverse=True)
+    print("strongest features:", ", ".join(name for _, name in importance[:30]))
+    cuts = find_cuts([example for example in examples if not example.page.collection])
+    trees = [tree["tree_structure"] for tree in kinds.dump_model()["tree_info"]]
+    return {
+        "lexicon": {
+            "names": dict(lexicon.names),
+            "phrases": dict(lexicon.phrases),
+            "openings": dict(lexicon.openings),
+            "endings": dict(lexicon.endings),
+            "groups": dict(lexicon.groups),
+        },
+        "first": forest_data([tree["tree_structure"] for tree in first.dump_model()["tree_info"]]),
+        "kinds": [forest_data(trees[number :: len(KINDS)]) for number in range(len(KINDS))],
+        "second": forest_data([tree["tree_structure"] for tree in second.dump_model()["tree_info"]]),
+        "cuts": cuts,
+    }
+
+
+def word_f1(example: Example, keep: np.ndarray) -> float:
+    """Return the word F1 of keeping some blocks, as the labels tell it."""
+    words = np.array(example.words)
+    kept = float((words * keep).sum())
+    right = float((words * np.array(example.shares) * keep).sum())
+    return 2 * right / (kept + example.truth_words) if kept + example.truth_words else 1.0
+
+
+def find_cuts(examples: list[Example]) -> list[float]:
+    """Return the threshold of each kind, for `Verdict.cut`, with the best mean word F1 (coordinate ascent)."""
+    cuts = [100.0] * len(KINDS)
+    choices = [40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150]
+
+    def mean(number: int, cut: float) -> float:
+        tried = np.array([*cuts[:number], cut, *cuts[number + 1 :]])
+        return float(np.mean([score_at(example, float(example.chances @ tried)) for example in examples]))
+
+    for _ in range(2):
+        for number in range(len(KINDS)):
+            scores = [mean(number, cut) for cut in choices]
+            smooth = [np.mean(scores[max(0, at - 1) : at + 2]) for at in range(len(scores))]
+            cuts[number] = float(choices[int(np.argmax(smooth))])
+    print("cuts", dict(zip(KINDS, cuts, strict=True)))
+    report("folds left out one by one", examples, cuts)
+    return cuts
+
+
+def score_at(example: Example, cut: float) -> float:
+    """Return the word F1 at a threshold."""
+    scores = example.final * 254
+    return word_f1(example, scores >= min(cut, 0.6 * scores.max()))
+
+
+def report(title: str, examples: list[Example], cuts: list[float]) -> None:
+    """Print the mean word F1, as the labels tell it, by kind."""
+    by_kind: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for example in examples:
+        by_kind[example.page.kind].append(score_at(example, float(example.chances @ np.array(cuts))))
+    every = [value for values in by_kind.values() for value in values]
+    kinds = "  ".join(f"{kind} {np.mean(values):.3f}" for kind, values in by_kind.items() if values)
+    guessed = np.mean([KINDS[int(example.chances.argmax())] == example.page.kind for example in examples])
+    print(f"{title}: {len(every)} pages, word F1 of blocks {np.mean(every):.4f}  {kinds}  kind right {guessed:.3f}")
+
+
+def main() -> None:
+    """Train, report, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="the developers' pages")
+    parser.add_argument("--out", type=Path, required=True, help="where to write the model")
+    parser.add_argument("--held-out", action="store_true", help="leave fold 0 out")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cache", type=Path, help="keep the labelled pages here between runs")
+    options = parser.parse_args()
+    _FIXED["num_threads"] = options.threads
+    if options.cache and options.cache.exists():
+        examples = pickle.loads(options.cache.read_bytes())
+    else:
+        pages = (page for collection in SETS for page in read_pages(options.folder, collection))
+        examples = [example for page in pages if (example := make_example(page)) is not None]
+        if options.cache:
+            options.cache.write_bytes(pickle.dumps(examples))
+    if options.held_out:
+        examples = [example for example in examples if example.page.fold]
+    print(len(examples), "pages in", FOLDS - options.held_out, "folds")
+    data = train(examples)
+    packed = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_bytes(packed)
+    print(options.out, len(packed), "bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""A document as a row of text blocks: what the choice of the main content looks at.
+
+A block is a run of text that no block-level element interrupts: a paragraph, a heading, a list item, a cell, a menu
+entry. One walk over the tree finds them all, in the order of the page, with the block-level elements around them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from turbohtml import Document, Element, Node, Text
+
+__all__ = ["INLINE", "Layout", "lay_out"]
+
+INLINE: Final = frozenset(
+    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd mark math nobr picture q rb rp rt "
+    "ruby s samp small source span strike strong sub sup time tt u var wbr annotation annotation-xml mi mn mo mrow "
+    "script ms mspace mstyle msub msubsup msup mtext mtable mtr mtd mfrac msqrt mroot mover munder munderover mpadded "
+    "mphantom menclose merror semantics".split()
+)
+"""Elements that do not interrupt a run of text. A name that is not known is taken for a block: custom elements are."""
+
+_UNREAD: Final = (
+    "script:not([type^=math]),style,template,iframe,select,option,optgroup,textarea,canvas,object,embed,audio,video,"
+    "datalist,frame,frameset,input,meta,link,title,head,dialog:not([open]),progress,meter"
+)
+
+_MIN_FALLBACK: Final = 250  # characters; a shorter text for readers without scripts is a plea to switch them on
+
+
+@dataclass(slots=True)
+class Layout:
+    """The blocks of a document and the block-level elements around them, as rows of equal length.
+
+    Elements are numbered in the order of the document, so everything inside an element has a higher number. The first
+    element is the root.
+    """
+
+    elements: list[Element] = field(default_factory=list)
+    """The block-level elements."""
+    parents: list[int] = field(default_factory=list)
+    """Number of the next block-level element around each; the root is its own."""
+    tags: list[str] = field(default_factory=list)
+    """Name of each element."""
+    texts: list[str] = field(default_factory=list)
+    """Text of each block, its white space made single spaces."""
+    owners: list[int] = field(default_factory=list)
+    """Number of the element that each block belongs to."""
+    linked: list[int] = field(default_factory=list)
+    """Characters inside links, of each block."""
+    lengths: list[int] = field(default_factory=list)
+    """Characters as they stand in the source, of each block; the measure for `linked`."""
+    links: list[int] = field(default_factory=list)
+    """Pieces of text inside links, of each block."""
+    leads: list[str] = field(default_factory=list)
+    """Name of the inline element that the first text of each block stands in; empty when in none."""
+    nodes: list[list[Text]] = field(default_factory=list)
+    """The pieces of text that each block is made of."""
+
+
+def lay_out(document: Document) -> Layout:
+    """Return the blocks of a document. What is never read on the screen (scripts, form fields) is removed from it.
+
+    Args:
+        document: A parsed page. It is changed.
+    """
+    document.remove(_UNREAD)
+    for fallback in document.find_all("noscript"):
+        if len(fallback.text) < _MIN_FALLBACK:
+            fallback.decompose()
+    layout = Layout()
+    root = document.find("body") or document.root
+    if root is None:
+        return layout
+    elements, parents, tags = layout.elements, layout.parents, layout.tags
+    texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
+    links, leads, nodes = layout.links, layout.leads, layout.nodes
+    elements.append(root)
+    parents.append(0)
+    tags.append(root.tag)
+    places: dict[Node, int] = {root: 0}  # twice the element's number, and one more inside a link
+    place, owner, in_link, length, link_length, link_count = 0, 0, 0, 0, 0, 0
+    lead = ""
+    parts: list[str] = []
+    pieces: list[Text] = []
+
+    def flush() -> None:
+        text = " ".join("".join(parts).split())
+        if text:
+            texts.append(text)
+            owners.append(owner)
+            linked.append(link_length)
+            lengths.append(length)
+            links.append(link_count)
+            leads.append(lead)
+            nodes.append(pieces)
+
+    for node in root.descendants:
+        kind = type(node)
+        if kind is Text:
+            data = node.data  # type: ignore[attr-defined]
+            if not parts and data.isspace():
+                continue
+            parent = node.parent
+            place = places[parent]  # type: ignore[index]
+            if parts and place >> 1 != owner:
+                flush()
+                parts, pieces = [], []
+                if data.isspace():
+                    continue
+            in_link = place & 1
+            size = len(data)
+            if not parts:
+                owner, length, link_length, link_count = place >> 1, 0, 0, 0
+                tag = parent.tag  # type: ignore[union-attr]
+                lead = tag if tag in INLINE else ""
+            parts.append(data)
+            pieces.append(node)  # type: ignore[arg-type]
+            length += size
+            if in_link:
+                link_length += size
+                link_count += 1
+        elif kind is Element:
+            place = places[node.parent]  # type: ignore[index]
+            tag = node.tag  # type: ignore[attr-defined]
+            if tag in INLINE:
+                if tag == "br":
+                    if parts:
+                        parts.append("\n")
+                else:
+                    places[node] = place | 1 if tag == "a" else place
+                continue
+            if parts:
+                flush()
+                parts, pieces = [], []
+            number = len(elements)
+            places[node] = 2 * number + (place & 1)
+            elements.append(node)  # type: ignore[arg-type]
+            parents.append(place >> 1)
+            tags.append(tag)
+    if parts:
+        flush()
+    return layout

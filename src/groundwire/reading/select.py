@@ -1,0 +1,132 @@
+"""The choice of a page's main content: what a reader came for, without menus, banners and what else is on offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+from operator import mul
+from typing import Final
+
+from turbohtml import Document, Element
+
+from groundwire.reading.blocks import INLINE, Layout, lay_out
+from groundwire.reading.features import FEATURES, Facts, describe, second_look
+from groundwire.reading.model import KINDS, Model, load_model
+
+__all__ = ["Selection", "judge", "kind_row", "select_main"]
+
+_PAGE: Final = FEATURES.index("page_blocks")
+_AVERAGED: Final = tuple(
+    FEATURES.index(name)
+    for name in (
+        "link_share", "size", "kw_comment", "kw_thread", "kw_article", "kw_product", "kw_listing", "in_article",
+        "in_table", "in_list", "tag", "brothers@1", "brothers@2", "brothers_size@1", "brothers_size@2", "in_pre",
+        "heading", "sign", "end", "sentences", "commas", "kind_count", "digits", "phrase",
+    )
+)  # fmt: skip
+_FLAGS: Final = frozenset(
+    index for index, name in enumerate(FEATURES) if name.startswith(("in_", "kw_")) or name in {"heading", "end", "sign"}
+)
+_HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A page's main content."""
+
+    root: Element
+    """The element that holds what was kept; everything else is gone from it."""
+    kind: str
+    """The page's kind: article, documentation, forum, product, listing, collection or service."""
+    whole: bool
+    """Whether nothing was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model says of a page."""
+
+    scores: list[int]
+    """How likely each block is main content, 0 to 254."""
+    kinds: tuple[float, ...]
+    """How likely each of `KINDS` is; their sum is 1."""
+    cut: float
+    """The score from which a block is content."""
+
+
+def select_main(document: Document, model: Model | None = None) -> Selection:
+    """Cut a parsed page down to its main content.
+
+    Args:
+        document: The page; what a reader could not see should be gone from it. It is changed.
+        model: What was learned; the one of the package when not given.
+
+    Returns:
+        What is left. It has text whenever the page has.
+    """
+    layout = lay_out(document)
+    if not layout.texts:
+        root = document.find("body") or document.root or Element("body")
+        return Selection(root, KINDS[0], True)
+    verdict = judge(layout, model or load_model())
+    keep = choose(layout, verdict)
+    prune(layout, keep)
+    return Selection(layout.elements[0], KINDS[verdict.kinds.index(max(verdict.kinds))], all(keep))
+
+
+def judge(layout: Layout, model: Model) -> Verdict:
+    """Score each block of a page that has blocks, and tell the page's kind."""
+    facts = describe(layout, model.lexicon)
+    scores = model.first.chances(facts.columns)
+    row = [bytes((value,)) for value in kind_row(facts, scores)]
+    powers = [exp((forest.totals(row)[0] - forest.zero) / forest.scale) for forest in model.kinds]
+    whole = sum(powers)
+    kinds = tuple(power / whole for power in powers)
+    columns = [*facts.columns, *second_look(facts, scores)]
+    columns.extend(bytes((int(200 * chance + 0.5),)) * len(scores) for chance in kinds)
+    return Verdict(model.second.chances(columns), kinds, sum(map(mul, kinds, model.cuts)))
+
+
+def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
+    """Return what a page's kind is told by: the page's own features, and the average of what seems to be content."""
+    row = [column[0] for column in facts.columns[_PAGE:]]
+    weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]
+    whole = sum(weights) or 1
+    for index in _AVERAGED:
+        total = sum(map(mul, facts.columns[index], weights))
+        row.append(min(254, (50 if index in _FLAGS else 1) * total // whole))
+    row.append(200 * sum(scores) // (254 * len(scores)))
+    row.append(200 * sum(score > 178 for score in scores) // len(scores))
+    return row
+
+
+def choose(layout: Layout, verdict: Verdict) -> list[bool]:
+    """Return which blocks are kept: at least one."""
+    scores = verdict.scores
+    cut = min(verdict.cut, 0.6 * max(scores))
+    return [score >= cut for score in scores]
+
+
+def prune(layout: Layout, keep: Sequence[bool]) -> None:
+    """Remove from the tree every block that is not kept, and the elements that nothing kept is in."""
+    elements, parents, owners = layout.elements, layout.parents, layout.owners
+    kept = bytearray(len(elements))
+    full = bytearray(len(elements))
+    kept[0] = 1
+    for owner, wanted in zip(owners, keep, strict=True):
+        marks = kept if wanted else full
+        while not marks[owner]:
+            marks[owner] = 1
+            owner = parents[owner]
+    for pieces, owner, wanted in zip(layout.nodes, owners, keep, strict=True):
+        if not wanted and kept[owner]:
+            for piece in pieces:
+                around = piece.parent
+                piece.extract()
+                while isinstance(around, Element) and around.tag in INLINE and not around.text.strip():
+                    around, empty = around.parent, around
+                    empty.extract()
+    for number in range(1, len(elements)):
+        if not kept[number] and kept[parents[number]] and (full[number] or layout.tags[number] not in _HOLDS_PLACE):
+            elements[number].decompose()

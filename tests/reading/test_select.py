@@ -1,0 +1,201 @@
+"""The choice of the main content, on small pages of each kind and on any tree."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import turbohtml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire.reading.model import KINDS
+from groundwire.reading.select import Selection, select_main
+
+_SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"
+_NAV = """<header><a href="/">Harbour Gazette</a><nav class="menu"><ul><li><a href="/news">News</a></li>
+<li><a href="/sport">Sport</a></li><li><a href="/login">Log in</a></li></ul></nav></header>"""
+_FOOT = """<footer class="site-footer"><p>© 2026 Harbour Gazette. All rights reserved.</p>
+<ul><li><a href="/privacy">Privacy Policy</a></li><li><a href="/terms">Terms of Service</a></li></ul></footer>"""
+_PROSE = (
+    "The ferry that has crossed the sound every morning since 1931 will make its last trip in April, the county said.",
+    "Passengers who gathered on the quay on Tuesday were told that the hull can no longer be repaired, and that a bridge is planned.",
+    "Maria Lindqvist, who has sold coffee on board for eighteen years, said that nobody had asked the people who ride it.",
+    "The bridge will cost some forty million, of which the state is to pay half; work may begin as early as next autumn.",
+)
+
+
+def _page(body: str, head: str = "") -> str:
+    return f"<!doctype html><html><head><title>Harbour Gazette</title>{head}</head><body>{_NAV}{body}{_FOOT}</body></html>"
+
+
+def _read(markup: str) -> tuple[Selection, str]:
+    selection = select_main(turbohtml.parse(markup))
+    return selection, " ".join(selection.root.text.split())
+
+
+def _paragraphs(*texts: str) -> str:
+    return "".join(f"<p>{text}</p>" for text in texts)
+
+
+def test_article_without_menu_and_footer() -> None:
+    related = '<aside class="related"><h3>Related stories</h3><ul><li><a href="/a">Harbour dredged</a></li></ul></aside>'
+    selection, text = _read(_page(f"<main><article><h1>Last ferry</h1>{_paragraphs(*_PROSE)}</article>{related}</main>"))
+    assert selection.kind == "article"
+    assert not selection.whole
+    for sentence in _PROSE:
+        assert sentence in text
+    for unwanted in ("Log in", "Privacy Policy", "All rights reserved", "Harbour dredged"):
+        assert unwanted not in text
+
+
+def test_documentation_keeps_code() -> None:
+    code = "client = Client(timeout=30)\nfor row in client.rows('orders'):\n    print(row)"
+    body = f"""<div class="sidebar"><ul class="toctree"><li><a href="a.html">Install</a></li><li><a href="b.html">Reference</a></li>
+    </ul></div><div class="document"><div class="body" role="main"><section id="usage"><h1>Usage</h1>
+    <p>A client holds one connection; it is made once and is shared by all threads of the program.</p>
+    <div class="highlight"><pre><code class="language-python">{code}</code></pre></div>
+    <h2>Timeouts</h2><p>A timeout is given in seconds. When it has passed, the call raises an error and the connection is closed.</p>
+    </section></div></div>"""
+    selection, text = _read(_page(body))
+    assert "for row in client.rows('orders'):" in text
+    assert "A timeout is given in seconds." in text
+    assert "Log in" not in text
+    assert selection.root.find("pre") is not None
+
+
+def test_forum_keeps_every_post() -> None:
+    posts = [
+        "My boiler shows error 41 after every restart, and the manual has no such number. Has anybody seen this before?",
+        "Had the same last winter: it was the pressure sensor. Have the plug cleaned first, it costs nothing.",
+        "Thanks, cleaning the plug did it! It has been running for two days without the error now.",
+    ]
+    rows = "".join(
+        f'<div class="post" id="p{n}"><div class="author"><a href="/u/{n}">user{n}</a></div>'
+        f'<div class="post-body"><p>{text}</p></div></div>'
+        for n, text in enumerate(posts)
+    )
+    _, text = _read(_page(f'<div class="thread"><h1>Boiler error 41</h1>{rows}</div>'))
+    for post in posts:
+        assert post in text
+    assert "Privacy Policy" not in text
+
+
+def test_product_keeps_its_facts() -> None:
+    body = """<div class="product"><h1>Walking boot Nordfjell</h1><span class="price">€ 189.00</span>
+    <div class="product-description"><p>A light boot of waxed leather for three seasons, with a sole that can be replaced by any cobbler.</p></div>
+    <table class="specs"><tr><th>Weight</th><td>540 g</td></tr><tr><th>Upper</th><td>Waxed leather</td></tr>
+    <tr><th>Sole</th><td>Natural rubber</td></tr></table></div>"""
+    _, text = _read(_page(body))
+    assert "waxed leather for three seasons" in text
+    for fact in ("540 g", "Natural rubber"):
+        assert fact in text
+
+
+def test_listing_keeps_its_items() -> None:
+    titles = [f"Walk number {n} along the coast of the northern islands" for n in range(1, 13)]
+    items = "".join(
+        f'<div class="card"><h3><a href="/w/{n}">{title}</a></h3><p>A day of {n + 8} kilometres, with a bus back in the evening.</p></div>'
+        for n, title in enumerate(titles)
+    )
+    _, text = _read(_page(f'<main><h1>All walks</h1><div class="list">{items}</div></main>'))
+    assert sum(title in text for title in titles) == len(titles)
+    assert "Terms of Service" not in text
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>Just this.</p>",
+        "Just this.",
+        "<a href=/x>Just this.</a>",
+        "<nav><a href=/x>Just this.</a></nav>",
+        "<footer>Just this.</footer>",
+        "<table><tr><td>Just this.</table>",
+        "<noscript>" + "Just this. " * 40 + "</noscript>",
+        "<custom-element>Just this.</custom-element>",
+    ],
+)
+def test_page_with_text_is_never_empty(markup: str) -> None:
+    _, text = _read(markup)
+    assert "Just this." in text
+
+
+@pytest.mark.parametrize("markup", ["", "<html></html>", "<script>alert(1)</script>", "<frameset></frameset>", "<!-- -->"])
+def test_page_without_text_is_whole(markup: str) -> None:
+    selection, text = _read(markup)
+    assert selection.whole
+    assert not text
+
+
+def test_row_of_a_table_keeps_its_empty_cells() -> None:
+    rows = "".join(f"<tr><td>Station {n}</td><td></td><td>{n * 7} mm of rain fell there</td></tr>" for n in range(1, 9))
+    table = f"<table><tr><th>Place</th><th>Note</th><th>Rain</th></tr>{rows}</table>"
+    selection, text = _read(_page(f"<article><h1>Rain</h1>{_paragraphs(*_PROSE)}{table}</article>"))
+    assert "Station 8" in text
+    assert {len(row.find_all(["td", "th"])) for row in selection.root.find_all("tr")} == {3}
+
+
+def test_same_page_same_choice() -> None:
+    markup = _page(f"<article><h1>Last ferry</h1>{_paragraphs(*_PROSE)}</article>")
+    first, second = _read(markup), _read(markup)
+    assert first[1] == second[1]
+    assert first[0].root.html == second[0].root.html
+
+
+def test_deep_and_wide_pages_are_read() -> None:
+    deep = "<div>" * 400 + "".join(_PROSE) + "</div>" * 400
+    assert _PROSE[0] in _read(deep)[1]
+    wide = _page("<article>" + _paragraphs(*(f"{_PROSE[n % 4]} ({n})" for n in range(3000))) + "</article>")
+    assert "(2999)" in _read(wide)[1]
+
+
+_NAMES = st.sampled_from(["div", "p", "ul", "li", "table", "tr", "td", "a", "span", "nav", "h2", "pre", "b", "x-y", "noscript", "button"])
+_TREES = st.recursive(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=60).map(lambda text: text.replace("<", "&lt;")),
+    lambda inner: st.builds(
+        lambda name, cls, parts: f'<{name} class="{cls}">{"".join(parts)}</{name}>',
+        _NAMES,
+        st.sampled_from(["", "menu", "post-body", "comment item", "price", "é\u202e"]),
+        st.lists(inner, max_size=5),
+    ),
+    max_leaves=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_TREES)
+def test_any_tree(markup: str) -> None:
+    words = Counter(re.findall(r"\w+", turbohtml.parse(markup).text))
+    selection, text = _read(markup)
+    assert selection.kind in KINDS
+    kept = Counter(re.findall(r"\w+", selection.root.text))
+    assert sum(kept.values()) <= sum(words.values())
+    visible = turbohtml.parse(markup)
+    for part in visible.find_all("noscript"):
+        part.decompose()
+    if visible.text.strip():
+        assert text
+    if selection.whole:
+        assert kept == Counter(re.findall(r"\w+", visible.text)) or "noscript" in markup
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not _SHARED.exists(), reason="the developers' pages are not here")
+def test_developers_pages_reach_a_floor() -> None:
+    truth = json.loads((_SHARED / "truth.json").read_text())
+    scores = []
+    for name in sorted(truth)[::25]:
+        markup = gzip.decompress((_SHARED / "html" / f"{name}.html.gz").read_bytes()).decode("utf-8", "replace")
+        wanted = Counter(re.findall(r"\w+", truth[name]["text"].lower()))
+        found = Counter(re.findall(r"\w+", _spaced(select_main(turbohtml.parse(markup)).root)))
+        scores.append(2 * (wanted & found).total() / (wanted.total() + found.total()))
+    assert sum(scores) / len(scores) > 0.85
+
+
+def _spaced(root: turbohtml.Element) -> str:
+    return " ".join(root.strings).lower()
