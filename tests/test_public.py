@@ -15,7 +15,7 @@ import pytest
 import groundwire
 from groundwire import errors
 
-HEAVY = ("aiohttp", "pydantic", "ddgs", "lxml", "trafilatura", "rich", "click", "asyncio")
+HEAVY = ("aiohttp", "pydantic", "ddgs", "lxml", "turbohtml", "rich", "click", "asyncio")
 
 
 def modules() -> list[ModuleType]:

@@ -129,5 +129,5 @@ def test_nothing_heavy_is_loaded_at_the_start_of_pytest() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True, cwd=Path.cwd()
     )
     assert "groundwire" in done.stdout.split()
-    heavy = {"aiohttp", "pydantic", "lxml", "trafilatura", "click", "ddgs", "asyncio", "yarl"}
+    heavy = {"aiohttp", "pydantic", "lxml", "turbohtml", "click", "ddgs", "asyncio", "yarl"}
     assert heavy.isdisjoint(done.stdout.split())

@@ -30,7 +30,9 @@ _PROSE = (
 
 
 def _page(body: str, head: str = "") -> str:
-    return f"<!doctype html><html><head><title>Harbour Gazette</title>{head}</head><body>{_NAV}{body}{_FOOT}</body></html>"
+    return (
+        f"<!doctype html><html><head><title>Harbour Gazette</title>{head}</head><body>{_NAV}{body}{_FOOT}</body></html>"
+    )
 
 
 def _read(markup: str) -> tuple[Selection, str]:
@@ -43,8 +45,12 @@ def _paragraphs(*texts: str) -> str:
 
 
 def test_article_without_menu_and_footer() -> None:
-    related = '<aside class="related"><h3>Related stories</h3><ul><li><a href="/a">Harbour dredged</a></li></ul></aside>'
-    selection, text = _read(_page(f"<main><article><h1>Last ferry</h1>{_paragraphs(*_PROSE)}</article>{related}</main>"))
+    related = (
+        '<aside class="related"><h3>Related stories</h3><ul><li><a href="/a">Harbour dredged</a></li></ul></aside>'
+    )
+    selection, text = _read(
+        _page(f"<main><article><h1>Last ferry</h1>{_paragraphs(*_PROSE)}</article>{related}</main>")
+    )
     assert selection.kind == "article"
     assert not selection.whole
     for sentence in _PROSE:
@@ -125,7 +131,9 @@ def test_page_with_text_is_never_empty(markup: str) -> None:
     assert "Just this." in text
 
 
-@pytest.mark.parametrize("markup", ["", "<html></html>", "<script>alert(1)</script>", "<frameset></frameset>", "<!-- -->"])
+@pytest.mark.parametrize(
+    "markup", ["", "<html></html>", "<script>alert(1)</script>", "<frameset></frameset>", "<!-- -->"]
+)
 def test_page_without_text_is_whole(markup: str) -> None:
     selection, text = _read(markup)
     assert selection.whole
@@ -154,7 +162,9 @@ def test_deep_and_wide_pages_are_read() -> None:
     assert "(2999)" in _read(wide)[1]
 
 
-_NAMES = st.sampled_from(["div", "p", "ul", "li", "table", "tr", "td", "a", "span", "nav", "h2", "pre", "b", "x-y", "noscript", "button"])
+_NAMES = st.sampled_from(
+    ["div", "p", "ul", "li", "table", "tr", "td", "a", "span", "nav", "h2", "pre", "b", "x-y", "noscript", "button"]
+)
 _TREES = st.recursive(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=60).map(lambda text: text.replace("<", "&lt;")),
     lambda inner: st.builds(

@@ -25,5 +25,7 @@ class Extracted:
     """The site's name; None means unknown."""
     cut: bool = False
     """Whether the page was too large to be read to its end."""
-    whole: bool = False
-    """Whether the content is the whole page, because no main content could be told apart."""
+    kind: str | None = None
+    """What kind of page it is: article, documentation, forum, product, listing, collection, service; None: unknown."""
+    warnings: tuple[str, ...] = ()
+    """What was taken out of it, counted, a phrase each."""

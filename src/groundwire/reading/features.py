@@ -14,10 +14,25 @@ from typing import Final
 
 from groundwire.reading.blocks import Layout
 
-__all__ = ["FEATURES", "SECOND", "Facts", "Lexicon", "describe", "ending", "group_of", "names_of", "opening", "second_look", "split_name"]
+__all__ = [
+    "FEATURES",
+    "SECOND",
+    "Facts",
+    "Lexicon",
+    "describe",
+    "ending",
+    "group_of",
+    "names_of",
+    "opening",
+    "second_look",
+    "split_name",
+]
 
 _TOP: Final = 254
-_LOG: Final = bytes(min(_TOP, int(16 * ((n + 1).bit_length() - 1 + (n + 1) / (1 << ((n + 1).bit_length() - 1)) - 1))) for n in range(32768))
+_LOG: Final = bytes(
+    min(_TOP, int(16 * ((n + 1).bit_length() - 1 + (n + 1) / (1 << ((n + 1).bit_length() - 1)) - 1)))
+    for n in range(32768)
+)
 """16 times the logarithm to the base 2 of n + 1, with straight lines between the powers."""
 
 _GROUPS: Final = (
@@ -67,7 +82,9 @@ _ENDS: Final = {
     **dict.fromkeys(".!?…。！？", 1), **dict.fromkeys(",;、，", 2), ":": 3, "：": 3, **dict.fromkeys("\"”’)»]」", 4),
     **dict.fromkeys("›→>»|", 5),
 }  # fmt: skip
-_SIGNS: Final = re.compile("(?P<c>[©®™])|(?P<m>[$€£¥₹])|(?P<a>@)|(?P<p>[|•·›»→←])|(?P<t>\\d{1,2}:\\d\\d)|(?P<y>\\b(?:19|20)\\d\\d\\b)")
+_SIGNS: Final = re.compile(
+    "(?P<c>[©®™])|(?P<m>[$€£¥₹])|(?P<a>@)|(?P<p>[|•·›»→←])|(?P<t>\\d{1,2}:\\d\\d)|(?P<y>\\b(?:19|20)\\d\\d\\b)"
+)
 _SIGN_CODES: Final = {"c": 1, "m": 2, "a": 3, "p": 4, "t": 5, "y": 6}
 _DIGITS: Final = re.compile(r"\d")
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
@@ -355,7 +372,15 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         ends_with[block] = _ENDS.get(text[-1], 0)
         initial = text[0]
         starts_with[block] = (
-            1 if initial.isupper() else 2 if initial.islower() else 3 if initial.isdigit() else 4 if initial.isalpha() else 5
+            1
+            if initial.isupper()
+            else 2
+            if initial.islower()
+            else 3
+            if initial.isdigit()
+            else 4
+            if initial.isalpha()
+            else 5
         )
         size = sizes[block]
         if size < 100:
@@ -443,7 +468,9 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
     size_codes = _logs(held)
     good_codes = bytes(200 * share // total_good for share in held_good)
     block_codes = _logs(held_blocks)
-    paragraph_codes = [200 * some // every if every else 0 for some, every in zip(held_paragraphs, held_blocks, strict=True)]
+    paragraph_codes = [
+        200 * some // every if every else 0 for some, every in zip(held_paragraphs, held_blocks, strict=True)
+    ]
     for level in _LEVELS:
         picks = ancestors[level]
         for codes in (size_codes, share_codes, good_codes, block_codes, paragraph_codes):
@@ -555,7 +582,12 @@ def second_look(facts: Facts, scores: Sequence[int]) -> list[bytes]:
     columns = [column]
     columns.extend(_shift(column, step) for step in (-4, -3, -2, -1, 1, 2, 3, 4))
     columns.extend(_trail(sizes, scores, scale) for scale in (200, 1500))
-    columns[-2:] = [columns[-2], _trail(sizes[::-1], scores[::-1], 200)[::-1], columns[-1], _trail(sizes[::-1], scores[::-1], 1500)[::-1]]
+    columns[-2:] = [
+        columns[-2],
+        _trail(sizes[::-1], scores[::-1], 200)[::-1],
+        columns[-1],
+        _trail(sizes[::-1], scores[::-1], 1500)[::-1],
+    ]
 
     held, held_mass = [0] * total_elements, [0] * total_elements
     for owner, size, part in zip(owners, sizes, mass, strict=True):

@@ -135,9 +135,8 @@ def _refuse_unreadable(head: Head) -> None:
 
 
 def _result(url: str, reply: Reply, converted: Converted) -> ReadResult:
-    extracted, warnings = converted.extracted, converted.warnings
-    if extracted.whole:
-        warnings += ("no main content could be told apart, so this is all of the page, menus included",)
+    extracted = converted.extracted
+    warnings = converted.warnings + extracted.warnings
     if extracted.cut:
         warnings += ("the page is very large; only its beginning was read",)
     return ReadResult(

@@ -7,13 +7,11 @@ thousand nested elements) is nothing here. Follows the tokenizer of the HTML Sta
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
-from urllib.parse import urljoin
 
-__all__ = ["Token", "attribute", "shorten", "tokens", "unescape", "web_address"]
+__all__ = ["Token", "shorten", "tokens"]
 
 # A lookahead and a backreference make the group atomic, so that a page of unclosed quotes costs linear time. Possessive
 # groups say the same and are matched wrongly by Python up to 3.11.4 (CPython issue 106052).
@@ -23,10 +21,8 @@ _RAW: Final = {
     name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
 }
-_HUGE_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
+_TELLING: Final = 100_000  # characters of a style or of JSON-LD that are worth their room
 _LONG_VALUE = re.compile(r"""=\s*+(?:"[^"]{2000,}+"|'[^']{2000,}+'|[^\s>"'=]{2000,}+)""")
-_MAX_REFERENCE: Final = 8_192  # characters; servers refuse longer addresses
-_UNFIT = re.compile(r"[\x00-\x20\x7f<>()\[\]\\|`]")
 
 
 class Token(NamedTuple):
@@ -77,36 +73,10 @@ def tokens(markup: str) -> Iterator[Token]:
             position = opening + 1
 
 
-def attribute(attributes: str, name: str) -> str | None:
-    """Return the value of one attribute in the text of a start tag, or None when it has none."""
-    match = re.search(
-        rf"""(?:^|[\s"'/]){name}\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", attributes, re.IGNORECASE
-    )
-    return unescape(next((value for value in match.groups() if value is not None), "")) if match else None
-
-
-def unescape(text: str) -> str:
-    """Return `text` with its character references resolved; absurdly long numbers become U+FFFD."""
-    return html.unescape(_HUGE_REFERENCE.sub("\ufffd", text)) if "&" in text else text
-
-
-def web_address(base: str, reference: str) -> str:
-    """Return the http or https address that a link points to, fit for Markdown, or "" when it points elsewhere."""
-    if len(reference) > _MAX_REFERENCE:
-        return ""
-    try:
-        address = urljoin(base, reference.strip())
-    except ValueError:
-        return ""
-    if not address.lower().startswith(("http://", "https://")):
-        return ""
-    return _UNFIT.sub(lambda match: f"%{ord(match[0]):02X}", address)
-
-
 def shorten(markup: str, length: int) -> tuple[str, bool]:
     """Return markup of at most `length` characters, and whether text may be missing from it.
 
-    What is not text goes first (scripts other than JSON-LD, styles, comments, attribute values of 2,000 characters
+    What is not text goes first (scripts other than JSON-LD, huge styles, comments, attribute values of 2,000 characters
     and more); then the end, at the beginning of a tag.
     """
     if len(markup) <= length:
@@ -117,8 +87,10 @@ def shorten(markup: str, length: int) -> tuple[str, bool]:
         if token.kind == "text":
             part = token.text
         elif token.kind == "raw":
-            wanted = token.name not in {"script", "style"} or ('"@context"' in token.text and len(token.text) < 100_000)
-            part = token.text if wanted else ""
+            wanted = token.name == "style" or '"@context"' in token.text  # styles say what is hidden
+            part = (
+                token.text if token.name not in {"script", "style"} or (wanted and len(token.text) < _TELLING) else ""
+            )
         elif token.kind == "start":
             attributes = token.text if len(token.text) < 2_000 else _LONG_VALUE.sub("=''", token.text)
             part = f"<{token.name}{attributes}>"

@@ -84,6 +84,4 @@ class Forest:
     def chances(self, columns: Sequence[bytes]) -> list[int]:
         """Return how likely each block is, from 0 to 254."""
         zero, scale = self.zero, self.scale
-        return [
-            int(254 / (1 + exp(min(50.0, (zero - total) / scale))) + 0.5) for total in self.totals(columns)
-        ]
+        return [int(254 / (1 + exp(min(50.0, (zero - total) / scale))) + 0.5) for total in self.totals(columns)]

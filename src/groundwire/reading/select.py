@@ -26,7 +26,9 @@ _AVERAGED: Final = tuple(
     )
 )  # fmt: skip
 _FLAGS: Final = frozenset(
-    index for index, name in enumerate(FEATURES) if name.startswith(("in_", "kw_")) or name in {"heading", "end", "sign"}
+    index
+    for index, name in enumerate(FEATURES)
+    if name.startswith(("in_", "kw_")) or name in {"heading", "end", "sign"}
 )
 _HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
 
