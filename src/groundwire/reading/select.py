@@ -30,6 +30,7 @@ _FLAGS: Final = frozenset(
     for index, name in enumerate(FEATURES)
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "sign"}
 )
+_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
 _HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
 
 
@@ -104,8 +105,10 @@ def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
 
 
 def choose(layout: Layout, verdict: Verdict) -> list[bool]:
-    """Return which blocks are kept: at least one."""
+    """Return which blocks are kept: at least one, and all of a page that says next to nothing."""
     scores = verdict.scores
+    if sum(map(len, layout.texts)) <= _TINY:
+        return [True] * len(scores)
     cut = min(verdict.cut, 0.6 * max(scores))
     return [score >= cut for score in scores]
 
