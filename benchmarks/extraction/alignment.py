@@ -97,9 +97,7 @@ def _chain(matches: list[list[tuple[int, int, int]]], length: int) -> dict[int, 
     return chain
 
 
-def _covered(
-    block: list[str], places: dict[tuple[str, ...], list[int]], taken: bytearray, *, in_chain: bool
-) -> float:
+def _covered(block: list[str], places: dict[tuple[str, ...], list[int]], taken: bytearray, *, in_chain: bool) -> float:
     shingles = [tuple(block[at : at + _SHINGLE]) for at in range(len(block) - _SHINGLE + 1)]
     covered = bytearray(len(block))
     for at, shingle in enumerate(shingles):
@@ -124,9 +122,7 @@ def _covered(
     return share
 
 
-def _free(
-    block: list[str], target: list[str], places: dict[tuple[str, ...], list[int]], taken: bytearray
-) -> float:
+def _free(block: list[str], target: list[str], places: dict[tuple[str, ...], list[int]], taken: bytearray) -> float:
     if len(block) < 2:
         return 0.0
     for at in places.get(tuple(block[:_SHINGLE]), ())[:_MAX_PLACES]:

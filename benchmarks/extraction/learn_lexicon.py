@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.features import Lexicon, ending, group_of, opening, split_name
+from groundwire.reading.lexicon import Lexicon, edges, group_of, split_name
 
 __all__ = ["Votes", "build_lexicon", "collect_votes"]
 
@@ -43,8 +43,8 @@ def collect_votes(layout: Layout, names: Sequence[str], shares: Sequence[float],
         keys: list[tuple[int, str, float]] = [(0, name, weight) for name in known]
         if len(text) < 100:
             keys.append((1, text.lower(), 1.0))
-        keys.extend((2, key, 1.0) for key in set(opening(text)))
-        keys.append((3, ending(text), 1.0))
+        one, two, end = edges(text)
+        keys += [(2, one, 1.0), (2, two, 1.0), (3, end, 1.0)]
         for table, key, part in keys:
             entry = tables[table][key]
             entry[0] += part * shares[block]
@@ -87,6 +87,8 @@ def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
             for name in page[0]:
                 sites_of[name].add(site)
     groups = {
-        name: group for name, seen in sorted(sites_of.items()) if len(seen) >= _MIN_SITES[0] and (group := group_of(name))
+        name: group
+        for name, seen in sorted(sites_of.items())
+        if len(seen) >= _MIN_SITES[0] and (group := group_of(name))
     }
     return Lexicon(tables[0], tables[1], tables[2], tables[3], groups)

@@ -24,42 +24,26 @@ from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any
 
-from benchmarks.extraction.pages import KINDS, Page, read_pages
+from benchmarks.extraction.pages import KINDS, read_pages
 
 Reader = Callable[[str, str], str]
 _SETS = ("", "readability", "defuddle")
 
 
 def groundwire_reader(model_path: Path | None) -> Reader:
-    """Return our reader; the steps around the choice of the main content are used as far as they exist."""
-    import turbohtml
-    from turbohtml import Markdown
-
-    from groundwire.reading.mend import mend_comments
+    """Return our reader, from markup to Markdown."""
+    from groundwire.reading.markdown import to_markdown
+    from groundwire.reading.mend import parse_page
     from groundwire.reading.model import load_model, read_model
     from groundwire.reading.select import select_main
+    from groundwire.reading.visible import drop_unseen
 
     model = read_model(model_path.read_bytes()) if model_path else load_model()
-    options = Markdown(images=Markdown.Images(mode="ignore"))
-    steps: list[Callable[[Any], object]] = []
-    try:
-        steps.append(importlib.import_module("groundwire.reading.visible").drop_unseen)
-    except ModuleNotFoundError:
-        pass
-    try:
-        render = importlib.import_module("groundwire.reading.markdown").to_markdown
-    except ModuleNotFoundError:
-        render = None
 
     def read(markup: str, url: str) -> str:
-        document = turbohtml.parse(markup)
-        body = document.find("body")
-        if body is None or not body.text.strip():
-            document = turbohtml.parse(mend_comments(markup))
-        for step in steps:
-            step(document)
-        root = select_main(document, model).root
-        return render(root, url) if render else root.to_markdown(options)
+        document = parse_page(markup)
+        drop_unseen(document)
+        return to_markdown(select_main(document, model).root, url)
 
     return read
 

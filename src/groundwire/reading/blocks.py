@@ -14,19 +14,21 @@ from turbohtml import Document, Element, Node, Text
 __all__ = ["INLINE", "Layout", "lay_out"]
 
 INLINE: Final = frozenset(
-    "a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd mark math nobr picture q rb rp rt "
-    "ruby s samp small source span strike strong sub sup time tt u var wbr annotation annotation-xml mi mn mo mrow "
-    "script ms mspace mstyle msub msubsup msup mtext mtable mtr mtd mfrac msqrt mroot mover munder munderover mpadded "
-    "mphantom menclose merror semantics".split()
-)
+    {
+        "a", "abbr", "acronym", "annotation", "annotation-xml", "b", "bdi", "bdo", "big", "br", "cite", "code", "data",
+        "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "mark", "math", "menclose", "merror", "mfrac", "mi",
+        "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub",
+        "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover", "nobr", "picture", "q", "rb", "rp",
+        "rt", "ruby", "s", "samp", "script", "semantics", "small", "source", "span", "strike", "strong", "sub", "sup",
+        "time", "tt", "u", "var", "wbr",
+    }
+)  # fmt: skip
 """Elements that do not interrupt a run of text. A name that is not known is taken for a block: custom elements are."""
 
 _UNREAD: Final = (
-    "script:not([type^=math]),style,template,iframe,select,option,optgroup,textarea,canvas,object,embed,audio,video,"
+    "script:not([type^=math]),style,noscript,template,iframe,select,option,optgroup,textarea,canvas,object,embed,audio,video,"
     "datalist,frame,frameset,input,meta,link,title,head,dialog:not([open]),progress,meter"
 )
-
-_MIN_FALLBACK: Final = 250  # characters; a shorter text for readers without scripts is a plea to switch them on
 
 
 @dataclass(slots=True)
@@ -66,9 +68,6 @@ def lay_out(document: Document) -> Layout:
         document: A parsed page. It is changed.
     """
     document.remove(_UNREAD)
-    for fallback in document.find_all("noscript"):
-        if len(fallback.text) < _MIN_FALLBACK:
-            fallback.decompose()
     layout = Layout()
     root = document.find("body") or document.root
     if root is None:

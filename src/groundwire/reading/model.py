@@ -10,8 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from groundwire.reading.features import Lexicon
-from groundwire.reading.scorer import Forest
+from groundwire.reading.lexicon import Lexicon
+from groundwire.reading.scorer import Forest, grow
 
 __all__ = ["KINDS", "Model", "load_model", "read_model"]
 
@@ -49,9 +49,7 @@ def read_model(data: bytes) -> Model:
 def _forest(raw: Mapping[str, Any]) -> Forest:
     return Forest(
         questions=tuple((feature, threshold, bool(at_most)) for feature, threshold, at_most in raw["questions"]),
-        trees=tuple(
-            tuple((tree[at], tree[at + 1], tree[at + 2]) for at in range(0, len(tree), 3)) for tree in raw["trees"]
-        ),
+        levels=grow([(tree[at], tree[at + 1], tree[at + 2]) for at in range(0, len(tree), 3)] for tree in raw["trees"]),
         base=raw["base"],
         scale=raw["scale"],
         zero=raw["zero"],

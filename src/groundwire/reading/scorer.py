@@ -1,26 +1,27 @@
 """Boosted trees over many blocks at once, in nothing but whole numbers.
 
 A page's blocks are lanes of 16 bits in one large integer. A question such as "is feature 12 at most 40?" is then one
-integer with a 1 in each lane that answers yes; following a branch of a tree is one `&` for all blocks, and a leaf's
-value is added to the blocks that reach it by one multiplication and one addition. So a page costs a few integer
-operations a split however many blocks it has, and the interpreter's cost is not paid a block.
+integer with a 1 in each lane that answers yes; following a branch of a tree is one `&` for all blocks, and what a
+branch adds to the blocks that take it is one multiplication and one addition. The branches of all trees are followed
+together, level by level, so that the interpreter is not asked for each of them.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp
+from operator import and_, mul
 from sys import byteorder
 from typing import Final
 
-__all__ = ["Forest", "Step"]
+__all__ = ["Forest", "Level", "Step", "grow"]
 
 Step = tuple[int, int, int]
-"""Number of the branch that a branch starts from (0 is the root), number of its question, what it adds."""
+"""Where a branch of a tree starts (0 is the root, n the n-th step), the number of its question, what it adds."""
 
-_LANES: Final = 2048  # blocks that are scored together, so that the integers stay in the processor's cache
+_LANES: Final = 1024  # blocks that are scored together, so that the integers stay in the processor's cache
 _YES: Final = tuple(
     tuple(bytes(int((code <= threshold) == at_most and code < 255) for code in range(256)) for at_most in (False, True))
     for threshold in range(255)
@@ -28,16 +29,28 @@ _YES: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """The branches of all trees that are equally far from the root."""
+
+    starts: tuple[int, ...]
+    """For each branch, the place in the level above that it starts from."""
+    questions: tuple[int, ...]
+    """For each branch, the number of the question that is answered by yes on it."""
+    values: tuple[int, ...]
+    """For each branch, what it adds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forest:
     """A sum of decision trees over columns of bytes.
 
-    The total of a block is its trees' leaves plus `base`, always from 0 to 65,535; `scale` units make one unit of the
-    logarithm of the odds, and `zero` is the total of even odds.
+    The total of a block is `base` and what the branches add, always from 0 to 65,535; `scale` units make one unit of
+    the logarithm of the odds, and `zero` is the total of even odds.
     """
 
     questions: tuple[tuple[int, int, bool], ...]
     """Feature, threshold, and whether the answer is yes up to the threshold (or above it)."""
-    trees: tuple[tuple[Step, ...], ...]
+    levels: tuple[Level, ...]
     base: int
     scale: float
     zero: int
@@ -69,13 +82,16 @@ class Forest:
             answers.append(int.from_bytes(lane.translate(_YES[threshold][at_most]), "little"))
         every = int.from_bytes(b"\x01\x00" * count, "little")
         total = every * self.base
-        for tree in self.trees:
-            branches = [every]
-            for start, question, value in tree:
-                branch = branches[start] & answers[question]
-                branches.append(branch)
-                if value:
-                    total += branch * value
+        branches = [every]
+        for level in self.levels:
+            branches = list(
+                map(
+                    and_,
+                    map(branches.__getitem__, level.starts),
+                    map(answers.__getitem__, level.questions),
+                )
+            )
+            total += sum(map(mul, branches, level.values))
         totals = array("H", total.to_bytes(2 * count, "little"))
         if byteorder == "big":
             totals.byteswap()
@@ -85,3 +101,18 @@ class Forest:
         """Return how likely each block is, from 0 to 254."""
         zero, scale = self.zero, self.scale
         return [int(254 / (1 + exp(min(50.0, (zero - total) / scale))) + 0.5) for total in self.totals(columns)]
+
+
+def grow(trees: Iterable[Sequence[Step]]) -> tuple[Level, ...]:
+    """Return the levels of some trees, each given by its steps; a step comes after the one that it starts from."""
+    levels: list[list[Step]] = []
+    for tree in trees:
+        places = [(-1, 0)]  # level and place in it, of the root and of each step
+        for start, question, value in tree:
+            above, place = places[start]
+            if above + 1 == len(levels):
+                levels.append([])
+            level = levels[above + 1]
+            places.append((above + 1, len(level)))
+            level.append((place, question, value))
+    return tuple(Level(*zip(*level, strict=True)) for level in levels)

@@ -11,8 +11,9 @@ from typing import Final
 from turbohtml import Document, Element
 
 from groundwire.reading.blocks import INLINE, Layout, lay_out
-from groundwire.reading.features import FEATURES, Facts, describe, second_look
+from groundwire.reading.features import FEATURES, Facts, describe
 from groundwire.reading.model import KINDS, Model, load_model
+from groundwire.reading.second import second_look
 
 __all__ = ["Selection", "judge", "kind_row", "select_main"]
 
@@ -130,7 +131,7 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
                 around = piece.parent
                 piece.extract()
                 while isinstance(around, Element) and around.tag in INLINE and not around.text.strip():
-                    around, empty = around.parent, around
+                    empty, around = around, around.parent
                     empty.extract()
     for number in range(1, len(elements)):
         if not kept[number] and kept[parents[number]] and (full[number] or layout.tags[number] not in _HOLDS_PLACE):

@@ -1,0 +1,64 @@
+"""Numbers as codes from 0 to 254, and rows of codes as columns of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+__all__ = ["TOP", "bits", "log", "logs", "ratio", "shift", "stretch", "take"]
+
+TOP: Final = 254
+_LIMIT: Final = 32767
+
+
+def _log2(number: int) -> float:
+    power = number.bit_length() - 1
+    return power + number / (1 << power) - 1
+
+
+_LOG: Final = bytes(min(TOP, int(16 * _log2(number + 1))) for number in range(_LIMIT + 1))
+
+
+def log(value: int) -> int:
+    """Return 16 times the logarithm to the base 2 of a number and one, with straight lines between the powers."""
+    return _LOG[min(value, _LIMIT)]
+
+
+def logs(values: Sequence[int]) -> bytes:
+    """Return a column of logarithms."""
+    if max(values, default=0) > _LIMIT:
+        values = [min(value, _LIMIT) for value in values]
+    return bytes(map(_LOG.__getitem__, values))
+
+
+def ratio(part: float, whole: float) -> int:
+    """Return a share as a number from 0 to 200."""
+    return int(200 * part / whole) if whole > 0 else 0
+
+
+def take(column: Sequence[int], picks: Iterable[int]) -> bytes:
+    """Return the codes at some places of a column, as a column."""
+    return bytes(map(column.__getitem__, picks))
+
+
+def bits(masks: Sequence[int], count: int) -> list[bytes]:
+    """Return a column of zeros and ones for each of the lowest bits of some masks, of which few are different."""
+    numbers: dict[int, int] = {}
+    places = [numbers.setdefault(mask, len(numbers)) for mask in masks]
+    if len(numbers) > 256:
+        return [bytes([mask >> bit & 1 for mask in masks]) for bit in range(count)]
+    row = bytes(places)
+    rest = bytes(256 - len(numbers))
+    return [row.translate(bytes([mask >> bit & 1 for mask in numbers]) + rest) for bit in range(count)]
+
+
+def stretch(start: int, length: int, count: int) -> bytes:
+    """Return where each block is within a span: 50 at its beginning, 150 at its end, 0 to 250 in all."""
+    places = [50 + 100 * (block - start) // length for block in range(count)]
+    return bytes([0 if place < 0 else min(250, place) for place in places])
+
+
+def shift(column: bytes, step: int) -> bytes:
+    """Return a column that shows of each block what stands `step` blocks further."""
+    edge = bytes((TOP,)) * min(abs(step), len(column))
+    return column[step:] + edge if step > 0 else edge + column[:step]

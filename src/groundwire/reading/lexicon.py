@@ -1,0 +1,88 @@
+"""What names and phrases say about a block: the part of the model that is words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.reading.blocks import Layout
+
+__all__ = ["GROUPS", "NEUTRAL", "Lexicon", "edges", "group_of", "names_of", "split_name"]
+
+NEUTRAL: Final = 128
+GROUPS: Final = (
+    "nav", "foot", "related", "consent", "byline", "caption", "comment", "thread", "article", "product", "listing",
+)  # fmt: skip
+"""What a name can say an element is for."""
+_KEYWORDS: Final = re.compile(
+    r"(?P<nav>nav|menu|breadcrumb|toolbar|pagin)"
+    r"|(?P<foot>foot|copyright|sidebar|rail)"
+    r"|(?P<related>relat|recommend|popular|trending|teaser|promo|advert|sponsor|newsletter|subscri|share|social|^ads?$)"
+    r"|(?P<consent>cookie|consent|gdpr|modal|popup|overlay|banner)"
+    r"|(?P<byline>meta|byline|author|^date|timestamp|^tags?$)"
+    r"|(?P<caption>caption|figure|gallery|carousel|slider)"
+    r"|(?P<comment>comment|disqus|respond|reply|review)"
+    r"|(?P<thread>thread|topic|forum|message|answer|question|^posts?$|^replies$)"
+    r"|(?P<article>article|entry|story|prose|markdown|paragraph|content|^(?:text|body|copy)$)"
+    r"|(?P<product>product|price|spec|descri|detail|sku|variant)"
+    r"|(?P<listing>result|item|card|grid|tile|list)"
+)
+_BITS: Final = {name: 1 << bit for bit, name in enumerate(GROUPS)}
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_LONG: Final = 100  # characters; of a longer block only both ends are looked at
+_END: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What words mean for a block: 128 is neutral, less is boilerplate, more is content. Learned in training."""
+
+    names: Mapping[str, int]
+    """Parts of class names, ids, roles and item properties."""
+    phrases: Mapping[str, int]
+    """Whole short blocks, in small letters."""
+    openings: Mapping[str, int]
+    """First two words of a block, in small letters; one word and a space for the first word alone."""
+    endings: Mapping[str, int]
+    """Last two words of a block, in small letters."""
+    groups: Mapping[str, int]
+    """Parts of names that tell what an element is for; see `group_of`."""
+
+
+def split_name(name: str) -> list[str]:
+    """Return the words that a class name or an id is made of, in small letters."""
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+def group_of(word: str) -> int:
+    """Return what a part of a name says an element is for: a bit for each of `GROUPS`."""
+    mask = 0
+    for match in _KEYWORDS.finditer(word):
+        mask |= _BITS[match.lastgroup or ""]
+    return mask
+
+
+def edges(text: str) -> tuple[str, str, str]:
+    """Return the keys of a block's first word, of its first two words and of its last two, in small letters."""
+    words = (text if len(text) < _LONG else f"{text[:_END]} {text[-_END:]}").lower().split(" ")
+    if len(words) == 1:
+        return words[0] + " ", words[0], words[0]
+    return words[0] + " ", f"{words[0]} {words[1]}", f"{words[-2]} {words[-1]}"
+
+
+def names_of(layout: Layout) -> list[str]:
+    """Return what each element says of itself: its classes, id, item property and role."""
+    names = []
+    for element in layout.elements:
+        get = element.attr
+        text = get("class") or ""
+        if (more := get("id")) is not None:
+            text = f"{text} {more}"
+        if (more := get("itemprop")) is not None:
+            text = f"{text} {more}"
+        if (more := get("role")) is not None:
+            text = f"{text} role{more}"
+        names.append(text)
+    return names

@@ -1,0 +1,174 @@
+"""What the elements of a page hold, what they are called and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.reading.blocks import Layout
+from groundwire.reading.lexicon import NEUTRAL, Lexicon, split_name
+
+__all__ = ["SEMANTIC", "Holdings", "Standing", "innermost", "see_standing", "sum_up"]
+
+SEMANTIC: Final = (
+    "main", "article", "footer", "aside", "figure", "nav", "header", "form", "table", "list", "section", "quote",
+    "button", "noscript", "details", "pre",
+)  # fmt: skip
+"""What an element means by its name or its role, in the order of the bits of `Standing.flags`."""
+_FLAGS: Final = {
+    **{name: 1 << bit for bit, name in enumerate(SEMANTIC)},
+    "ul": 1 << 9, "ol": 1 << 9, "dl": 1 << 9, "menu": 1 << 9, "blockquote": 1 << 11,
+}  # fmt: skip
+_ROLES: Final = {
+    "main": 1, "article": 1 << 1, "contentinfo": 1 << 2, "complementary": 1 << 3, "navigation": 1 << 5,
+    "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Holdings:
+    """Sums over the blocks inside each element."""
+
+    sizes: list[int]
+    """Characters."""
+    links: list[int]
+    """Characters times their share of links."""
+    good: list[int]
+    """Running text; see `groundwire.reading.features`."""
+    blocks: list[int]
+    paragraphs: list[int]
+    firsts: list[int]
+    """The first block inside."""
+    lasts: list[int]
+    ends: list[int]
+    """The last element with text inside each."""
+
+
+@dataclass(slots=True)
+class Standing:
+    """Names and places of the elements that hold text."""
+
+    depths: list[int]
+    flags: list[int]
+    """The meanings of the element and of all around it, a bit each; see `SEMANTIC`."""
+    own: list[int]
+    """What its names say it is for, a bit for each group of keywords."""
+    around: list[int]
+    """The same, of all around it, too."""
+    low: bytearray
+    """The worst that one of its names means."""
+    high: bytearray
+    """The best."""
+    low_any: bytearray
+    high_any: bytearray
+    sums: list[int]
+    articles: bytearray
+    """How many articles it is in."""
+    siblings: list[int]
+    """The number of its group of brothers: same parent, same tag, same names."""
+    brother_counts: list[int]
+    brother_sizes: list[int]
+
+
+def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], good: Sequence[int]) -> Holdings:
+    """Return what each element holds."""
+    count, total = len(sizes), len(layout.parents)
+    held, links, running, blocks, paragraphs = ([0] * total for _ in range(5))
+    firsts, lasts, ends = [count] * total, [-1] * total, list(range(total))
+    for block, owner in enumerate(layout.owners):
+        size, share = sizes[block], link_shares[block]
+        held[owner] += size
+        links[owner] += size * share
+        running[owner] += good[block]
+        blocks[owner] += 1
+        if size >= 80 and share < 80:
+            paragraphs[owner] += 1
+        firsts[owner] = min(block, firsts[owner])
+        lasts[owner] = block
+    parents = layout.parents
+    for element in range(total - 1, 0, -1):
+        if blocks[element]:
+            parent = parents[element]
+            held[parent] += held[element]
+            links[parent] += links[element]
+            running[parent] += running[element]
+            blocks[parent] += blocks[element]
+            paragraphs[parent] += paragraphs[element]
+            if firsts[element] < firsts[parent]:
+                firsts[parent] = firsts[element]
+            if lasts[element] > lasts[parent]:
+                lasts[parent] = lasts[element]
+            if ends[element] > ends[parent]:
+                ends[parent] = ends[element]
+    return Holdings(held, links, running, blocks, paragraphs, firsts, lasts, ends)
+
+
+def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexicon: Lexicon) -> Standing:
+    """Return the names and places of the elements that hold text."""
+    parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
+    total = len(parents)
+    depths, flags, own, around, siblings = ([0] * total for _ in range(5))
+    low, high, low_any, high_any = (bytearray((NEUTRAL,)) * total for _ in range(4))
+    sums = [NEUTRAL] * total
+    articles = bytearray(total)
+    judged: dict[str, tuple[int, int, int, int]] = {"": (0, NEUTRAL, NEUTRAL, 0)}
+    groups: dict[tuple[int, str, str], int] = {}
+    counts: list[int] = []
+    sizes: list[int] = []
+    for element in range(total):
+        if not blocks[element]:
+            continue
+        parent, tag, name = parents[element], tags[element], names[element]
+        verdict = judged.get(name)
+        if verdict is None:
+            verdict = judged[name] = _judge(name, lexicon)
+        mask, below, above, flag = verdict
+        own[element], low[element], high[element] = mask, below, above
+        if element:
+            depths[element] = depths[parent] + 1
+            flags[element] = flags[parent] | flag | _FLAGS.get(tag, 0)
+            around[element] = around[parent] | mask
+            low_any[element] = min(below, low_any[parent])
+            high_any[element] = max(above, high_any[parent])
+            sums[element] = sums[parent] + (below + above - 2 * NEUTRAL) // 2
+            nested = articles[parent]
+            articles[element] = nested + 1 if tag == "article" and nested < 9 else nested
+        key = (parent, tag, name)
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = len(counts)
+            counts.append(0)
+            sizes.append(0)
+        siblings[element] = group
+        counts[group] += 1
+        sizes[group] += held[element]
+    return Standing(depths, flags, own, around, low, high, low_any, high_any, sums, articles, siblings, counts, sizes)
+
+
+def _judge(name: str, lexicon: Lexicon) -> tuple[int, int, int, int]:
+    """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role."""
+    words = split_name(name)
+    mask = 0
+    for word in words:
+        mask |= lexicon.groups.get(word, 0)
+    known = lexicon.names
+    scores = [known[word] for word in words if word in known]
+    role = name.rfind(" role")
+    flag = _ROLES.get(name[role + 5 :], 0) if role >= 0 else 0
+    return mask, min(NEUTRAL, NEUTRAL, *scores), max(NEUTRAL, NEUTRAL, *scores), flag
+
+
+def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
+    """Return the deepest element that holds a share of the whole; the first one of the deepest.
+
+    Args:
+        parts: What each element holds; the first holds the whole.
+        depths: How deep each element stands.
+        share: From 0 to 1.
+    """
+    best, deepest, needed = 0, -1, share * (parts[0] or 1)
+    for element, part in enumerate(parts):
+        if part >= needed and depths[element] > deepest:
+            best, deepest = element, depths[element]
+    return best
