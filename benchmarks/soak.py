@@ -46,8 +46,9 @@ from groundwire.testing import Fault, World
 with World() as world:
     world.searxng.fail(Fault.status(500), times=None, when=lambda request: "broken" in request.query.get("q", ""))
     pages = [site.page(name) for site in (world.site("articles"), world.site("docs")) for name in site.pages]
-    brave = world.service("brave").url
-    print(json.dumps({"searxng": world.searxng.url, "brave": brave, "origins": world.origins, "pages": pages}))
+    brave = world.service("brave")
+    brave.per_second, brave.quota = 1_000, 0  # a plan that keeps nobody waiting
+    print(json.dumps({"searxng": world.searxng.url, "brave": brave.url, "origins": world.origins, "pages": pages}))
     sys.stdout.flush()
     for _ in sys.stdin:  # what grows with its records is not to be the server
         for endpoint in world.endpoints:
