@@ -24,8 +24,8 @@ def faster(clock: Callable[[], float]) -> Callable[[], float]:
 
 time.monotonic, time.perf_counter = faster(time.monotonic), faster(time.perf_counter)
 
-from groundwire import Settings, Web  # noqa: E402
-from groundwire.errors import GroundwireError  # noqa: E402
+from groundwire import Settings, Web
+from groundwire.errors import GroundwireError
 
 
 class Selector(selectors.DefaultSelector):  # type: ignore[misc,valid-type]

@@ -8,15 +8,12 @@ a person could not see takes part in the choice of the main content.
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from groundwire.reading.bounds import fit, trim
 from groundwire.reading.clean import clean, strip_controls
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
-
-if TYPE_CHECKING:
-    from turbohtml import Document
 
 __all__ = ["MAX_CONTENT", "Extracted", "extract"]
 
@@ -35,12 +32,13 @@ def extract(html: str, url: str) -> Extracted:
         empty.
     """
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
+    from groundwire.reading.mend import parse_page
     from groundwire.reading.metadata import read_metadata
     from groundwire.reading.select import select_main
     from groundwire.reading.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))
-    document = _tree(markup)
+    document = parse_page(markup)
     cut = trim(document) or cut
     said = read_metadata(document, url)
     base = document.base_url(url)
@@ -61,19 +59,6 @@ def extract(html: str, url: str) -> Extracted:
         cut=cut,
         warnings=removed.warnings + hygiene_warnings(counts),
     )
-
-
-def _tree(markup: str) -> Document:
-    """Parse a page; one that a broken comment has swallowed is parsed without the marks of such comments."""
-    import turbohtml
-
-    from groundwire.reading.mend import mend_comments
-
-    document = turbohtml.parse(markup, allow_declarative_shadow_roots=False)
-    body = document.find("body")
-    if (body is None or not body.text.strip()) and (mended := mend_comments(markup)) != markup:
-        document = turbohtml.parse(mended, allow_declarative_shadow_roots=False)
-    return document
 
 
 def _line(text: str | None) -> str:
