@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["TOP", "bits", "log", "logs", "ratio", "shift", "stretch", "take"]
+__all__ = ["TOP", "Picker", "bits", "log", "logs", "picker", "ratio", "shift", "stretch", "take"]
+
+_T = TypeVar("_T")
+
+Picker: TypeAlias = Callable[[Sequence[int]], Sequence[int]]
+"""Takes from a column the codes at certain places."""
 
 TOP: Final = 254
 _LIMIT: Final = 32767
@@ -36,9 +42,16 @@ def ratio(part: float, whole: float) -> int:
     return int(200 * part / whole) if whole > 0 else 0
 
 
-def take(column: Sequence[int], picks: Iterable[int]) -> bytes:
-    """Return the codes at some places of a column, as a column."""
-    return bytes(map(column.__getitem__, picks))
+def picker(places: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
+    """Return a function that takes what is at some places of a sequence; several times as fast as a loop."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda column: [column[place] for place in places]
+
+
+def take(column: Sequence[int], pick: Picker) -> bytes:
+    """Return the picked codes of a column, as a column."""
+    return bytes(pick(column))
 
 
 def bits(masks: Sequence[int], count: int) -> list[bytes]:

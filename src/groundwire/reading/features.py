@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from operator import add, mul
+from operator import add
 from typing import Final
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.codes import TOP, bits, log, logs, ratio, shift, stretch, take
+from groundwire.reading.codes import TOP, Picker, bits, log, logs, picker, ratio, shift, stretch, take
 from groundwire.reading.lexicon import GROUPS, Lexicon, names_of
 from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up
 from groundwire.reading.wording import Wording, read_wording
@@ -68,8 +68,12 @@ class Facts:
 
     columns: list[bytes]
     """One column a feature, in the order of `FEATURES`; one byte a block."""
-    ancestors: list[list[int]]
-    """The element of each block, then the next one around it, and so on."""
+    around: list[Picker]
+    """Pick for each block what belongs to its element; to the next element around it; and so on, five times."""
+    depths: list[int]
+    """How deep each element stands that holds text."""
+    ends: list[int]
+    """For each element: the last one inside that holds text."""
     siblings: list[int]
     """For each element: the number of its group of brothers of one kind."""
     kinds: list[int]
@@ -109,22 +113,36 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
     )
     heading_text = layout.texts[main_heading].lower() if main_heading >= 0 else None
     wording = read_wording(layout.texts, headings, heading_text, lexicon)
-    ancestors = [owners]
+    picks: Sequence[int] = owners
+    around: list[Picker] = [picker(picks)]
     for _ in range(5):
-        ancestors.append([layout.parents[element] for element in ancestors[-1]])
+        picks = around[-1](layout.parents)
+        around.append(picker(picks))
     kinds = _shapes(layout, names)
     core = innermost(holdings.good, standing.depths, 0.7)
     half = innermost(holdings.good, standing.depths, 0.45)
+    codes = _holding_codes(holdings)
     columns = [
         *_block_columns(layout, sizes, shares, wording, headings),
         *_place_columns(sizes, good, main_heading, wording, holdings),
         *_neighbour_columns(layout, sizes, shares, good, wording),
-        *_element_columns(holdings, standing, layout.parents, owners, ancestors),
+        *_element_columns(codes, standing, layout.parents, owners, around),
         *_shape_columns(kinds, sizes, shares),
-        *_core_columns(layout, holdings, standing, core, half),
+        *_core_columns(layout, holdings, standing, codes[:3], core, half),
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
     ]
-    return Facts(columns, ancestors, standing.siblings, kinds, layout.parents, owners, sizes, headings)
+    return Facts(
+        columns,
+        around,
+        standing.depths,
+        holdings.ends,
+        standing.siblings,
+        kinds,
+        layout.parents,
+        owners,
+        sizes,
+        headings,
+    )
 
 
 def _block_columns(
@@ -156,7 +174,7 @@ def _block_columns(
 
 
 def _tag_column(layout: Layout) -> bytes:
-    return take([_TAGS.get(tag, _OTHER_TAG) for tag in layout.tags], layout.owners)
+    return bytes([_TAGS.get(layout.tags[owner], _OTHER_TAG) for owner in layout.owners])
 
 
 def _place_columns(
@@ -201,25 +219,26 @@ def _holding_codes(holdings: Holdings) -> list[bytes]:
 
 
 def _element_columns(
-    holdings: Holdings, standing: Standing, parents: Sequence[int], owners: Sequence[int], ancestors: list[list[int]]
+    codes: list[bytes], standing: Standing, parents: Sequence[int], owners: Sequence[int], around: list[Picker]
 ) -> list[bytes]:
-    codes = _holding_codes(holdings)
-    columns = [take(column, ancestors[level]) for level in _LEVELS for column in codes]
-    columns.append(bytes([min(TOP, standing.depths[owner]) for owner in owners]))
-    columns.extend(bits([standing.flags[owner] for owner in owners], len(SEMANTIC)))
-    columns.append(take(standing.articles, owners))
+    here = around[0]
+    columns = [take(column, around[level]) for level in _LEVELS for column in codes]
+    columns.append(bytes([min(TOP, depth) for depth in here(standing.depths)]))
+    columns.extend(bits(here(standing.flags), len(SEMANTIC)))
+    columns.append(take(standing.articles, here))
     near = bits([standing.own[owner] | standing.own[parents[owner]] for owner in owners], len(GROUPS))
-    far = bits([standing.around[owner] for owner in owners], len(GROUPS))
-    columns.extend(bytes(map(add, here, anywhere)) for here, anywhere in zip(near, far, strict=True))
+    far = bits(here(standing.around), len(GROUPS))
+    columns.extend(bytes(map(add, close, anywhere)) for close, anywhere in zip(near, far, strict=True))
     for level in (0, 1, 2):
-        columns += [take(standing.low, ancestors[level]), take(standing.high, ancestors[level])]
-    columns += [take(standing.low_any, owners), take(standing.high_any, owners)]
-    columns.append(bytes([max(0, min(TOP, standing.sums[owner])) for owner in owners]))
+        columns += [take(standing.low, around[level]), take(standing.high, around[level])]
+    columns += [take(standing.low_any, here), take(standing.high_any, here)]
+    columns.append(bytes([max(0, min(TOP, total)) for total in here(standing.sums)]))
+    group: Picker = picker(standing.siblings)
     groups = zip(standing.brother_sizes, standing.brother_counts, strict=True)
-    counts = take(logs(standing.brother_counts), standing.siblings)
-    means = take(logs([size // number for size, number in groups]), standing.siblings)
+    counts = take(logs(standing.brother_counts), group)
+    means = take(logs([size // number for size, number in groups]), group)
     for level in (0, 1, 2, 3):
-        columns += [take(counts, ancestors[level]), take(means, ancestors[level])]
+        columns += [take(counts, around[level]), take(means, around[level])]
     return columns
 
 
@@ -245,17 +264,21 @@ def _shape_columns(kinds: Sequence[int], sizes: Sequence[int], shares: Sequence[
     counts = _shape_sums(kinds, [1] * len(kinds))
     means = [size // number for size, number in zip(_shape_sums(kinds, sizes), counts, strict=True)]
     links = [share // number for share, number in zip(_shape_sums(kinds, shares), counts, strict=True)]
-    return [take(logs(counts), kinds), take(logs(means), kinds), take(links, kinds)]
+    pick: Picker = picker(kinds)
+    return [take(logs(counts), pick), take(logs(means), pick), take(links, pick)]
 
 
-def _core_columns(layout: Layout, holdings: Holdings, standing: Standing, core: int, half: int) -> list[bytes]:
+def _core_columns(
+    layout: Layout, holdings: Holdings, standing: Standing, codes: list[bytes], core: int, half: int
+) -> list[bytes]:
     owners, parents, depths, ends = layout.owners, layout.parents, standing.depths, holdings.ends
     count = len(owners)
     insides = [bytes([place <= owner <= ends[place] for owner in owners]) for place in (core, half)]
     columns = list(insides)
+    levels = [depths[owner] for owner in owners]
     for inside, place in zip(insides, (core, half), strict=True):
-        codes = bytes([min(51, max(0, depth - depths[place] + 1)) for depth in depths])
-        columns.append(bytes(map(mul, take(codes, owners), inside)))
+        base = depths[place] - 1
+        columns.append(bytes([min(51, depth - base) if i else 0 for depth, i in zip(levels, inside, strict=True)]))
     for place in (core, half):
         first = holdings.firsts[place]
         columns.append(stretch(first, holdings.lasts[place] - first + 1, count))
@@ -263,8 +286,7 @@ def _core_columns(layout: Layout, holdings: Holdings, standing: Standing, core: 
     for element in range(core + 1, ends[core] + 1):
         branch[element] = element if parents[element] == core else branch[parents[element]]
     branches = [branch[owner] for owner in owners]
-    codes_of_three = _holding_codes(holdings)[:3]
-    columns.extend(bytes([codes[place] if place else TOP for place in branches]) for codes in codes_of_three)
+    columns.extend(bytes([code[place] if place else TOP for place in branches]) for code in codes)
     return columns
 
 

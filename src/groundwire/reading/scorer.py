@@ -9,12 +9,14 @@ together, level by level, so that the interpreter is not asked for each of them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp
 from operator import and_, mul
 from sys import byteorder
 from typing import Final
+
+from groundwire.reading.codes import picker
 
 __all__ = ["Forest", "Level", "Step", "grow"]
 
@@ -32,10 +34,10 @@ _YES: Final = tuple(
 class Level:
     """The branches of all trees that are equally far from the root."""
 
-    starts: tuple[int, ...]
-    """For each branch, the place in the level above that it starts from."""
-    questions: tuple[int, ...]
-    """For each branch, the number of the question that is answered by yes on it."""
+    starts: Callable[[Sequence[int]], Sequence[int]]
+    """Picks for each branch, from the branches of the level above, the one that it starts from."""
+    questions: Callable[[Sequence[int]], Sequence[int]]
+    """Picks for each branch the question that is answered by yes on it."""
     values: tuple[int, ...]
     """For each branch, what it adds."""
 
@@ -84,18 +86,21 @@ class Forest:
         total = every * self.base
         branches = [every]
         for level in self.levels:
-            branches = list(
-                map(
-                    and_,
-                    map(branches.__getitem__, level.starts),
-                    map(answers.__getitem__, level.questions),
-                )
-            )
+            branches = list(map(and_, level.starts(branches), level.questions(answers)))
             total += sum(map(mul, branches, level.values))
         totals = array("H", total.to_bytes(2 * count, "little"))
         if byteorder == "big":
             totals.byteswap()
         return totals
+
+    def total_of(self, row: Sequence[int]) -> int:
+        """Return the total of a single row of features."""
+        answers = [(row[feature] <= threshold) == at_most for feature, threshold, at_most in self.questions]
+        total, branches = self.base, [1]
+        for level in self.levels:
+            branches = list(map(and_, level.starts(branches), level.questions(answers)))
+            total += sum(map(mul, branches, level.values))
+        return total
 
     def chances(self, columns: Sequence[bytes]) -> list[int]:
         """Return how likely each block is, from 0 to 254."""
@@ -115,4 +120,8 @@ def grow(trees: Iterable[Sequence[Step]]) -> tuple[Level, ...]:
             level = levels[above + 1]
             places.append((above + 1, len(level)))
             level.append((place, question, value))
-    return tuple(Level(*zip(*level, strict=True)) for level in levels)
+    grown = []
+    for level in levels:
+        starts, questions, values = zip(*level, strict=True)
+        grown.append(Level(picker(starts), picker(questions), values))
+    return tuple(grown)

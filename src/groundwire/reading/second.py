@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from groundwire.reading.codes import TOP, log, logs, ratio, shift, take
+from groundwire.reading.codes import TOP, Picker, log, logs, picker, ratio, shift, take
 from groundwire.reading.features import Facts
 from groundwire.reading.standing import innermost
 
@@ -86,20 +86,22 @@ def _means(masses: Sequence[int], sizes: Sequence[int]) -> bytes:
 
 def _group_columns(facts: Facts, mass: Sequence[int], held: list[int], held_mass: list[int]) -> list[bytes]:
     means = _means(held_mass, held)
-    columns = [take(means, facts.ancestors[level]) for level in range(6)]
+    columns = [take(means, facts.around[level]) for level in range(6)]
+    shape: Picker = picker(facts.kinds)
     shapes = max(facts.kinds) + 1
     shape_held, shape_mass = [0] * shapes, [0] * shapes
     for kind, size, part in zip(facts.kinds, facts.sizes, mass, strict=True):
         shape_held[kind] += size
         shape_mass[kind] += part
-    columns.append(take(_means(shape_mass, shape_held), facts.kinds))
+    columns.append(take(_means(shape_mass, shape_held), shape))
     groups = max(facts.siblings) + 1
     group_held, group_mass = [0] * groups, [0] * groups
     for group, size, part in zip(facts.siblings, held, held_mass, strict=True):
         group_held[group] += size
         group_mass[group] += part
-    brothers = take(_means(group_mass, group_held), facts.siblings)
-    columns.extend(take(brothers, facts.ancestors[level]) for level in range(3))
+    sibling: Picker = picker(facts.siblings)
+    brothers = take(_means(group_mass, group_held), sibling)
+    columns.extend(take(brothers, facts.around[level]) for level in range(3))
     return columns
 
 
@@ -141,18 +143,12 @@ def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
         bytes([max(0, min(200, last - block + 100)) for block in range(count)]),
         logs(before),
         logs([max(0, so_far - size) for size in before]),
-        take(ranks, scores),
+        bytes(scores).translate(bytes(ranks)),
     ]
 
 
 def _main_columns(facts: Facts, held: list[int], held_mass: list[int]) -> list[bytes]:
-    parents, owners, count = facts.parents, facts.owners, len(facts.owners)
-    depths, ends = [0] * len(parents), list(range(len(parents)))
-    for element in range(1, len(parents)):
-        depths[element] = depths[parents[element]] + 1
-    for element in range(len(parents) - 1, 0, -1):
-        if ends[element] > ends[parents[element]]:
-            ends[parents[element]] = ends[element]
+    owners, depths, ends, count = facts.owners, facts.depths, facts.ends, len(facts.owners)
     columns = []
     for share in (0.9, 0.6):
         place = innermost(held_mass, depths, share) if held_mass[0] else innermost(held, depths, 1.0)

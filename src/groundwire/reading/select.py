@@ -83,8 +83,8 @@ def judge(layout: Layout, model: Model) -> Verdict:
     """Score each block of a page that has blocks, and tell the page's kind."""
     facts = describe(layout, model.lexicon)
     scores = model.first.chances(facts.columns)
-    row = [bytes((value,)) for value in kind_row(facts, scores)]
-    powers = [exp((forest.totals(row)[0] - forest.zero) / forest.scale) for forest in model.kinds]
+    row = kind_row(facts, scores)
+    powers = [exp((forest.total_of(row) - forest.zero) / forest.scale) for forest in model.kinds]
     whole = sum(powers)
     kinds = tuple(power / whole for power in powers)
     columns = [*facts.columns, *second_look(facts, scores)]
