@@ -42,7 +42,8 @@ _SHAPES: Final = (
     rf"[\[\uff3b](?=[/\uff0f]?(?:{'|'.join(_BRACKETED)})[\]\uff3d])",
 )
 _RESERVED: Final = re.compile("|".join(_SHAPES), re.IGNORECASE)
-_HINT: Final = re.compile(r"[<\uff1c\ufe64\u2039\[\uff3b]")
+_START: Final = re.compile(r"[<\uff1c\ufe64\u2039\[\uff3b]")
+"""What each of them begins with; looked for first, as a single class of characters is found many times faster."""
 _TURN: Final = re.compile(r"(?:Human|Assistant)(?=:)")
 _LINE_START: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]{0,8}\Z")
 
@@ -52,12 +53,15 @@ def break_reserved(text: str) -> tuple[str, int]:
 
     A line that begins with `Human:` or `Assistant:` is one as well: it gets a space before the colon.
     """
-    count = 0
-    if _HINT.search(text):
-        text, count = _RESERVED.subn(lambda match: match[0] + "\\", text)
     before = len(text)
-    text = _TURN.sub(_turn, text)
-    return text, count + len(text) - before
+    text = _START.sub(_broken, text)
+    if "Human:" in text or "Assistant:" in text:
+        text = _TURN.sub(_turn, text)
+    return text, len(text) - before
+
+
+def _broken(match: re.Match[str]) -> str:
+    return match[0] + "\\" if _RESERVED.match(match.string, match.start()) else match[0]
 
 
 def _turn(match: re.Match[str]) -> str:
