@@ -32,6 +32,7 @@ _FLAGS: Final = frozenset(
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "sign"}
 )
 _TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
 
 
@@ -106,12 +107,20 @@ def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
 
 
 def choose(layout: Layout, verdict: Verdict) -> list[bool]:
-    """Return which blocks are kept: at least one, and all of a page that says next to nothing."""
+    """Return which blocks are kept: at least one, and all of a page that says next to nothing.
+
+    A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
+    """
     scores = verdict.scores
     if sum(map(len, layout.texts)) <= _TINY:
         return [True] * len(scores)
     cut = min(verdict.cut, 0.6 * max(scores))
-    return [score >= cut for score in scores]
+    keep = [score >= cut for score in scores]
+    for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
+        if keep[number + 1] and not keep[number]:
+            tag = layout.tags[layout.owners[number]]
+            keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+    return keep
 
 
 def prune(layout: Layout, keep: Sequence[bool]) -> None:
