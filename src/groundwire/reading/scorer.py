@@ -64,6 +64,8 @@ class Forest:
             columns: The features, one byte from 0 to 254 a block.
         """
         count = len(columns[0]) if columns else 0
+        if not count:
+            return array("H")
         if count <= _LANES:
             return self._totals(columns, count)
         totals = array("H")
