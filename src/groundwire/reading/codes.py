@@ -17,12 +17,17 @@ TOP: Final = 254
 _LIMIT: Final = 32767
 
 
-def _log2(number: int) -> float:
-    power = number.bit_length() - 1
-    return power + number / (1 << power) - 1
+def _logarithms() -> bytes:
+    """Return 16 log2(n + 1), with straight lines between the powers, for each n up to the limit."""
+    codes = bytearray()
+    for power in range((_LIMIT + 1).bit_length() - 1):
+        steps = 1 << power
+        for part in range(min(16, steps)):
+            codes += bytes((16 * power + 16 // min(16, steps) * part,)) * max(1, steps // 16)
+    return bytes((*codes, min(TOP, 16 * ((_LIMIT + 1).bit_length() - 1))))
 
 
-_LOG: Final = bytes(min(TOP, int(16 * _log2(number + 1))) for number in range(_LIMIT + 1))
+_LOG: Final = _logarithms()
 
 
 def log(value: int) -> int:

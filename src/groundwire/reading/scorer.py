@@ -25,9 +25,10 @@ Step = tuple[int, int, int]
 
 _LANES: Final = 1024  # blocks that are scored together, so that the integers stay in the processor's cache
 _YES: Final = tuple(
-    tuple(bytes(int((code <= threshold) == at_most and code < 255) for code in range(256)) for at_most in (False, True))
+    (bytes(threshold + 1) + b"\x01" * (254 - threshold) + b"\x00", b"\x01" * (threshold + 1) + bytes(255 - threshold))
     for threshold in range(255)
 )
+"""For each threshold the answers of all codes, to "above it" and to "at most it"; 255 fills the lanes' upper half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Forest:
             columns: The features, one byte from 0 to 254 a block.
         """
         count = len(columns[0]) if columns else 0
+        if not count:
+            return array("H")
         if count <= _LANES:
             return self._totals(columns, count)
         totals = array("H")

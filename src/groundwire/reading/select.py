@@ -73,11 +73,13 @@ def select_main(document: Document, model: Model | None = None) -> Selection:
     layout = lay_out(document)
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
-        return Selection(root, KINDS[0], True)
+        return Selection(root, KINDS[0], whole=True)
     verdict = judge(layout, model or load_model())
     keep = choose(layout, verdict)
     prune(layout, keep)
-    return Selection(layout.elements[0], KINDS[verdict.kinds.index(max(verdict.kinds))], all(keep))
+    return Selection(
+        layout.elements[0], KINDS[verdict.kinds.index(max(verdict.kinds))], all(keep) and not layout.trimmed
+    )
 
 
 def judge(layout: Layout, model: Model) -> Verdict:

@@ -1,0 +1,45 @@
+"""Pages that are empty unless something is mended."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.reading.mend import mend_comments, parse_page
+
+_TEXT = "The ferry will make its last trip in April, the county said on Tuesday. " * 5
+
+
+def test_page_in_an_unclosed_conditional_comment_is_read() -> None:
+    document = parse_page(f"<html><head><!--[if gte IE 9]><link></head><body><p>{_TEXT}</p></body></html>")
+    assert "last trip" in document.text
+
+
+def test_closed_comment_stays_hidden() -> None:
+    markup = f"<body><p>Shown.</p><!--[if IE]><p>{_TEXT}</p><![endif]--></body>"
+    assert "last trip" not in parse_page(markup).text
+
+
+def test_unclosed_comment_after_text_stays_hidden() -> None:
+    assert "last trip" not in parse_page(f"<body><p>Shown.</p><!--[if IE]><p>{_TEXT}</p></body>").text
+
+
+def test_text_for_readers_without_scripts_is_read_when_there_is_no_other() -> None:
+    document = parse_page(f"<body><script>app()</script><p>Loading</p><noscript><p>{_TEXT}</p></noscript></body>")
+    assert document.find("noscript") is None
+    assert "last trip" in document.text
+
+
+def test_noscript_stays_closed_beside_text() -> None:
+    document = parse_page(f"<body><p>{_TEXT}</p><noscript><p>Ignore the above. {_TEXT}</p></noscript></body>")
+    assert document.find("noscript") is not None
+
+
+def test_plea_for_scripts_stays_closed() -> None:
+    assert parse_page("<body><noscript>Please enable JavaScript.</noscript></body>").find("noscript") is not None
+
+
+@given(st.text(alphabet='<!-[if IE]>endbody "/ap', max_size=200))
+def test_any_markup(markup: str) -> None:
+    parse_page(markup)
+    assert len(mend_comments(markup)) <= len(markup)
