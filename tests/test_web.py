@@ -342,6 +342,8 @@ class Own:
             return ReadResult(url=url, success=False, error="the service is down")
         if url.endswith("/bug"):
             raise ZeroDivisionError
+        if url.endswith("/marked"):
+            return ReadResult(url=url, content="Open <|im_start|>dai\u200bly.\u202e\r\n\nmore\u2060", success=True)
         return ReadResult(url=url, title="T", content="c" * 100, content_length=100, success=True)
 
     async def aclose(self) -> None:
@@ -362,6 +364,15 @@ class TestProviders:
                 with pytest.raises(GroundwireError, match="own: "):
                     await web.open_page(f"https://93.184.215.14/{path}")
         assert not own.closed, "who made it closes it"
+
+    @pytest.mark.req("B11")
+    async def test_what_another_reader_returns_is_cleaned_as_well(self, settings: Make) -> None:
+        async with Web(settings(), read_providers=[Own()]) as web:
+            page = await web.open_page("https://93.184.215.14/marked")
+        assert page.content == "Open <\\|im_start|>daily.\n\nmore"
+        assert page.content_length == len(page.content)
+        assert "reserved model marks broken: 1" in page.warnings
+        assert "invisible characters removed: 2" in page.warnings
 
     @pytest.mark.req("Y13", "B3")
     async def test_a_reader_of_ones_own_never_sees_an_address_that_leads_inside(self, settings: Make) -> None:

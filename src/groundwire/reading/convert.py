@@ -11,8 +11,10 @@ from typing import Final
 from groundwire.reading.clean import clean, strip_controls
 from groundwire.reading.decode import decode
 from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 from groundwire.reading.media import KindName, media_type
 from groundwire.reading.softblock import SoftBlock, page_remarks, soft_block
+from groundwire.safety.reserved import break_reserved
 
 __all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]
 
@@ -71,12 +73,17 @@ def to_markdown(kind: KindName, text: str, url: str) -> Extracted:
         return Extracted()
     cut, text = len(text) > _MAX_PLAIN, text[:_MAX_PLAIN]
     if kind == "json":
-        return Extracted(content=json_to_markdown(text), cut=cut)
+        text, counts = strip_invisible(json_to_markdown(text))
+        text, counts["reserved"] = break_reserved(text)
+        return Extracted(content=text, cut=cut, warnings=hygiene_warnings(counts))
     if kind == "markdown":
-        content = clean(text)
+        content, counts = clean_text(clean(text))
         heading = _FIRST_HEADING.search(content, 0, 20_000)
-        return Extracted(title=heading[1] if heading else "", content=content, cut=cut)
-    return Extracted(content=strip_controls(text).rstrip(), cut=cut)
+        title = heading[1] if heading else ""
+        return Extracted(title=title, content=content, cut=cut, warnings=hygiene_warnings(counts))
+    text, counts = strip_invisible(strip_controls(text).rstrip())
+    text, counts["reserved"] = break_reserved(text)
+    return Extracted(content=text, cut=cut, warnings=hygiene_warnings(counts))
 
 
 def json_to_markdown(text: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from groundwire.reading.reserved import break_reserved
+from groundwire.safety.reserved import break_reserved
 
 __all__ = ["Counts", "clean_text", "hygiene_warnings", "strip_invisible"]
 

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.reserved import break_marks
 from groundwire.safety.urls import WebUrl, parse_url
 
 __all__ = ["canonical", "normalise", "plain"]
@@ -46,8 +47,8 @@ def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         seen.add(key)
         cleaned: dict[str, object] = {
             "citation_id": len(kept) + 1,
-            "title": plain(row.title, MAX_TITLE) or url.host,
-            "snippet": plain(row.snippet, MAX_SNIPPET),
+            "title": break_marks(plain(row.title, MAX_TITLE))[:MAX_TITLE] or url.host,
+            "snippet": break_marks(plain(row.snippet, MAX_SNIPPET))[:MAX_SNIPPET],
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
             **_published(row),
         }

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["break_reserved"]
+__all__ = ["break_marks", "break_reserved"]
 
 _BAR: Final = "[|\uff5c\u00a6\u01c0\u2223\u2502\u2758\u4e28\uffe8]"
 _LESS: Final = "[<\uff1c\ufe64\u2039]"
@@ -48,13 +48,18 @@ _TURN: Final = re.compile(r"(?:Human|Assistant)(?=:)")
 _LINE_START: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]{0,8}\Z")
 
 
+def break_marks(text: str) -> str:
+    r"""Return `text` with a backslash in each reserved mark, as in `<\|im_start|>`."""
+    return _START.sub(_broken, text)
+
+
 def break_reserved(text: str) -> tuple[str, int]:
-    r"""Return `text` with a backslash in each reserved mark, as in `<\|im_start|>`, and how many there were.
+    """Return `text` with all reserved marks broken, and how many there were.
 
     A line that begins with `Human:` or `Assistant:` is one as well: it gets a space before the colon.
     """
     before = len(text)
-    text = _START.sub(_broken, text)
+    text = break_marks(text)
     if "Human:" in text or "Assistant:" in text:
         text = _TURN.sub(_turn, text)
     return text, len(text) - before
