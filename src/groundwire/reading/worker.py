@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
@@ -69,11 +70,13 @@ class _Worker:
         """End the process at once and wait until it is gone."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+                os.kill(self._process.pid, signal.SIGKILL)  # Popen.kill may reap the process before asyncio's watcher
         await self._process.wait()
         into, out = self._process.stdin, self._process.stdout
         if into is not None:
             into.close()
+            with contextlib.suppress(OSError):  # looked at, or the loop complains that nobody did
+                await into.wait_closed()
         if out is not None and out.exception() is None:
             with contextlib.suppress(OSError):
                 await out.read()  # the transport closes when its pipes have come to their end
