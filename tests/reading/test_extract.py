@@ -112,6 +112,45 @@ def test_a_short_page_comes_back_whole(html: str, content: str, title: str) -> N
     )
 
 
+MENUS = "".join(
+    f'<div class="{name}"><ul>'
+    + "".join(f'<li><a href="/{name}/{word}">{word}</a></li>' for word in words)
+    + "</ul></div>"
+    for name, words in {
+        "top-nav": (
+            "Help centre",
+            "Sell with us",
+            "Get the app",
+            "English",
+            "Sign in",
+            "Register",
+            "Cart",
+            "Wish list",
+        ),
+        "footer-links": (
+            "Privacy policy",
+            "Terms of use",
+            "Cookies",
+            "Careers",
+            "Press",
+            "Sitemap",
+            "Contact",
+            "About us",
+        ),
+        "social-menu": ("Facebook", "Instagram", "Video channel", "Newsletter", "Our blog", "Forum", "Podcast"),
+        "country-menu": ("Norway", "Sweden", "Denmark", "Finland", "Iceland", "Germany", "France", "Spain"),
+    }.items()
+)
+
+
+@pytest.mark.timeout(20)
+def test_a_page_of_nothing_but_menus_whose_content_a_script_would_bring_has_none() -> None:
+    found = extract(f"<title>Shop</title><script src=app.js></script><div id=root></div><footer>{MENUS}</footer>", URL)
+    assert (found.title, found.content) == ("Shop", "")
+    assert "nothing but menus came" in found.warnings[0]
+    assert "Help centre" in extract(f"<title>Shop</title>{MENUS}", URL).content, "without scripts it is what there is"
+
+
 @pytest.mark.timeout(20)
 def test_joiners_of_scripts_and_emoji_survive() -> None:
     text = "می\u200cخواهم این کتاب را از کتابخانه بگیرم \U0001f469\u200d\U0001f4bb"

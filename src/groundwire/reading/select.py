@@ -46,6 +46,8 @@ class Selection:
     """The page's kind: article, documentation, forum, product, listing, collection or service."""
     whole: bool
     """Whether nothing was left out."""
+    best: float = 1.0
+    """How likely the likeliest block is main content, 0 to 1; a page of nothing but menus has almost none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,9 @@ def select_main(document: Document, model: Model | None = None) -> Selection:
     verdict = judge(layout, model or load_model())
     keep = choose(layout, verdict)
     prune(layout, keep)
+    kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     return Selection(
-        layout.elements[0], KINDS[verdict.kinds.index(max(verdict.kinds))], all(keep) and not layout.trimmed
+        root=layout.elements[0], kind=kind, whole=all(keep) and not layout.trimmed, best=max(verdict.scores) / 254
     )
 
 
