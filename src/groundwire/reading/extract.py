@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["MAX_CONTENT", "Extracted", "extract"]
 
 _MENUS_ONLY: Final = 0.12
-"""The chance of the likeliest block below which a page with scripts has no content: true of four of 1,497 real pages, and
-the reviewed text of none of them has a word."""
+"""The chance of the likeliest block below which a page with scripts has no content: true of four of 1,497 real pages,
+and the reviewed text of none of them has a word."""
 MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its markup
 
 
