@@ -91,6 +91,15 @@ async def test_money_is_set_aside_and_settled(store: Store) -> None:
 
 
 @pytest.mark.req("B5")
+async def test_a_search_that_is_refused_costs_nothing(store: Store) -> None:
+    budget = SessionBudget(store, "s", Limits(searches=1))
+    await budget.take(0.01)
+    with pytest.raises(BudgetExceeded):
+        await budget.take(0.01)
+    assert await budget.statistics() == {"searches": 1, "cost_usd": pytest.approx(0.01), "tokens": 0}
+
+
+@pytest.mark.req("B5")
 async def test_a_failed_search_is_given_back_with_its_money(store: Store) -> None:
     own = budget(store, searches=1, cost_usd=0.01)
     for _ in range(5):

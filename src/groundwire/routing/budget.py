@@ -5,6 +5,7 @@ The counts live in the store under the session's name, so processes that share a
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import dataclass
 
@@ -69,18 +70,24 @@ class SessionBudget:
         Raises:
             BudgetExceeded: no search, or not enough money, is left.
         """
+        reserved = micro(price_usd)
         limit = self.limits.searches or None
-        count = await self._store.count(self._key("searches"), 1, limit=limit, ttl=_LIFE)
+        counting = self._store.count(self._key("searches"), 1, limit=limit, ttl=_LIFE)
+        if reserved and not self.limits.cost_usd:  # nothing to wait for: both are written at once
+            count, _ = await asyncio.gather(counting, self._add(reserved))
+        else:
+            count = await counting
         self._note(count.total)
         if not count.granted:
             spent = round(count.total)
+            if reserved and not self.limits.cost_usd:
+                await self._add(-reserved)
             raise BudgetExceeded(
                 f"Search limit reached ({spent}/{self.limits.searches}). Use existing results or training knowledge. "
                 "Limit resets with new session.",
                 limit=self.limits.searches,
                 spent=spent,
             )
-        reserved = micro(price_usd)
         if reserved and self.limits.cost_usd:
             money = await self._store.count(
                 self._key("usd"), reserved, limit=round(self.limits.cost_usd * MICRO), ttl=_LIFE
@@ -88,8 +95,6 @@ class SessionBudget:
             if not money.granted:
                 await self.give_back(Reservation(round(count.total)))
                 raise self._no_money(money.total / MICRO, round(count.total))
-        elif reserved:
-            await self._store.count(self._key("usd"), reserved, ttl=_LIFE)
         return Reservation(round(count.total), reserved)
 
     def bill(self, reservation: Reservation) -> Bill:
