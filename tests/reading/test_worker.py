@@ -81,6 +81,17 @@ async def test_no_process_before_the_first_page_and_the_same_for_the_next() -> N
 
 
 @linux
+async def test_a_large_caller_does_not_wear_its_workers_out(workers: Workers) -> None:
+    ballast = bytearray(b"x") * 450_000_000  # a process takes over the peak of the one that starts it
+    before = children()
+    await read(workers, PAGE)
+    first = children() - before
+    await read(workers, PAGE)
+    assert children() - before == first
+    assert len(ballast) == 450_000_000
+
+
+@linux
 async def test_a_cancelled_page_leaves_no_process_at_work(workers: Workers) -> None:
     await read(workers, PAGE)
     (pid,) = children()

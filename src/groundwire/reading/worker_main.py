@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from groundwire.reading.convert import convert
@@ -52,12 +54,17 @@ def _answer(answers: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
 
 
 def _peak() -> int:
-    """Return the most memory that the process ever used, in bytes; 0 where it cannot be told."""
+    """Return the most memory that the process ever used, in bytes; 0 where it cannot be told.
+
+    On Linux `ru_maxrss` is not it: a process takes over the figure of the one that started it (getrusage(2)).
+    """
+    with suppress(OSError, ValueError, IndexError), Path("/proc/self/status").open(encoding="ascii") as lines:
+        return next((int(line.split()[1]) * 1_024 for line in lines if line.startswith("VmHWM:")), 0)
     try:
         import resource
     except ImportError:
         return 0
-    unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) of macOS counts bytes, that of Linux kilobytes
+    unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) of macOS counts bytes, others kilobytes
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
