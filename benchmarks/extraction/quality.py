@@ -31,21 +31,12 @@ _SETS = ("", "readability", "defuddle")
 
 
 def groundwire_reader(model_path: Path | None) -> Reader:
-    """Return our reader, from markup to Markdown."""
-    from groundwire.reading.markdown import to_markdown
-    from groundwire.reading.mend import parse_page
+    """Return our reader, whole: from markup to Markdown, metadata and cleaning included."""
+    from groundwire.reading.extract import extract
     from groundwire.reading.model import load_model, read_model
-    from groundwire.reading.select import select_main
-    from groundwire.reading.visible import drop_unseen
 
     model = read_model(model_path.read_bytes()) if model_path else load_model()
-
-    def read(markup: str, url: str) -> str:
-        document = parse_page(markup)
-        drop_unseen(document)
-        return to_markdown(select_main(document, model).root, url)
-
-    return read
+    return lambda markup, url: extract(markup, url, model).content
 
 
 def trafilatura_reader(**options: Any) -> Reader:

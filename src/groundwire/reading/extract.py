@@ -17,6 +17,7 @@ from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invis
 
 if TYPE_CHECKING:
     from groundwire.reading.metadata import Metadata
+    from groundwire.reading.model import Model
 
 __all__ = ["MAX_CONTENT", "Extracted", "extract"]
 
@@ -26,12 +27,13 @@ and the reviewed text of none of them has a word."""
 MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its markup
 
 
-def extract(html: str, url: str) -> Extracted:
+def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     """Return the main content of a page.
 
     Args:
         html: The page's markup. Any text is taken and none makes this raise.
         url: The page's address, for its relative links.
+        model: What chooses the main content; the one of the package when not given.
 
     Returns:
         The content and the metadata; `warnings` count what was taken out. A page with visible text comes back empty
@@ -50,7 +52,7 @@ def extract(html: str, url: str) -> Extracted:
     base = document.base_url(url)
     scripted = document.select_one("script") is not None
     removed = drop_unseen(document)
-    chosen = select_main(document)
+    chosen = select_main(document, model)
     if scripted and not chosen.whole and chosen.best < _MENUS_ONLY:
         return _without_content(said, chosen.kind, cut=cut)
     content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
