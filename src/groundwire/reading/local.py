@@ -29,7 +29,7 @@ from groundwire.transport import Head, Reply, Transport
 __all__ = ["LocalReadProvider"]
 
 _TIMEOUT = 20.0  # seconds, when nobody gives a deadline
-_THREADS = 2  # extraction holds the interpreter's lock; each thread more makes the event loop wait 5 ms longer
+_THREADS = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the event loop
 _TELLING = 1_000  # characters; the headers that tell something have a few
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
 _ACCEPT = (
