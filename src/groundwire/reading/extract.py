@@ -16,7 +16,6 @@ from groundwire.reading.extracted import Extracted
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 
 if TYPE_CHECKING:
-    from groundwire.reading.metadata import Metadata
     from groundwire.reading.model import Model
 
 __all__ = ["MAX_CONTENT", "Extracted", "extract"]
@@ -53,10 +52,12 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     scripted = document.select_one("script") is not None
     removed = drop_unseen(document)
     chosen = select_main(document, model)
+    warnings: tuple[str, ...]
     if scripted and not chosen.whole and chosen.best < _MENUS_ONLY:
-        return _without_content(said, chosen.kind, cut=cut)
-    content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
-    content = clean(content)
+        content, warnings = "", ("nothing but menus came; the content may need a browser",)
+    else:
+        content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
+        content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True
     return Extracted(
@@ -68,21 +69,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         site=_line(said.site) or None,
         kind=chosen.kind,
         cut=cut,
-        warnings=removed.warnings + hygiene_warnings(counts),
-    )
-
-
-def _without_content(said: Metadata, kind: str, *, cut: bool) -> Extracted:
-    """Return what there is of a page whose content would come by a script: menus are not what it says."""
-    return Extracted(
-        title=_line(said.title),
-        published=said.published,
-        language=said.language,
-        author=_line(said.author) or None,
-        site=_line(said.site) or None,
-        kind=kind,
-        cut=cut,
-        warnings=("nothing but menus came; the content may need a browser",),
+        warnings=warnings,
     )
 
 

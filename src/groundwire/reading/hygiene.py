@@ -211,7 +211,6 @@ def _escape(match: re.Match[str]) -> str:
 
 def _link(match: re.Match[str], counts: Counts) -> str:
     rest = match[3].lstrip()
-    rest = match[3].lstrip()
     target = match[2].strip("<>") + ("" if rest[:1] in {'"', "'", "("} else rest)
     if _is_web(target):
         return match[0]
