@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import os
 import time
@@ -17,16 +16,9 @@ from groundwire.cassette import Cassette, choose_cassette
 from groundwire.clients import Clients
 from groundwire.deadline import Deadline
 from groundwire.errors import (
-    BlockedDomain,
     Closed,
     ConfigurationError,
-    DeadlineExceeded,
-    GroundwireError,
     InvalidRequest,
-    MissingKey,
-    NotConfigured,
-    PageUnavailable,
-    ProviderError,
 )
 from groundwire.models import (
     Attempt,
@@ -36,7 +28,6 @@ from groundwire.models import (
     Query,
     SafeSearch,
     SearchResponse,
-    Source,
     TimeRange,
     check_choice,
     check_date,
@@ -44,39 +35,31 @@ from groundwire.models import (
     check_int,
 )
 from groundwire.observing.calllog import CallLog
-from groundwire.observing.records import PageDone, SearchDone, Watcher, Watchers
+from groundwire.observing.records import Watcher, Watchers
 from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
-from groundwire.providers.registry import create
-from groundwire.reading.readers import Readers, cut
-from groundwire.routing import Chain, ChainAnswer
-from groundwire.routing.bill import Bill, Later
+from groundwire.reading.readers import Readers
+from groundwire.routing import Chain
+from groundwire.routing.bill import Later
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.cache import Cache, Life
-from groundwire.routing.cache_keys import page_key, search_key
-from groundwire.routing.cache_values import (
-    life_of_page,
-    life_of_search,
-    pack_page,
-    pack_search,
-    unpack_page,
-    unpack_search,
-)
+from groundwire.routing.cache import Cache
 from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
-from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
 from groundwire.settings.contradictions import contradictions, lonely
-from groundwire.storage import StoreError, open_store
+from groundwire.storage import open_store
 from groundwire.storage.archive import open_archive
+from groundwire.web.assembly import Assembly
+from groundwire.web.opening import Opening
+from groundwire.web.searching import Searching
+from groundwire.web.telling import page_done, search_done
 
 __all__ = ["Web"]
 
 _LONGEST_PAGE = 10_000_000  # characters
 _LONGEST_TIMEOUT = 600  # seconds
-_LONGEST_STALE = 3_600.0  # seconds for which a stale answer is given at once
 
 
 class Web:
@@ -122,18 +105,17 @@ class Web:
             cassette.hide(*_all_keys(settings))
         self._transports = Clients(settings, resolver, cassette)
         self._archive = open_archive(settings) if cassette is None else None
-        made: dict[str, SearchProvider | ReadProvider] = {}
-        self.skipped: tuple[str, ...] = ()
-        """Why providers of the settings are not used, a sentence each."""
+        assembly = Assembly(settings, self._transports, self._archive)
         policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
         _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in contradictions(settings)])
-        searchers = self._make("search", search_providers, settings.search.providers, made)
+        searchers = assembly.make("search", search_providers, settings.search.providers)
         if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
-            why = " ".join(self.skipped)
+            why = " ".join(assembly.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
-        readers = self._make("read", read_providers, settings.read.providers, made)
-        self._made = tuple(made.values())
-        self._policy = policy
+        readers = assembly.make("read", read_providers, settings.read.providers)
+        self.skipped: tuple[str, ...] = assembly.skipped
+        """Why providers of the settings are not used, a sentence each."""
+        self._made = tuple(assembly.made.values())
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = Chain(
             cast("list[SearchProvider]", searchers),
@@ -145,10 +127,19 @@ class Web:
             store=self._store,
             last=ArchiveProvider(self._archive) if self._archive else None,
         )
-        self._readers = Readers(
-            cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
-        )
         self._cache = Cache(self._store) if settings.cache.enabled else None
+        self._searching = Searching(
+            settings=settings, chain=self._chain, policy=policy, cache=self._cache, archive=self._archive
+        )
+        guard = self._transports.guard
+        self._opening = Opening(
+            settings=settings,
+            guard=guard,
+            readers=Readers(cast("list[ReadProvider]", readers), guard=guard, policy=policy, observer=observer),
+            policy=policy,
+            cache=self._cache,
+            archive=self._archive,
+        )
         self._later = Later()
         self._budget = SessionBudget(
             self._store, settings.session.id or uuid4().hex, _limits(settings.session), self._later
@@ -224,13 +215,14 @@ class Web:
         if strategy is not None:
             check_choice("strategy", strategy, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
+        chosen = strategy or self.settings.search.strategy
         started = time.perf_counter()
         try:
-            response = await self._counted_search(asked, deadline, strategy, fresh)
+            response = await self._searching.search(asked, deadline, chosen, fresh, self._budget)
         except BaseException as error:
-            self._tell_search(asked, strategy, started, error)
+            self._watchers.search_done(search_done(asked, chosen, started, error, self._budget))
             raise
-        self._tell_search(asked, strategy, started, response)
+        self._watchers.search_done(search_done(asked, chosen, started, response, self._budget))
         return response
 
     async def open_page(
@@ -261,11 +253,11 @@ class Web:
         started = time.perf_counter()
         attempts: list[Attempt] = []
         try:
-            page = await self._counted_page(url, longest, deadline, fresh, attempts)
+            page = await self._opening.open(url, longest, deadline, fresh, attempts, self._budget)
         except BaseException as error:
-            self._tell_page(url, attempts, started, error)
+            self._watchers.page_done(page_done(url, attempts, started, error, self._budget))
             raise
-        self._tell_page(url, attempts, started, page)
+        self._watchers.page_done(page_done(url, attempts, started, page, self._budget))
         return page
 
     def session(self, name: str | None = None, **limits: float) -> Web:
@@ -327,164 +319,6 @@ class Web:
         await self._scores.aclose()
         await self._store.aclose()
 
-    async def _counted_search(
-        self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool
-    ) -> SearchResponse:
-        """Search within the session's budget; a search that could not be made is given back."""
-        reservation = await self._budget.take(self._chain.price_usd)
-        bill = self._budget.bill(reservation)
-        try:
-            response = await self._kept_search(asked, deadline, strategy, fresh, bill)
-        except BaseException:
-            await asyncio.shield(self._budget.give_back(reservation, bill.close()))
-            raise
-        await self._budget.settle(reservation, bill.close())
-        warning = self._budget.warning(reservation)
-        update = {"budget": self._budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
-        return response.model_copy(update=update)
-
-    async def _counted_page(
-        self, url: str, longest: int, deadline: Deadline, fresh: bool, attempts: list[Attempt]
-    ) -> Page:
-        """Read a page that the guard and the domain lists allow, within the session's budget."""
-        target = self._transports.guard.admit(url)
-        if not self._policy.permits(target.text):
-            raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
-        await self._budget.check_tokens()
-        await self._budget.check_money()
-        try:
-            page = cut(await self._kept_page(target, deadline, fresh, attempts), longest)
-        finally:
-            await asyncio.shield(self._budget.charge(_cost(attempts)))
-        await self._budget.read(page.content_length)
-        return page
-
-    def _tell_search(
-        self, asked: Query, strategy: Strategy | None, started: float, end: SearchResponse | BaseException
-    ) -> None:
-        """Tell the watchers how a search ended."""
-        answer = end if isinstance(end, SearchResponse) else None
-        attempts = () if answer and answer.cached else getattr(end, "attempts", ())
-        known = self._budget.state()
-        self._watchers.search_done(
-            SearchDone(
-                session=self._budget.session,
-                query_length=len(asked.text),
-                provider=answer.provider if answer else None,
-                attempts=attempts,
-                results=len(answer.results) if answer else 0,
-                seconds=time.perf_counter() - started,
-                cached=bool(answer and answer.cached),
-                stale=bool(answer and answer.stale),
-                error=None if answer else type(end).__name__,
-                cost_usd=_cost(attempts),
-                session_count=known.spent if known else None,
-                session_limit=known.limit if known else None,
-                strategy=strategy or self.settings.search.strategy,
-            )
-        )
-
-    def _tell_page(self, url: str, attempts: Sequence[Attempt], started: float, end: Page | BaseException) -> None:
-        """Tell the watchers how opening a page ended."""
-        page = end if isinstance(end, Page) else None
-        try:
-            host = parse_url(url).host
-        except GroundwireError:
-            host = ""
-        self._watchers.page_done(
-            PageDone(
-                session=self._budget.session,
-                host=host,
-                reader=page.reader if page else None,
-                attempts=tuple(attempts),
-                characters=page.content_length if page else 0,
-                seconds=time.perf_counter() - started,
-                cached=bool(page and page.cached),
-                stale=bool(page and page.stale),
-                error=None if page else type(end).__name__,
-                cost_usd=_cost(attempts),
-            )
-        )
-
-    async def _kept_search(
-        self, asked: Query, deadline: Deadline, strategy: Strategy | None, fresh: bool, bill: Bill
-    ) -> SearchResponse:
-        """Return an answer from the cache, or from the chain."""
-
-        async def load() -> SearchResponse:
-            response = _response(asked, await self._chain.search(asked, deadline, strategy, bill))
-            if self._archive is not None:
-                self._archive.remember(response)
-            return response
-
-        if self._cache is None:
-            return await load()
-        settings = self.settings.cache
-        chosen = strategy or self.settings.search.strategy
-        names = [self._identity(provider) for provider in self._chain.providers]
-        whole = _life(settings.search_ttl, settings.stale)
-        kept = await self._cache.through(
-            search_key(asked, names, self._policy, chosen),
-            load,
-            pack=pack_search,
-            unpack=unpack_search,
-            life=lambda answer: Life() if answer.stale else life_of_search(answer, whole),
-            deadline=deadline,
-            bypass=fresh,
-        )
-        return kept.value.model_copy(update=_age(kept.value.warnings, kept.cached, kept.stale, kept.age))
-
-    async def _kept_page(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
-        """Return a whole page from the cache, or from the readers."""
-
-        async def load() -> Page:
-            try:
-                page = await self._readers.read(target, deadline, attempts)
-            except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
-                old = await self._archived(target)
-                if old is None:
-                    raise
-                return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
-            if self._archive is not None:
-                self._archive.remember(page)
-            return page
-
-        if self._cache is None:
-            return await load()
-        whole = _life(self.settings.cache.page_ttl, self.settings.cache.stale)
-        kept = await self._cache.through(
-            page_key(target, [self._identity(reader) for reader in self._readers.readers], self._what_is_allowed()),
-            load,
-            pack=pack_page,
-            unpack=unpack_page,
-            life=lambda page: Life() if page.stale else life_of_page(page, whole),
-            deadline=deadline,
-            bypass=fresh,
-        )
-        return kept.value.model_copy(update=_age(kept.value.warnings, kept.cached, kept.stale, kept.age))
-
-    async def _archived(self, target: WebUrl) -> Page | None:
-        """Return a page as it was when it was last read, if the archive has it."""
-        if self._archive is None:
-            return None
-        try:
-            old = await self._archive.get_page(target.text)
-        except StoreError:
-            return None
-        if old is None or not self._policy.permits(old.final_url or old.url):
-            return None
-        return old
-
-    def _what_is_allowed(self) -> str:
-        """Return what decides which pages may be shown: a page kept under other rules is another page."""
-        policy = self.settings.policy
-        return repr((sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins)))
-
-    def _identity(self, provider: SearchProvider | ReadProvider) -> str:
-        """Return what tells a provider from another of its name: its kind, and the options it was given."""
-        options = sorted((key, str(value)) for key, value in self.settings.providers.get(provider.name, {}).items())
-        return f"{provider.name} {type(provider).__module__}.{type(provider).__qualname__} {options}"
-
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         if self._closed:
             raise Closed("This Web was closed; make a new one.")
@@ -494,36 +328,6 @@ class Web:
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
         return Deadline.after(seconds)
-
-    def _make(
-        self,
-        role: str,
-        given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
-        configured: Sequence[str],
-        made: dict[str, SearchProvider | ReadProvider],
-    ) -> list[SearchProvider | ReadProvider]:
-        """Return the providers of one role; one object serves both roles of a hybrid."""
-        usable: list[SearchProvider | ReadProvider] = []
-        reasons: list[str] = []
-        for item in configured if given is None else given:
-            if not isinstance(item, str):
-                usable.append(item)
-                continue
-            try:
-                provider = made.get(item) or create(item, self.settings, self._transports, self._archive)
-            except (NotConfigured, MissingKey) as error:
-                reasons.append(str(error))
-                continue
-            made[item] = provider
-            if not getattr(provider.capabilities, role):
-                what = "search" if role == "search" else "read pages"
-                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
-            usable.append(provider)
-        self.skipped += tuple(reasons)
-        if not usable:
-            why = " ".join(reasons) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}")
-        return usable
 
 
 def _all_keys(settings: Settings) -> Iterator[str]:
@@ -536,41 +340,6 @@ def _all_keys(settings: Settings) -> Iterator[str]:
 def _refuse(problems: Sequence[str]) -> None:
     if problems:
         raise ConfigurationError("The settings contradict each other:\n" + "\n".join(f"  {line}" for line in problems))
-
-
-def _life(fresh: float, stale: float) -> Life:
-    """Return how long an answer is kept: fresh, then stale for an hour at most, then only to stand in for a failure."""
-    return Life(fresh, min(stale, _LONGEST_STALE), max(0.0, stale - _LONGEST_STALE))
-
-
-def _cost(attempts: Sequence[Attempt]) -> float:
-    return sum(attempt.cost_usd for attempt in attempts)
-
-
-def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:
-    """Return what a chain answered, its results numbered from 1."""
-    results = tuple(
-        row if row.citation_id == number else row.model_copy(update={"citation_id": number})
-        for number, row in enumerate(answer.results, start=1)
-    )
-    return SearchResponse(
-        query=asked.text,
-        results=results,
-        sources=tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results),
-        provider=answer.provider,
-        attempts=answer.attempts,
-        filters=answer.filters,
-        warnings=answer.warnings,
-        stale=answer.stale,
-    )
-
-
-def _age(warnings: tuple[str, ...], cached: bool, stale: bool, age: float) -> dict[str, object]:
-    """Return what a caller should know of a value's age."""
-    if not stale:
-        return {"cached": cached}
-    said = f"this answer is {age / 60:,.0f} minutes old; it could not be fetched anew yet"
-    return {"cached": cached, "stale": True, "warnings": (*warnings, said)}
 
 
 def _limits(session: SessionSettings) -> Limits:

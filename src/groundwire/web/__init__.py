@@ -1,0 +1,5 @@
+"""The one object everybody holds, and the two flows behind it: searching, and opening a page."""
+
+from groundwire.web.facade import Web
+
+__all__ = ["Web"]

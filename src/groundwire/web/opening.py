@@ -1,0 +1,118 @@
+"""The flow of opening a page: guard, domain lists, budget, cache, readers, archive."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from groundwire.deadline import Deadline
+from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, ProviderError
+from groundwire.models import Attempt, Page
+from groundwire.reading.readers import Readers, cut
+from groundwire.routing.budget import SessionBudget
+from groundwire.routing.cache import Cache, Life
+from groundwire.routing.cache_keys import page_key
+from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import WebUrl
+from groundwire.settings import Settings
+from groundwire.storage import StoreError
+from groundwire.storage.archive import Archive
+from groundwire.web.keeping import age, identity, lifetime
+from groundwire.web.telling import cost_of
+
+__all__ = ["Opening"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Opens pages, for one `Web` and all of its sessions."""
+
+    settings: Settings
+    """What is in force."""
+    guard: Guard
+    """Judges addresses."""
+    readers: Readers
+    """Read the pages."""
+    policy: DomainPolicy
+    """The operator's domain lists."""
+    cache: Cache | None
+    """Keeps pages; None keeps nothing."""
+    archive: Archive | None
+    """Remembers pages for good; None remembers nothing."""
+
+    async def open(
+        self, url: str, longest: int, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
+    ) -> Page:
+        """Read a page that the guard and the domain lists allow, within a session's budget.
+
+        Args:
+            url: Its address.
+            longest: The most characters to return.
+            deadline: When the page must be here.
+            fresh: Whether to pass by what is kept.
+            attempts: Takes one entry per reader that was asked.
+            budget: The session's.
+
+        Raises:
+            BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
+        """
+        target = self.guard.admit(url)
+        if not self.policy.permits(target.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
+        await budget.check_tokens()
+        await budget.check_money()
+        try:
+            page = cut(await self._kept(target, deadline, fresh, attempts), longest)
+        finally:
+            await asyncio.shield(budget.charge(cost_of(attempts)))
+        await budget.read(page.content_length)
+        return page
+
+    async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
+        """Return a whole page from the cache, or from the readers."""
+
+        async def load() -> Page:
+            try:
+                page = await self.readers.read(target, deadline, attempts)
+            except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
+                old = await self._archived(target)
+                if old is None:
+                    raise
+                return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
+            if self.archive is not None:
+                self.archive.remember(page)
+            return page
+
+        if self.cache is None:
+            return await load()
+        whole = lifetime(self.settings.cache.page_ttl, self.settings.cache.stale)
+        names = [identity(reader, self.settings) for reader in self.readers.readers]
+        kept = await self.cache.through(
+            page_key(target, names, self._what_is_allowed()),
+            load,
+            pack=pack_page,
+            unpack=unpack_page,
+            life=lambda page: Life() if page.stale else life_of_page(page, whole),
+            deadline=deadline,
+            bypass=fresh,
+        )
+        return kept.value.model_copy(update=age(kept.value.warnings, kept.cached, kept.stale, kept.age))
+
+    async def _archived(self, target: WebUrl) -> Page | None:
+        """Return a page as it was when it was last read, if the archive has it."""
+        if self.archive is None:
+            return None
+        try:
+            old = await self.archive.get_page(target.text)
+        except StoreError:
+            return None
+        if old is None or not self.policy.permits(old.final_url or old.url):
+            return None
+        return old
+
+    def _what_is_allowed(self) -> str:
+        """Return what decides which pages may be shown: a page kept under other rules is another page."""
+        policy = self.settings.policy
+        return repr((sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins)))
