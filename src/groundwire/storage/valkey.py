@@ -42,6 +42,7 @@ _SPECIAL = re.compile(rb"[][*?^\\-]")  # in patterns of SCAN
 
 _CLOSED = "The store was closed."
 _CONNECTIONS = 50
+_QUEUE = 10.0  # seconds for a free connection: a burst of callers is no failure of the server
 _CONNECT = 5.0  # seconds; TLS to another region takes several round trips, and goes on when a caller has given up
 
 
@@ -74,7 +75,7 @@ class ValkeyStore:
             BlockingConnectionPool.from_url(
                 url,
                 max_connections=_CONNECTIONS,
-                timeout=timeout,
+                timeout=_QUEUE,
                 socket_connect_timeout=_CONNECT,
                 socket_timeout=timeout,
                 health_check_interval=30,  # an idle connection may have been cut by something in between
