@@ -132,18 +132,12 @@ class Web:
             why = " ".join(self.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
         readers = self._make("read", read_providers, settings.read.providers, made)
-        self._made = tuple(made.values())
+        self._made: list[object] = list(made.values())
         self._policy = policy
+        self._observer = observer
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
-        self._chain = Chain(
-            cast("list[SearchProvider]", searchers),
-            attempt_timeout=settings.search.attempt_timeout,
-            policy=policy,
-            observer=observer,
-            strategy=settings.search.strategy,
-            hedging=HedgePolicy.of(settings.search.latency, settings.search.cost),
-            store=self._store,
-            last=ArchiveProvider(self._archive) if self._archive else None,
+        self._chain = self._chain_of(
+            cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
         )
         self._readers = Readers(
             cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
@@ -288,6 +282,30 @@ class Web:
         usual = _limits(self.settings.session)
         named = replace(usual, **limits)  # type: ignore[arg-type]  # the names and values were looked at above
         view._budget = SessionBudget(self._store, name or uuid4().hex, named, self._later)
+        view._is_view = True
+        return view
+
+    def using(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Web:
+        """Return a view of this `Web` that searches with other providers; it shares everything else and closes nothing.
+
+        When these providers fail nothing stands in for them, not even the archive.
+
+        Args:
+            search_providers: In the order in which they are asked, by name or as objects.
+            settings: Where options and keys of those are that are made anew; by default the settings in force.
+
+        Raises:
+            ConfigurationError: a provider is unknown, or none can be used.
+        """
+        view = copy.copy(self)
+        view.settings = settings or self.settings
+        here = {provider.name: provider for provider in self._chain.providers} if settings is None else {}
+        made: dict[str, SearchProvider | ReadProvider] = {}
+        asked = [here.get(one, one) if isinstance(one, str) else one for one in search_providers]
+        searchers = view._make("search", asked, (), made)
+        view.settings = self.settings
+        view._chain = self._chain_of(cast("list[SearchProvider]", searchers))
+        self._made += [view._chain, *made.values()]
         view._is_view = True
         return view
 
@@ -495,6 +513,18 @@ class Web:
             )
         return Deadline.after(seconds)
 
+    def _chain_of(self, searchers: Sequence[SearchProvider], last: SearchProvider | None = None) -> Chain:
+        return Chain(
+            searchers,
+            attempt_timeout=self.settings.search.attempt_timeout,
+            policy=self._policy,
+            observer=self._observer,
+            strategy=self.settings.search.strategy,
+            hedging=HedgePolicy.of(self.settings.search.latency, self.settings.search.cost),
+            store=self._store,
+            last=last,
+        )
+
     def _make(
         self,
         role: str,
@@ -528,7 +558,7 @@ class Web:
 
 def _all_keys(settings: Settings) -> Iterator[str]:
     """Yield every key that a service may be given, so that a cassette can leave them out."""
-    for variable in KEY_VARIABLES:
+    for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 

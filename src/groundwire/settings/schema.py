@@ -300,6 +300,12 @@ class Settings(BaseModel):
             return given
         return key_from_keyring(variable) or self._ambient.get(variable)
 
+    def with_key(self, variable: str, key: SecretStr) -> Settings:
+        """Return these settings with one more key, as if it had been given as an argument."""
+        more = self.model_copy(update={"keys": {**self.keys, variable: key}})
+        object.__setattr__(more, "_origins", {**self._origins, f"keys.{variable}": "argument"})
+        return more
+
     def rows(self) -> list[Row]:
         """Return every setting in force, secrets masked, in the order of the documentation."""
         rows = [self._row(key, value) for name, section in self for key, value in _values(name, section)]
