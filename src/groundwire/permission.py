@@ -106,7 +106,7 @@ class Permission:
             session=self._session,
             reason=reason,
         )
-        answer = await self._answer(request)
+        answer = await self._answer(self._ask, request)
         if answer == "always":
             self._always.add((tool, domains))
         elif answer is not True and answer != "allow":

@@ -23,7 +23,7 @@ def fault(body: Mapping[str, Any]) -> str:
         span = search.get("timeRangeFilter")
         if extra := set(search) - {"timeRangeFilter", "searchTypes"}:
             return f'Invalid JSON payload received. Unknown name "{min(extra)}" at tools[0].google_search'
-        if span is not None and set(span) != {"startTime", "endTime"}:
+        if span is not None and {key.replace("_t", "T") for key in span} != {"startTime", "endTime"}:
             return "Both start_time and end_time must be set."
     calling = (body.get("toolConfig") or {}).get("functionCallingConfig") or {}
     if unknown := set(calling.get("allowedFunctionNames") or ()) - {one["name"] for one in declared}:
