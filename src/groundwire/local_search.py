@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import AllProvidersFailed, GroundwireError, MissingKey
 from groundwire.models import MAX_LIMIT
+from groundwire.native.needs import NO_NEEDS, Needs
 from groundwire.settings.suggest import faults
 from groundwire.tools import LocalSearchItem, LocalSearchToolResult, Tool, web_search_tool
 from groundwire.web import Web
@@ -33,16 +34,20 @@ class _Arguments(BaseModel):
     allowed_domains: list[str] = Field(default_factory=list)
 
 
-def local_search_tool(web: Web) -> Tool:
+def local_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
     """Return the tool `search` over a `Web`, which stays the caller's to close.
 
     It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
     call names none, and the variable with the key for Brave.
+
+    Args:
+        web: What searches.
+        needs: What every search must honour, such as the needs of a plan that leaves the search to us.
     """
     backends = _Backends(web)
 
     async def call(**arguments: Any) -> LocalSearchToolResult:
-        return await _search(backends, arguments)
+        return await _search(backends, arguments, needs)
 
     return Tool(
         name="search",
@@ -116,7 +121,7 @@ class _Backends:
         return self.web.using("brave", settings=settings.with_key(_KEYS[0], key))
 
 
-async def _search(backends: _Backends, arguments: Mapping[str, Any]) -> LocalSearchToolResult:
+async def _search(backends: _Backends, arguments: Mapping[str, Any], needs: Needs) -> LocalSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result that says its cause."""
     backend: str = backends.web.settings.search.local.backend
     shown = str(arguments.get("query", ""))[:200].encode("utf-8", "replace").decode("utf-8")
@@ -124,7 +129,7 @@ async def _search(backends: _Backends, arguments: Mapping[str, Any]) -> LocalSea
         asked = _Arguments.model_validate(arguments)
         backend = asked.backend or backends.web.settings.search.local.backend
         view = backends.view(asked.backend or backends.web.settings.search.local.backend)
-        found = await view.search(asked.query, limit=asked.max_results, allowed_domains=asked.allowed_domains)
+        found = await view.search(asked.query, limit=asked.max_results, **needs.within(asked.allowed_domains))
     except ValidationError as error:
         wrong = " ".join(f"{key}: {text}." for key, text in faults(error))
         known = ", ".join(_Arguments.model_fields)

@@ -24,6 +24,7 @@ from pydantic import (
 
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source, TimeRange
+from groundwire.native.needs import NO_NEEDS, Needs
 from groundwire.reading.envelope import fence
 from groundwire.settings.suggest import faults
 from groundwire.web import Web
@@ -207,16 +208,21 @@ class _OpenArguments(BaseModel):
 _READ_ONLY = MappingProxyType({"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False})
 
 
-def web_tools(web: Web) -> tuple[Tool, Tool]:
-    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close."""
-    return web_search_tool(web), open_page_tool(web)
+def web_tools(web: Web, needs: Needs = NO_NEEDS) -> tuple[Tool, Tool]:
+    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close.
+
+    Args:
+        web: What searches and reads.
+        needs: What every search must honour, such as the needs of a plan that leaves the search to us.
+    """
+    return web_search_tool(web, needs), open_page_tool(web)
 
 
-def web_search_tool(web: Web) -> Tool:
-    """Return the tool that finds pages."""
+def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
+    """Return the tool that finds pages; see `web_tools`."""
 
     async def call(**arguments: Any) -> WebSearchToolResult:
-        return await web_search_result(web, arguments)
+        return await web_search_result(web, arguments, needs)
 
     return Tool(
         name="web_search",
@@ -292,14 +298,13 @@ def open_page_tool(web: Web) -> Tool:
     )
 
 
-async def web_search_result(web: Web, arguments: Mapping[str, Any]) -> WebSearchToolResult:
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs = NO_NEEDS) -> WebSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
     shown = _shown(arguments.get("query", ""))
     try:
         asked = _SearchArguments.model_validate(arguments)
-        response = await web.search(
-            asked.query, limit=asked.limit, allowed_domains=asked.allowed_domains, time_range=asked.time_range
-        )
+        filters = needs.within(asked.allowed_domains, asked.time_range)
+        response = await web.search(asked.query, limit=asked.limit, **filters)
     except ValidationError as error:
         return WebSearchToolResult(query=shown, status="error", error=_bad_arguments(error, _SearchArguments))
     except GroundwireError as error:

@@ -11,9 +11,10 @@ from pydantic import SecretStr
 
 from groundwire import Settings, Web
 from groundwire.local_search import local_search_tool
+from groundwire.native import Location, Needs, plan
 from groundwire.settings import load
 from groundwire.testing import Fault, World
-from groundwire.tools import LocalSearchToolResult, render_json, render_text
+from groundwire.tools import LocalSearchToolResult, render_json, render_text, web_search_tool, web_tools
 
 MakeSettings = Callable[..., Settings]
 pytestmark = pytest.mark.timeout(15)
@@ -145,3 +146,23 @@ async def test_allowed_domains_hold(local: MakeSettings, world: World) -> None:
         result = await local_search_tool(web).call(query="rank fusion", allowed_domains=["nowhere.example"])
     assert isinstance(result, LocalSearchToolResult)
     assert result.results == ()
+
+
+@pytest.mark.req("B7")
+async def test_what_made_the_plan_local_holds_for_our_own_searches(settings: MakeSettings, world: World) -> None:
+    needs = Needs(time_range="w", blocked_domains=("blocked.test",), location=Location(country="DE"))
+    chosen = plan("anthropic", "claude-sonnet-5", needs=needs)
+    assert chosen.path == "local"
+    async with Web(settings()) as web:
+        search, _ = web_tools(web, chosen.needs)
+        for asked in ({}, {"time_range": "d"}, {"time_range": "y"}):
+            await search.call(query="rank fusion", **asked)
+    ranges = [request.params["time_range"] for request in world.searxng.requests]
+    assert set(ranges) == {"week", "day"}
+    assert all("-site:blocked.test" in request.params["q"] for request in world.searxng.requests)
+    narrow = Needs(allowed_domains=("a.org",))
+    async with Web(settings()) as web:
+        refused = await web_search_tool(web, narrow).call(query="x", allowed_domains=["b.org"])
+    assert refused.status == "error"
+    assert "Pass some of: a.org" in refused.error
+    assert narrow.within(["docs.a.org"])["allowed_domains"] == ("docs.a.org",)

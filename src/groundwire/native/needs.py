@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
-from typing import get_args
+from typing import Any, get_args
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange, check_choice, check_date, check_domains, check_int, check_pattern
+from groundwire.native.lists import common
 
 __all__ = ["NO_NEEDS", "Location", "Needs"]
 
@@ -88,6 +90,27 @@ class Needs:
     def recent(self) -> bool:
         """Whether a page's age matters."""
         return self.time_range != "all" or self.published_after is not None or self.published_before is not None
+
+    def within(self, allowed_domains: Sequence[str] = (), time_range: TimeRange = "all") -> dict[str, Any]:
+        """Return the filters of `Web.search` under which a search of ours honours these needs.
+
+        Args:
+            allowed_domains: What a model asks for beside them; it can only narrow them.
+            time_range: The same for a page's age.
+
+        Raises:
+            InvalidRequest: nothing that the model asks for is left.
+        """
+        ranges = get_args(TimeRange)
+        check_choice("time_range", time_range, ranges)
+        return {
+            "allowed_domains": common(check_domains("allowed_domains", allowed_domains), self.allowed_domains),
+            "blocked_domains": self.blocked_domains,
+            "time_range": min(time_range, self.time_range, key=ranges.index),
+            "published_after": self.published_after,
+            "published_before": self.published_before,
+            "region": self.location.country if self.location else None,
+        }
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
         """Return the first and the last moment at which a page may have been published.
