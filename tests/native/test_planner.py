@@ -175,7 +175,7 @@ def test_the_operators_lists_hold_for_hosted_search_too() -> None:
         ("docs.python.org",),
         (),
     )
-    with pytest.raises(InvalidRequest, match="the operator lets through"):
+    with pytest.raises(InvalidRequest, match="the other allowed domains let through"):
         plan("anthropic", "claude-sonnet-5", "auto", Needs(allowed_domains=("a.org",)), settings=settings)
 
 

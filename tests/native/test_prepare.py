@@ -67,6 +67,23 @@ def test_anthropics_own_tool_keeps_what_it_says_and_the_lower_limit_holds() -> N
         prepare(body_of("anthropic", newer, model="claude-3-5-haiku-latest"), "anthropic")
 
 
+def test_what_a_hosted_tool_says_is_never_dropped() -> None:
+    own = {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.org", "b.org"]}
+    body = body_of("anthropic", own)
+    narrower = prepare(body, "anthropic", needs=Needs(allowed_domains=("docs.a.org", "c.org")))
+    assert narrower["tools"][0]["allowed_domains"] == ["docs.a.org"]
+    fewer = prepare(body, "anthropic", needs=Needs(blocked_domains=("b.org", "c.org")))
+    assert fewer["tools"][0]["allowed_domains"] == ["a.org"]
+    assert "blocked_domains" not in fewer["tools"][0]
+    other = prepare(body_of("anthropic", {**own, "allowed_domains": None, "blocked_domains": ["a.org"]}), "anthropic")
+    assert (other["tools"][0]["blocked_domains"], "allowed_domains" in other["tools"][0]) == (["a.org"], False)
+    with pytest.raises(InvalidRequest, match="no domain that the other allowed domains let through"):
+        prepare(body, "anthropic", needs=Needs(allowed_domains=("c.org",)))
+    for asked in (own, hosted_definition(Needs(time_range="w"))):
+        with pytest.raises(InvalidRequest, match="asks for something that the plan does not know"):
+            prepare(body_of("anthropic", asked), plan("anthropic", "claude-sonnet-5"))
+
+
 @pytest.mark.req("C2")
 def test_openai_chat_as_document_c_has_it() -> None:
     add = chat("add", ADD)

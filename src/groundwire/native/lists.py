@@ -21,7 +21,7 @@ def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     if not both:
         raise InvalidRequest(
             "allowed_domains",
-            "has no domain that the operator lets through",
+            "has no domain that the other allowed domains let through",
             f"Pass some of: {', '.join(theirs[:10])}.",
         )
     return tuple(both)

@@ -91,6 +91,27 @@ class Needs:
         """Whether a page's age matters."""
         return self.time_range != "all" or self.published_after is not None or self.published_before is not None
 
+    def also(self, other: Needs) -> Needs:
+        """Return needs that honour these and others.
+
+        Raises:
+            InvalidRequest: no page can honour both.
+        """
+        ranges = get_args(TimeRange)
+        limits = [limit for limit in (self.max_uses, other.max_uses) if limit is not None]
+        starts = [day for day in (self.published_after, other.published_after) if day]
+        ends = [day for day in (self.published_before, other.published_before) if day]
+        return Needs(
+            max_uses=min(limits, default=None),
+            allowed_domains=common(self.allowed_domains, other.allowed_domains),
+            blocked_domains=(*self.blocked_domains, *other.blocked_domains),
+            time_range=min(self.time_range, other.time_range, key=ranges.index),
+            published_after=max(starts, default=None),
+            published_before=min(ends, default=None),
+            location=self.location or other.location,
+            functions=self.functions or other.functions,
+        )
+
     def within(self, allowed_domains: Sequence[str] = (), time_range: TimeRange = "all") -> dict[str, Any]:
         """Return the filters of `Web.search` under which a search of ours honours these needs.
 

@@ -46,6 +46,7 @@ _BUILDERS: Mapping[str, Builder] = MappingProxyType(
     }
 )
 _OWN_NAMES = ("web_search", "search")  # document C's and document K's tool
+_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
 _STATE = ("previous_response_id", "conversation", "prompt")  # with which a Responses request needs no input
 
 
@@ -80,7 +81,7 @@ def plan_for(
         api: The model API's or provider's name.
         model: The model, where the body does not name it (Gemini has it in the URL).
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What the search must honour; by default what the search in the body says.
+        needs: What the search must honour beside what the search in the body says.
         cloud: Where the API is served.
         settings: What the operator wants.
         tool: Another version of the hosted tool; by default the one in the body, if it is one.
@@ -93,9 +94,7 @@ def plan_for(
     """
     row = _row(body, api, matrix)
     facts = _facts(body, row, tools)
-    asked = needs
-    if asked is None and facts.found is not None and facts.found.kind in ("hosted", "native"):
-        asked = needs_of(facts.found.tool) if facts.found.kind == "hosted" else _asked_natively(facts.found.tool)
+    asked = (needs or NO_NEEDS).also(_asked(facts.found))
     if tool is None and facts.found is not None and facts.found.kind == "native":
         written = facts.found.tool.get("type")
         tool = written if written in [version.tool for version in row.versions] else None
@@ -106,7 +105,7 @@ def plan_for(
         row,
         named,
         mode,
-        replace(asked or NO_NEEDS, functions=facts.functions or (asked or NO_NEEDS).functions),
+        replace(asked, functions=facts.functions or asked.functions),
         cloud=cloud,
         settings=settings,
         effort=facts.effort,
@@ -250,22 +249,34 @@ def _put(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
     return {**body, key: {**(given if isinstance(given, Mapping) else {}), "tools": list(tools)}}
 
 
-def _asked_natively(tool: Mapping[str, Any]) -> Needs:
-    """Return what an API's own hosted tool asks for, in whichever API's words."""
+def _asked(found: Found | None) -> Needs:
+    """Return what the search in a body asks for: ours, or an API's own hosted tool in whichever API's words."""
+    if found is None or found.kind not in ("hosted", "native"):
+        return NO_NEEDS
+    tool = found.tool
+    if found.kind == "hosted":
+        return needs_of(tool)
     options: dict[str, Any] = {}
-    for part in (tool, tool.get("filters"), tool.get("parameters")):
+    for part in (tool, *(tool.get(key) for key in ("filters", "parameters", "googleSearch", "google_search"))):
         if isinstance(part, Mapping):
             options |= {key: value for key, value in part.items() if value}
-    blocked = options.get("blocked_domains") or options.get("excluded_domains") or ()
+    blocked = [options[key] for key in _BLOCKED if key in options]
     return Needs(
         max_uses=options.get("max_uses"),
-        allowed_domains=tuple(options.get("allowed_domains") or ()),
-        blocked_domains=tuple(blocked),
+        allowed_domains=options.get("allowed_domains", ()),
+        blocked_domains=blocked[0] if blocked else (),
     )
 
 
 def _fitting(chosen: Plan, body: Mapping[str, Any], facts: _Facts) -> Plan:
     """Return the plan for this body, or say why it does not fit."""
+    both = chosen.needs.also(_asked(facts.found))
+    limit = both.max_uses
+    if replace(both, max_uses=None, functions=False) != replace(chosen.needs, max_uses=None, functions=False):
+        raise InvalidRequest(
+            "tools", "the search in the body asks for something that the plan does not know", "Plan with plan_for."
+        )
+    chosen = replace(chosen, needs=replace(chosen.needs, max_uses=limit))
     hosted = chosen.hosted
     switched = hosted.switch_to if hosted else ""
     if body.get("model") not in (None, chosen.model, switched):
