@@ -112,20 +112,20 @@ class Web:
         if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
             why = " ".join(assembly.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
+<<<<<<< HEAD:src/groundwire/web/facade.py
         readers = assembly.make("read", read_providers, settings.read.providers)
         self.skipped: tuple[str, ...] = assembly.skipped
         """Why providers of the settings are not used, a sentence each."""
         self._made = tuple(assembly.made.values())
+=======
+        readers = self._make("read", read_providers, settings.read.providers, made)
+        self._made: list[object] = list(made.values())
+        self._policy = policy
+        self._observer = observer
+>>>>>>> native:src/groundwire/web.py
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
-        self._chain = Chain(
-            cast("list[SearchProvider]", searchers),
-            attempt_timeout=settings.search.attempt_timeout,
-            policy=policy,
-            observer=observer,
-            strategy=settings.search.strategy,
-            hedging=HedgePolicy.of(settings.search.latency, settings.search.cost),
-            store=self._store,
-            last=ArchiveProvider(self._archive) if self._archive else None,
+        self._chain = self._chain_of(
+            cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._searching = Searching(
@@ -283,6 +283,30 @@ class Web:
         view._is_view = True
         return view
 
+    def using(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Web:
+        """Return a view of this `Web` that searches with other providers; it shares everything else and closes nothing.
+
+        When these providers fail nothing stands in for them, not even the archive.
+
+        Args:
+            search_providers: In the order in which they are asked, by name or as objects.
+            settings: Where options and keys of those are that are made anew; by default the settings in force.
+
+        Raises:
+            ConfigurationError: a provider is unknown, or none can be used.
+        """
+        view = copy.copy(self)
+        view.settings = settings or self.settings
+        here = {provider.name: provider for provider in self._chain.providers} if settings is None else {}
+        made: dict[str, SearchProvider | ReadProvider] = {}
+        asked = [here.get(one, one) if isinstance(one, str) else one for one in search_providers]
+        searchers = view._make("search", asked, (), made)
+        view.settings = self.settings
+        view._chain = self._chain_of(cast("list[SearchProvider]", searchers))
+        self._made += [view._chain, *made.values()]
+        view._is_view = True
+        return view
+
     @property
     def budget(self) -> Budget | None:
         """What this session has used and may still use, as of its last search; None when searches have no limit."""
@@ -329,10 +353,55 @@ class Web:
             )
         return Deadline.after(seconds)
 
+<<<<<<< HEAD:src/groundwire/web/facade.py
+=======
+    def _chain_of(self, searchers: Sequence[SearchProvider], last: SearchProvider | None = None) -> Chain:
+        return Chain(
+            searchers,
+            attempt_timeout=self.settings.search.attempt_timeout,
+            policy=self._policy,
+            observer=self._observer,
+            strategy=self.settings.search.strategy,
+            hedging=HedgePolicy.of(self.settings.search.latency, self.settings.search.cost),
+            store=self._store,
+            last=last,
+        )
+
+    def _make(
+        self,
+        role: str,
+        given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
+        configured: Sequence[str],
+        made: dict[str, SearchProvider | ReadProvider],
+    ) -> list[SearchProvider | ReadProvider]:
+        """Return the providers of one role; one object serves both roles of a hybrid."""
+        usable: list[SearchProvider | ReadProvider] = []
+        reasons: list[str] = []
+        for item in configured if given is None else given:
+            if not isinstance(item, str):
+                usable.append(item)
+                continue
+            try:
+                provider = made.get(item) or create(item, self.settings, self._transports, self._archive)
+            except (NotConfigured, MissingKey) as error:
+                reasons.append(str(error))
+                continue
+            made[item] = provider
+            if not getattr(provider.capabilities, role):
+                what = "search" if role == "search" else "read pages"
+                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
+            usable.append(provider)
+        self.skipped += tuple(reasons)
+        if not usable:
+            why = " ".join(reasons) or f"{role}.providers is empty."
+            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+        return usable
+
+>>>>>>> native:src/groundwire/web.py
 
 def _all_keys(settings: Settings) -> Iterator[str]:
     """Yield every key that a service may be given, so that a cassette can leave them out."""
-    for variable in KEY_VARIABLES:
+    for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
