@@ -112,17 +112,12 @@ class Web:
         if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
             why = " ".join(assembly.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
-<<<<<<< HEAD:src/groundwire/web/facade.py
         readers = assembly.make("read", read_providers, settings.read.providers)
         self.skipped: tuple[str, ...] = assembly.skipped
         """Why providers of the settings are not used, a sentence each."""
-        self._made = tuple(assembly.made.values())
-=======
-        readers = self._make("read", read_providers, settings.read.providers, made)
-        self._made: list[object] = list(made.values())
+        self._made: list[object] = list(assembly.made.values())
         self._policy = policy
         self._observer = observer
->>>>>>> native:src/groundwire/web.py
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = self._chain_of(
             cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
@@ -296,14 +291,13 @@ class Web:
             ConfigurationError: a provider is unknown, or none can be used.
         """
         view = copy.copy(self)
-        view.settings = settings or self.settings
         here = {provider.name: provider for provider in self._chain.providers} if settings is None else {}
-        made: dict[str, SearchProvider | ReadProvider] = {}
+        assembly = Assembly(settings or self.settings, self._transports, self._archive)
         asked = [here.get(one, one) if isinstance(one, str) else one for one in search_providers]
-        searchers = view._make("search", asked, (), made)
-        view.settings = self.settings
+        searchers = assembly.make("search", asked, ())
         view._chain = self._chain_of(cast("list[SearchProvider]", searchers))
-        self._made += [view._chain, *made.values()]
+        view._searching = replace(self._searching, chain=view._chain)
+        self._made += [view._chain, *assembly.made.values()]
         view._is_view = True
         return view
 
@@ -353,8 +347,6 @@ class Web:
             )
         return Deadline.after(seconds)
 
-<<<<<<< HEAD:src/groundwire/web/facade.py
-=======
     def _chain_of(self, searchers: Sequence[SearchProvider], last: SearchProvider | None = None) -> Chain:
         return Chain(
             searchers,
@@ -367,37 +359,6 @@ class Web:
             last=last,
         )
 
-    def _make(
-        self,
-        role: str,
-        given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
-        configured: Sequence[str],
-        made: dict[str, SearchProvider | ReadProvider],
-    ) -> list[SearchProvider | ReadProvider]:
-        """Return the providers of one role; one object serves both roles of a hybrid."""
-        usable: list[SearchProvider | ReadProvider] = []
-        reasons: list[str] = []
-        for item in configured if given is None else given:
-            if not isinstance(item, str):
-                usable.append(item)
-                continue
-            try:
-                provider = made.get(item) or create(item, self.settings, self._transports, self._archive)
-            except (NotConfigured, MissingKey) as error:
-                reasons.append(str(error))
-                continue
-            made[item] = provider
-            if not getattr(provider.capabilities, role):
-                what = "search" if role == "search" else "read pages"
-                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
-            usable.append(provider)
-        self.skipped += tuple(reasons)
-        if not usable:
-            why = " ".join(reasons) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}")
-        return usable
-
->>>>>>> native:src/groundwire/web.py
 
 def _all_keys(settings: Settings) -> Iterator[str]:
     """Yield every key that a service may be given, so that a cassette can leave them out."""
