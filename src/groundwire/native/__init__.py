@@ -1,0 +1,1 @@
+"""Hosted web search: what the APIs of models can do themselves, how it is asked for, and what comes back."""
