@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ APIS: Mapping[str, AnswerApi] = {
 FACTS = ("queries", "sources", "citations", "opened", "errors", "stop_reason", "sources_from", "length")
 """What is compared."""
 
-_MARKS = ("?utm_source=openai", "&utm_source=openai")
+_MARK = re.compile(r"[?&]utm_source=[\w.]+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +116,7 @@ def read(one: HostedRecording) -> HostedAnswer:
 
 
 def wanted(one: HostedRecording) -> dict[str, list[object]]:
-    """Return the facts that a recording holds, in our form: addresses without OpenAI's mark, spans in the whole text."""
+    """Return the facts of a recording in our form: addresses without an assistant's mark, spans in the whole text."""
     want = one.want
     sources: dict[str, object] = {}
     for row in want["sources"]:
@@ -149,9 +150,7 @@ def facts(answer: HostedAnswer) -> dict[str, list[object]]:
 
 
 def _bare(url: str) -> str:
-    for mark in _MARKS:
-        url = url.removesuffix(mark)
-    return url
+    return _MARK.sub("", url)
 
 
 def _span(row: Mapping[str, Any]) -> tuple[int | None, int | None]:

@@ -28,7 +28,6 @@ class GeminiReader:
         self._supports: list[tuple[dict[str, Any], int]] = []  # a support, and where its chunks begin to count
         self._pages_read: list[str] = []
         self._queries: set[str] = set()
-        self._listed = False
 
     def whole(self, body: dict[str, Any]) -> None:
         """Read a response."""
@@ -52,8 +51,6 @@ class GeminiReader:
         offsets = [self._gather.say(text)[0] for text in texts_of_parts]
         for url in self._pages_read:
             self._gather.source(url)
-        for part in self._parts:
-            self._asked(part)
         self._gather.searched(len(self._queries))
         spans = ByteSpans(self._gather.text)
         for support, base in self._supports:
@@ -91,17 +88,10 @@ class GeminiReader:
         if call:
             self._gather.call(call.get("id"), call.get("name"), call.get("args"))
 
-    def _asked(self, part: dict[str, Any]) -> None:
-        """Read the queries of Google's own tool calls, where the metadata does not list them."""
-        call = object_of(part.get("toolCall"))
-        if not self._listed and text_of(call.get("toolType")).startswith("GOOGLE_SEARCH"):
-            for query in texts(object_of(call.get("args")).get("queries")):
-                self._gather.query(query)
-                self._gather.searched()
-
     def _grounding(self, metadata: dict[str, Any]) -> None:
+        # Not those of `toolCall` parts: a search is listed here by the answer that rests on it, so that one which
+        # was made before the caller's functions had answered would count twice.
         for query in texts(metadata.get("webSearchQueries")):
-            self._listed = True
             self._gather.query(query)
             self._queries.add(query)
         chunks = list(items(metadata.get("groundingChunks")))

@@ -1,0 +1,184 @@
+"""What model APIs answered with their own search, read as it should be, whole and streamed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from components.hosted import APIS, FACTS, HostedRecording, facts, hosted, read, wanted
+from components.streaming import MAKERS, as_frames, as_sse
+from groundwire.native.answers import (
+    AnswerApi,
+    AnswerEvent,
+    AnswerStream,
+    CitationAdded,
+    Ended,
+    ErrorMet,
+    HostedAnswer,
+    PageOpened,
+    QueryIssued,
+    SourceFound,
+    TextAdded,
+    read_answer,
+)
+
+
+def events_of(api: AnswerApi, pieces: Iterator[bytes] | list[bytes], status: int = 200) -> list[AnswerEvent]:
+    stream = AnswerStream(api, status=status)
+    events = [event for piece in pieces for event in stream.feed(piece)]
+    events += stream.close()
+    assert events[-1] == Ended(stream.answer)
+    return events
+
+
+def bytewise(data: bytes) -> Iterator[bytes]:
+    return (data[at : at + 1] for at in range(len(data)))
+
+
+def check_that_events_tell_the_answer(events: list[AnswerEvent]) -> None:
+    answer = events[-1]
+    assert isinstance(answer, Ended)
+    whole = answer.answer
+    assert "".join(one.text for one in events if isinstance(one, TextAdded)) == whole.text
+    assert tuple(one.query for one in events if isinstance(one, QueryIssued)) == whole.queries
+    assert tuple(one.url for one in events if isinstance(one, PageOpened)) == whole.opened
+    assert tuple(one.citation for one in events if isinstance(one, CitationAdded)) == whole.citations
+    assert tuple(one.error for one in events if isinstance(one, ErrorMet)) == whole.errors
+    assert [one.source.url for one in events if isinstance(one, SourceFound)] == [one.url for one in whole.sources]
+
+
+def of_one_api(recordings: Path, folder: str) -> list[HostedRecording]:
+    found = [one for one in hosted(recordings) if one.name.startswith(folder + "/")]
+    if not found:
+        pytest.skip(f"no recordings of {folder}")
+    return found
+
+
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("folder", APIS)
+def test_every_recording_reads_as_expected(recordings: Path, folder: str) -> None:
+    for one in of_one_api(recordings, folder):
+        answer = read(one)
+        want, found = wanted(one), facts(answer)
+        for fact in FACTS:
+            if fact == "citations" and one.api == "gemini":
+                # The expected spans are the bytes as sent; where they drift, the quoted words are right.
+                assert [row[:3] for row in found[fact]] == [row[:3] for row in want[fact]], one.name  # type: ignore[index]
+                for cited in answer.citations:
+                    assert answer.text[cited.start : cited.end] == cited.cited_text, one.name
+            else:
+                assert found[fact] == want[fact], f"{one.name}: {fact}"
+
+
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("folder", APIS)
+def test_recorded_streams_split_anywhere_give_the_same_events(recordings: Path, folder: str) -> None:
+    chance = Random(folder)
+    for one in of_one_api(recordings, folder):
+        if not one.stream:
+            continue
+        events = events_of(one.api, [one.stream])
+        check_that_events_tell_the_answer(events)
+        if len(one.stream) < 100_000:
+            assert events_of(one.api, bytewise(one.stream)) == events, one.name
+        for _ in range(3):
+            cuts = sorted({0, len(one.stream), *(chance.randrange(len(one.stream)) for _ in range(50))})
+            pieces = [one.stream[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False)]
+            assert events_of(one.api, pieces) == events, one.name
+
+
+def streamed(api: AnswerApi, body: dict[str, object], seed: int) -> bytes:
+    """Return a whole answer as its API would have streamed it."""
+    chance = Random(seed)
+    made = MAKERS[api](body, chance)
+    if api == "bedrock":
+        return as_frames(made)
+    named = api in {"anthropic", "openai_responses", "xai", "gemini_interactions", "mistral"}
+    done = MAKERS[api] is MAKERS["openai_chat"]
+    return as_sse(made, named=named, done=done, end=chance.choice(("\n", "\r\n", "\r")))
+
+
+def same(streamed: HostedAnswer, whole: HostedAnswer) -> None:
+    """Check that two answers are alike, but for how much of an empty field the turn repeats."""
+    assert dataclasses.replace(streamed, turn=()) == dataclasses.replace(whole, turn=())
+
+
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("folder", APIS)
+def test_streams_made_of_whole_answers_give_the_same_answers(recordings: Path, folder: str) -> None:
+    for seed, one in enumerate(of_one_api(recordings, folder)):
+        if one.stream or one.status != 200:
+            continue
+        whole = read(one)
+        data = streamed(one.api, one.body, seed)
+        events = events_of(one.api, [data])
+        check_that_events_tell_the_answer(events)
+        last = events[-1]
+        assert isinstance(last, Ended)
+        same(last.answer, whole)
+        if MAKERS[one.api] is not MAKERS["openai_chat"]:
+            assert last.answer.turn == whole.turn, one.name
+        if len(data) < 60_000:
+            assert events_of(one.api, bytewise(data)) == events, one.name
+
+
+@pytest.mark.req("C1")
+@pytest.mark.parametrize("folder", APIS)
+def test_what_must_be_sent_back_is_as_received(recordings: Path, folder: str) -> None:
+    for one in of_one_api(recordings, folder):
+        if one.status != 200:
+            assert read(one).turn == ()
+            continue
+        turn = read(one).turn
+        if one.stream:
+            again = sent_back(one, turn)
+            assert facts(again)["citations"] == facts(read(one))["citations"], one.name
+            assert again.text == read(one).text, one.name
+        else:
+            assert list(turn) == received(one.api, one.body), one.name
+
+
+def received(api: AnswerApi, body: dict[str, object]) -> list[object]:
+    """Return the turn of a whole body, looked up by hand."""
+    match body:
+        case {"choices": [{"message": message}, *_]}:
+            return [message]
+        case {"candidates": [{"content": {"parts": parts}}, *_]}:
+            return [{"role": "model", "parts": parts}]
+        case {"steps": list(steps)} | {"output": list(steps)}:
+            return steps
+        case {"output": {"message": message}}:
+            return [message]
+    return [{"role": "assistant", "content": body["content"]}]
+
+
+def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> HostedAnswer:
+    """Return what the turn of a stream reads as when it stands in a whole body."""
+    match one.api:
+        case "anthropic":
+            return read_answer(one.api, {**turn[0], "type": "message"})
+        case "gemini":
+            return read_answer(one.api, last_metadata(one) | {"candidates": [candidate(one, turn[0])]})
+        case "openai_responses":
+            return read_answer(one.api, {"object": "response", "output": list(turn)})
+    body = last_metadata(one)
+    choice = {"index": 0, "message": turn[0], "finish_reason": "stop"}
+    return read_answer(one.api, {**body, "choices": [choice]})
+
+
+def last_metadata(one: HostedRecording) -> dict[str, object]:
+    import json
+
+    found = [line[5:] for line in one.stream.decode().splitlines() if line.startswith("data:")]
+    bodies = [json.loads(line) for line in found if line.strip() != "[DONE]"]
+    return bodies[-1]  # type: ignore[no-any-return]
+
+
+def candidate(one: HostedRecording, content: dict[str, object]) -> dict[str, object]:
+    last = last_metadata(one)["candidates"]
+    assert isinstance(last, list)
+    return {**last[0], "content": content}
