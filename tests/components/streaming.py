@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["MAKERS", "as_frames", "as_sse", "frame"]
+__all__ = ["MAKERS", "as_frames", "as_sse", "frame", "streamed"]
 
 Event = dict[str, Any]
 
@@ -203,7 +203,7 @@ def interactions(body: Event, chance: Random) -> Iterator[Event]:
     about = {name: value for name, value in body.items() if name not in {"steps", "usage"}}
     yield {"event_type": "interaction.created", "interaction": {**about, "status": "in_progress"}}
     for index, step in enumerate(body["steps"]):
-        given = {name: value for name, value in step.items() if name in {"type", "id", "call_id"}}
+        given = {name: value for name, value in step.items() if name in {"type", "id", "call_id", "name"}}
         rest = {name: value for name, value in step.items() if name not in given}
         yield {"event_type": "step.start", "index": index, "step": given}
 
@@ -305,3 +305,14 @@ MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
     "xai": responses,
 }
 """What streams a whole answer of each API."""
+
+
+def streamed(api: str, body: dict[str, Any], seed: int) -> bytes:
+    """Return a whole answer as its API would have streamed it, as bytes."""
+    chance = Random(seed)
+    made = MAKERS[api](body, chance)
+    if api == "bedrock":
+        return as_frames(made)
+    named = api in {"anthropic", "openai_responses", "xai", "gemini_interactions", "mistral"}
+    done = MAKERS[api] is MAKERS["openai_chat"]
+    return as_sse(made, named=named, done=done, end=chance.choice(("\n", "\r\n", "\r")))

@@ -3,52 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import itertools
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from components.answers import bytewise, check_that_events_tell_the_answer, events_of
 from components.hosted import APIS, FACTS, HostedRecording, facts, hosted, read, wanted
-from components.streaming import MAKERS, as_frames, as_sse
-from groundwire.native.answers import (
-    AnswerApi,
-    AnswerEvent,
-    AnswerStream,
-    CitationAdded,
-    Ended,
-    ErrorMet,
-    HostedAnswer,
-    PageOpened,
-    QueryIssued,
-    SourceFound,
-    TextAdded,
-    read_answer,
-)
-
-
-def events_of(api: AnswerApi, pieces: Iterator[bytes] | list[bytes], status: int = 200) -> list[AnswerEvent]:
-    stream = AnswerStream(api, status=status)
-    events = [event for piece in pieces for event in stream.feed(piece)]
-    events += stream.close()
-    assert events[-1] == Ended(stream.answer)
-    return events
-
-
-def bytewise(data: bytes) -> Iterator[bytes]:
-    return (data[at : at + 1] for at in range(len(data)))
-
-
-def check_that_events_tell_the_answer(events: list[AnswerEvent]) -> None:
-    answer = events[-1]
-    assert isinstance(answer, Ended)
-    whole = answer.answer
-    assert "".join(one.text for one in events if isinstance(one, TextAdded)) == whole.text
-    assert tuple(one.query for one in events if isinstance(one, QueryIssued)) == whole.queries
-    assert tuple(one.url for one in events if isinstance(one, PageOpened)) == whole.opened
-    assert tuple(one.citation for one in events if isinstance(one, CitationAdded)) == whole.citations
-    assert tuple(one.error for one in events if isinstance(one, ErrorMet)) == whole.errors
-    assert [one.source.url for one in events if isinstance(one, SourceFound)] == [one.url for one in whole.sources]
+from components.streaming import MAKERS, streamed
+from groundwire.native.answers import Ended, HostedAnswer, read_answer
 
 
 def of_one_api(recordings: Path, folder: str) -> list[HostedRecording]:
@@ -87,19 +52,8 @@ def test_recorded_streams_split_anywhere_give_the_same_events(recordings: Path, 
             assert events_of(one.api, bytewise(one.stream)) == events, one.name
         for _ in range(3):
             cuts = sorted({0, len(one.stream), *(chance.randrange(len(one.stream)) for _ in range(50))})
-            pieces = [one.stream[begin:end] for begin, end in zip(cuts, cuts[1:], strict=False)]
+            pieces = [one.stream[begin:end] for begin, end in itertools.pairwise(cuts)]
             assert events_of(one.api, pieces) == events, one.name
-
-
-def streamed(api: AnswerApi, body: dict[str, object], seed: int) -> bytes:
-    """Return a whole answer as its API would have streamed it."""
-    chance = Random(seed)
-    made = MAKERS[api](body, chance)
-    if api == "bedrock":
-        return as_frames(made)
-    named = api in {"anthropic", "openai_responses", "xai", "gemini_interactions", "mistral"}
-    done = MAKERS[api] is MAKERS["openai_chat"]
-    return as_sse(made, named=named, done=done, end=chance.choice(("\n", "\r\n", "\r")))
 
 
 def same(streamed: HostedAnswer, whole: HostedAnswer) -> None:
@@ -139,10 +93,10 @@ def test_what_must_be_sent_back_is_as_received(recordings: Path, folder: str) ->
             assert facts(again)["citations"] == facts(read(one))["citations"], one.name
             assert again.text == read(one).text, one.name
         else:
-            assert list(turn) == received(one.api, one.body), one.name
+            assert list(turn) == received(one.body), one.name
 
 
-def received(api: AnswerApi, body: dict[str, object]) -> list[object]:
+def received(body: dict[str, object]) -> list[object]:
     """Return the turn of a whole body, looked up by hand."""
     match body:
         case {"choices": [{"message": message}, *_]}:
@@ -171,8 +125,6 @@ def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> Host
 
 
 def last_metadata(one: HostedRecording) -> dict[str, object]:
-    import json
-
     found = [line[5:] for line in one.stream.decode().splitlines() if line.startswith("data:")]
     bodies = [json.loads(line) for line in found if line.strip() != "[DONE]"]
     return bodies[-1]  # type: ignore[no-any-return]

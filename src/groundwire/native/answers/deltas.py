@@ -54,6 +54,10 @@ class Deltas:
             made["content"] = "".join(self._texts)
         made |= {name: "".join(pieces) for name, pieces in self._pieces.items() if pieces}
         made |= {name: list(things.values()) for name, things in self._numbered.items()}
+        if "tool_calls" in made:  # their numbers are for streams only; in a message they are refused
+            made["tool_calls"] = [
+                {name: value for name, value in call.items() if name != "index"} for call in made["tool_calls"]
+            ]
         if self._notes:
             made["annotations"] = list(self._notes)
         return made

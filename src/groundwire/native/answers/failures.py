@@ -28,7 +28,7 @@ _WORDS: dict[Outcome, str] = {
         "not_?allowed|content_?filter|refusal|safety|recitation|blocklist|prohibited|spii|policy|unsafe|paywall"
         "|moderation|guardrail|model_?armor|jailbreak|language"
     ),
-    "unsupported": "unsupported|not_?supported|too_?large|too_?long_?content|content_too",
+    "unsupported": "unsupported|not_?supported|content_too_?large",
     "network": "stream_ended|connection",
     "unavailable": (
         "unavailable|overloaded|server_?error|internal|api_error|not_?accessible|not_?ready|capacity|^5\\d\\d$"
@@ -36,7 +36,7 @@ _WORDS: dict[Outcome, str] = {
     ),
     "invalid_response": "malformed|unexpected_tool|too_many_tool_calls|missing_thought",
     "bad_request": (
-        "invalid|bad_?request|validation|not_?found|too_?long|prior_context|unprocessable|^4\\d\\d$|^http_4"
+        "invalid|bad_?request|validation|not_?found|too_?long|too_?large|prior_context|unprocessable|^4\\d\\d$|^http_4"
     ),
 }
 _CODES = tuple((outcome, re.compile(words, re.IGNORECASE)) for outcome, words in _WORDS.items())

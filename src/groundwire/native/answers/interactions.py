@@ -39,15 +39,16 @@ class InteractionsReader:
         """Read one event, from `interaction.created` to `interaction.completed`."""
         kind = text_of(data.get("event_type")) or name
         index = count(data.get("index"))
-        if kind == "step.start":
+        # Before there were steps, the same came as `content.start` and so on.
+        if kind in {"step.start", "content.start"}:
             self._close(index)
-            self._steps[index] = dict(object_of(data.get("step")))
+            step = self._steps[index] = dict(object_of(data.get("step")) or object_of(data.get("content")))
             self._open.add(index)
-            for content in items(self._steps[index].get("content")):
+            for content in [step, *items(step.get("content"))]:
                 self._gather.delta(content.get("text"))
-        elif kind == "step.delta":
+        elif kind in {"step.delta", "content.delta"}:
             self._delta(index, object_of(data.get("delta")))
-        elif kind == "step.stop":
+        elif kind in {"step.stop", "content.stop"}:
             self._close(index)
         elif kind in {"interaction.created", "interaction.completed"}:
             self._about(object_of(data.get("interaction")))
@@ -64,7 +65,11 @@ class InteractionsReader:
         step = self._steps.setdefault(index, {"type": "model_output"})
         self._open.add(index)
         kind = text_of(delta.get("type"))
-        if kind == "text":
+        if kind == "text" and step.get("type") == "text":
+            self._gather.delta(delta.get("text"))
+            step["text"] = text_of(step.get("text")) + text_of(delta.get("text"))
+            step["annotations"] = [*items(step.get("annotations")), *items(delta.get("annotations"))]
+        elif kind == "text":
             self._gather.delta(delta.get("text"))
             content = list(items(step.get("content")))
             if content and content[-1].get("type") == "text":

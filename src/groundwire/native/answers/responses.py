@@ -115,7 +115,7 @@ class ResponsesReader:
     def _search(self, item: Mapping[str, Any]) -> None:
         action = object_of(item.get("action"))
         kind = action.get("type")
-        if kind in {"open_page", "find_in_page"}:
+        if kind in {"open_page", "find_in_page", "find"}:
             self._gather.opened(action.get("url"))
             self._gather.fetched()
         elif not action and "arguments" in item:
