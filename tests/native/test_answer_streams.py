@@ -64,7 +64,8 @@ def test_odd_framing_says_the_same(data: bytes) -> None:
 
 @pytest.mark.parametrize("events", range(2, 5))
 def test_a_stream_that_is_cut_off_keeps_what_had_come_and_says_so(events: int) -> None:
-    data = sse(*[START, TEXT, said("Größe "), said("🐻 zählt")][:events])
+    sent: list[dict[str, Any]] = [START, TEXT, said("Größe "), said("🐻 zählt")]
+    data = sse(*sent[:events])
     answer = answer_of("anthropic", data)
     assert answer.text == ["", "Größe ", "Größe 🐻 zählt"][events - 2]
     assert answer.error is not None

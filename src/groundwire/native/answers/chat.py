@@ -92,7 +92,7 @@ class ChatReader:
     def _annotations(self, message: dict[str, Any], begins: int) -> None:
         length = self._gather.length - begins
         for note in items(message.get("annotations")):
-            if note.get("type") not in {None, "url_citation"}:
+            if text_of(note.get("type")) not in {"", "url_citation"}:
                 continue
             inner = object_of(note.get("url_citation")) or note
             span = in_part(inner.get("start_index"), inner.get("end_index"), length, begins)

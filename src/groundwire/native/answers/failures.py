@@ -40,6 +40,7 @@ _WORDS: dict[Outcome, str] = {
     ),
 }
 _CODES = tuple((outcome, re.compile(words, re.IGNORECASE)) for outcome, words in _WORDS.items())
+_ERRORS = frozenset({"error", "conversation.response.error"})  # types that say nothing more
 _STATUSES: dict[int, Outcome] = {
     401: "auth",
     402: "quota",
@@ -84,7 +85,7 @@ def error_of(
     stated = body.get("error")
     inner = object_of(stated)
     failed = not 200 <= status < 300
-    flat = body.get("type") in {"error", "conversation.response.error"} or body.get("object") == "error"
+    flat = text_of(body.get("type")) in _ERRORS or body.get("object") == "error"
     if not inner and not text_of(stated) and not flat and not failed:
         return None
     code = _code(inner, body, flat=flat or failed)
@@ -121,13 +122,13 @@ def truncated(api: str, characters: int) -> HostedError:
 def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool) -> str:
     """Return the most exact code: a text before a number, the inner object before the outer."""
     outer = body if flat or not inner else {}
-    kind = outer.get("type")
+    kind = text_of(outer.get("type"))
     words = first_text(
         inner.get("code"),
         inner.get("type"),
         inner.get("status"),
         outer.get("code"),
-        kind if kind not in {"error", "conversation.response.error"} else None,
+        kind if kind not in _ERRORS else None,
         outer.get("__type"),
     )
     if words:

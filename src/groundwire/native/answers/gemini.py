@@ -24,6 +24,7 @@ class GeminiReader:
         self.complete = False
         self._gather = gather
         self._parts: list[dict[str, Any]] = []
+        self._joins = True  # pieces of one text, which a stream cuts
         self._chunks: list[dict[str, Any]] = []
         self._supports: list[tuple[dict[str, Any], int]] = []  # a support, and where its chunks begin to count
         self._pages_read: list[str] = []
@@ -31,6 +32,7 @@ class GeminiReader:
 
     def whole(self, body: dict[str, Any]) -> None:
         """Read a response."""
+        self._joins = False
         self.event("", body)
         self.finish()
 
@@ -79,8 +81,9 @@ class GeminiReader:
         if text_of(part.get("text")) and part.get("thought") is not True:
             self._gather.delta(part.get("text"))
         last = self._parts[-1] if self._parts else {}
-        # Pieces of one text become one part again; a part with a signature stays as it came.
-        if set(last) == set(part) <= {"text", "thought"} and last.get("thought") == part.get("thought"):
+        # A part with a signature stays as it came.
+        alike = {"text"} <= set(last) == set(part) <= {"text", "thought"} and last.get("thought") == part.get("thought")
+        if self._joins and alike:
             self._parts[-1] = {**part, "text": text_of(last.get("text")) + text_of(part.get("text"))}
         else:
             self._parts.append(part)

@@ -13,7 +13,7 @@ from groundwire.native.answers.values import count, items, object_of, parsed, te
 
 __all__ = ["InteractionsReader"]
 
-_GOING = frozenset({"in_progress", "queued", "requires_action"})
+_GOING = frozenset({"in_progress", "queued"})
 
 
 class InteractionsReader:
@@ -140,13 +140,13 @@ class InteractionsReader:
                 self._gather.tool_failed(tool, status, result.get("url"))
 
     def _text(self, content: dict[str, Any]) -> None:
-        if content.get("type") not in {None, "text"}:
+        if text_of(content.get("type")) not in {"", "text"}:
             return
         text = text_of(content.get("text"))
         begins, _ = self._gather.say(text)
         spans = ByteSpans(text, begins)
         for note in items(content.get("annotations")):
-            if note.get("type") in {None, "url_citation"}:
+            if text_of(note.get("type")) in {"", "url_citation"}:
                 url, title = text_of(note.get("url")), text_of(note.get("title"))
                 span = spans.span(note.get("start_index"), note.get("end_index"), "")
                 self._gather.cite(url, title, span=span, covers="claim", site=site_of(url, title))
@@ -167,7 +167,7 @@ class InteractionsReader:
         if not status:
             return
         self._gather.stop_reason = status
-        self.complete = status not in _GOING or status == "requires_action"
+        self.complete = status not in _GOING
         if body.get("error"):
             self._failed(body)
         elif status in {"failed", "cancelled"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast
 
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.native.answers.anthropic import AnthropicReader
@@ -95,16 +95,15 @@ def read_answer(
     return gather.end()
 
 
-def check_api(api: str) -> AnswerApi:
+def check_api(api: object) -> AnswerApi:
     """Return the name of an API if it is one.
 
     Raises:
         InvalidRequest: it is not.
     """
-    for known in get_args(AnswerApi):
-        if api == known:
-            return known  # type: ignore[no-any-return]
-    raise InvalidRequest("api", f"does not know {str(api)[:40]!r}", f"Pass one of: {', '.join(get_args(AnswerApi))}.")
+    if isinstance(api, str) and api in _USUAL:
+        return cast("AnswerApi", api)
+    raise InvalidRequest("api", f"does not know {str(api)[:40]!r}", f"Pass one of: {', '.join(_USUAL)}.")
 
 
 def usual_reader(api: str, data: Mapping[str, Any]) -> ReaderType:

@@ -54,9 +54,7 @@ async def resolve_redirects(
             if (led := await _resolved(url, transport, answer.api, deadline)) is not None:
                 found[url] = led
 
-    async with asyncio.TaskGroup() as tasks:
-        for url in wanted:
-            tasks.create_task(resolve(url))
+    await asyncio.gather(*map(resolve, wanted))
     return replace(
         answer,
         citations=tuple(replace(one, url=found.get(one.url, one.url)) for one in answer.citations),

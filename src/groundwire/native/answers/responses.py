@@ -14,6 +14,7 @@ from groundwire.native.answers.values import count, first_text, items, object_of
 __all__ = ["ResponsesReader"]
 
 _OVER = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_OPENERS = frozenset({"open_page", "find_in_page", "find"})
 _TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 
 
@@ -114,8 +115,8 @@ class ResponsesReader:
 
     def _search(self, item: Mapping[str, Any]) -> None:
         action = object_of(item.get("action"))
-        kind = action.get("type")
-        if kind in {"open_page", "find_in_page", "find"}:
+        kind = text_of(action.get("type"))
+        if kind in _OPENERS:
             self._gather.opened(action.get("url"))
             self._gather.fetched()
         elif not action and "arguments" in item:
@@ -159,7 +160,7 @@ class ResponsesReader:
         text = text_of(part.get("text"))
         offset, _ = self._gather.say(text)
         for note in items(part.get("annotations")):
-            if note.get("type") in {None, "url_citation", "citation"}:
+            if text_of(note.get("type")) in {"", "url_citation", "citation"}:
                 span = in_part(note.get("start_index"), note.get("end_index"), len(text), offset)
                 self._gather.cite(note.get("url"), note.get("title"), span=span, covers="link")
 

@@ -11,7 +11,7 @@ __all__ = ["REDIRECTORS", "is_redirect", "site_of"]
 REDIRECTORS = ("vertexaisearch.cloud.google.com",)
 """Hosts whose addresses redirect to the pages that Google's search found."""
 
-_HOST = re.compile(r"https?://([^/?#:@\s]+)", re.IGNORECASE)
+_HOST = re.compile(r"https?://([^/?#:@\s]+)(?::\d+)?(?=[/?#]|$)", re.IGNORECASE)
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}", re.IGNORECASE)
 
 
