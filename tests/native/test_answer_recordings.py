@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -94,6 +96,14 @@ def test_what_must_be_sent_back_is_as_received(recordings: Path, folder: str) ->
             assert again.text == read(one).text, one.name
         else:
             assert list(turn) == received(one.body), one.name
+
+
+@pytest.mark.req("B7")
+@pytest.mark.timeout(30)
+def test_the_benchmark_finds_nothing_missing(recordings: Path) -> None:
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "hosted_answers.py"
+    done = subprocess.run([sys.executable, str(script), str(recordings)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def received(body: dict[str, object]) -> list[object]:

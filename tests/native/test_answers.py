@@ -472,6 +472,43 @@ def test_what_is_no_answer_is_named(body: bytes, says: str) -> None:
         read_answer("openai_chat", body)
 
 
+@pytest.mark.parametrize("body", [b"<html>502</html>", b"", b"Bad gateway", b"null", b"[]"])
+def test_a_failed_request_is_an_error_whatever_its_body(body: bytes) -> None:
+    answer = read_answer("xai", body, status=502, headers={"Retry-After": "3"})
+    assert answer.error is not None
+    assert (answer.error.code, answer.error.outcome, answer.error.retry_after) == ("http_502", "unavailable", 3.0)
+    assert answer_of("xai", body, 502).error == read_answer("xai", body, status=502).error
+
+
+def test_google_says_in_its_error_when_to_try_again() -> None:
+    details = [{"@type": "x"}, {"retryDelay": "34.5s"}]
+    body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": details}}
+    error = read_answer("gemini", body, status=429).error
+    assert error is not None
+    assert (error.retry_after, error.outcome) == (34.5, "rate_limited")
+
+
+def test_items_are_told_apart_without_their_index() -> None:
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_item.added", "item": {"type": "web_search_call", "id": "ws"}},
+        {
+            "type": "response.output_item.done",
+            "item": {"type": "web_search_call", "id": "ws", "action": {"type": "search", "query": "q"}},
+        },
+        {"type": "response.output_item.added", "item": {"type": "message", "id": "m", "content": []}},
+        {"type": "response.output_text.delta", "item_id": "m", "delta": "Hi"},
+        {
+            "type": "response.output_item.done",
+            "item": {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Hi"}]},
+        },
+        {"type": "response.completed", "response": {"status": "completed", "output": []}},
+    ]
+    data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    answer = answer_of("xai", data)
+    assert (answer.text, answer.queries, answer.error) == ("Hi", ("q",), None)
+    assert [one["id"] for one in answer.turn] == ["ws", "m"]
+
+
 def test_an_unknown_api_is_named() -> None:
     with pytest.raises(InvalidRequest, match=r"api: does not know 'closedai'\. Pass one of: anthropic, bedrock"):
         read_answer("closedai", {})  # type: ignore[arg-type]

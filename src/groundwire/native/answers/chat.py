@@ -153,7 +153,10 @@ class ChatReader:
             if rows and isinstance(rows, list) and (found := self._found(rows)):
                 self._rows = found
                 break
-        usage = object_of(body.get("usage")) or object_of(object_of(body.get("x_groq")).get("usage"))
+        groq = object_of(body.get("x_groq"))
+        if said := text_of(groq.get("error")):
+            self._gather.fail(HostedError(code="error", outcome="unavailable", message=said[:300]))
+        usage = object_of(body.get("usage")) or object_of(groq.get("usage"))
         details = object_of(usage.get("server_tool_use_details")) or object_of(usage.get("server_tool_use"))
         self._gather.spent(
             {

@@ -10,8 +10,9 @@ from groundwire.native.answers.model import HostedError
 from groundwire.native.answers.values import first_text, items, object_of, text_of
 from groundwire.providers.wire import masked, retry_after
 
-__all__ = ["error_of", "outcome_of", "truncated"]
+__all__ = ["error_of", "outcome_of", "truncated", "unreadable"]
 
+_DELAY = re.compile(r"(\d{1,7}(?:\.\d{1,9})?)s")
 _LONGEST = 300  # characters of a message
 _LONGEST_CODE = 100  # characters of a code
 
@@ -101,7 +102,25 @@ def error_of(
         outcome=outcome_of(code, status),
         message=_short(message),
         status=status if failed else None,
-        retry_after=retry_after(headers) if headers else None,
+        retry_after=_again(inner, headers),
+    )
+
+
+def unreadable(what: str, status: int, headers: Mapping[str, str] | None = None) -> HostedError:
+    """Return the error of a failed request whose body tells nothing, as those of proxies on the way.
+
+    Args:
+        what: What the body is.
+        status: The HTTP status.
+        headers: The HTTP headers, for Retry-After.
+    """
+    code = f"http_{status}"
+    return HostedError(
+        code=code,
+        outcome=outcome_of(code, status),
+        message=f"HTTP {status} with {_short(what)}",
+        status=status,
+        retry_after=_again({}, headers),
     )
 
 
@@ -117,6 +136,16 @@ def truncated(api: str, characters: int) -> HostedError:
         outcome="network",
         message=f"The stream of {api} ended before the answer; {characters:,} characters of it had come. Ask again.",
     )
+
+
+def _again(inner: Mapping[str, object], headers: Mapping[str, str] | None) -> float | None:
+    """Return when to try again, in seconds: by the header, or by Google's RetryInfo (`"retryDelay": "34s"`)."""
+    if headers and (seconds := retry_after(headers)) is not None:
+        return seconds
+    for detail in items(inner.get("details")):
+        if match := _DELAY.fullmatch(text_of(detail.get("retryDelay"))):
+            return float(match[1])
+    return None
 
 
 def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool) -> str:

@@ -12,7 +12,7 @@ from groundwire.native.answers.base import WireReader
 from groundwire.native.answers.chat import ChatReader
 from groundwire.native.answers.conversations import ConversationsReader
 from groundwire.native.answers.converse import ConverseReader
-from groundwire.native.answers.failures import error_of
+from groundwire.native.answers.failures import error_of, unreadable
 from groundwire.native.answers.gather import Gather
 from groundwire.native.answers.gemini import GeminiReader
 from groundwire.native.answers.interactions import InteractionsReader
@@ -88,7 +88,8 @@ def read_answer(
 
     Raises:
         InvalidRequest: the API is not known.
-        UnexpectedResponse: the body is no answer and no error either: a web page, no JSON, JSON of another form.
+        UnexpectedResponse: the status is good, but the body is no answer and no error either: a web page, no JSON,
+            JSON of another form.
     """
     gather = Gather(check_api(api))
     read_into(gather, body, status=status, headers=headers)
@@ -126,12 +127,19 @@ def usual_reader(api: str, data: Mapping[str, Any]) -> ReaderType:
 
 def read_into(gather: Gather, body: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
     """Read a whole body into a gather; see `read_answer`."""
-    given = _json(gather.api, body, status)
-    if isinstance(given, list):
-        _pieces(gather, given, status, headers)
+    given, what = _json(body)
+    if isinstance(given, list) and (listed := [one for one in given if isinstance(one, dict)]):
+        _pieces(gather, listed, status, headers)
         return
+    if isinstance(given, list):
+        what = "a list that holds no answer"
+    elif not isinstance(given, dict):
+        what = what or f"JSON that is {_shown(given)}"
     if not isinstance(given, dict):
-        raise not_an_answer(gather.api, f"JSON that is {_shown(given)}", status)
+        if 200 <= status < 300:
+            raise not_an_answer(gather.api, what, status)
+        gather.fail(unreadable(what, status, headers))
+        return
     failure = error_of(given, status=status, headers=headers)
     reader = _reader_of(gather.api, given)
     # A response of the Responses API that failed has an error inside; it is read there, with what had been said.
@@ -163,27 +171,26 @@ def not_an_answer(api: str, what: str, status: int = 200) -> UnexpectedResponse:
     )
 
 
-def _json(api: str, body: object, status: int) -> object:
+def _json(body: object) -> tuple[object, str]:
+    """Return the JSON of a body, or None and what the body is instead."""
     if isinstance(body, (bytearray, memoryview)):
         body = bytes(body)
     if not isinstance(body, (bytes, str)):
-        return dict(body) if isinstance(body, Mapping) else body
+        return (dict(body) if isinstance(body, Mapping) else body), ""
     try:
-        return json.loads(body.removeprefix("\ufeff") if isinstance(body, str) else body)
-    except RecursionError as error:
-        raise not_an_answer(api, "JSON that is nested too deeply", status) from error
-    except ValueError as error:
+        return json.loads(body.removeprefix("\ufeff") if isinstance(body, str) else body), ""
+    except RecursionError:
+        return None, "JSON that is nested too deeply"
+    except ValueError:
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-        start = text.lstrip()[:_LONGEST_SHOWN]
-        if not start:
-            what = "an empty body"
-        elif start.startswith("<"):
-            what = "a web page"
-        elif start.startswith(("data:", "event:")):
-            what = "an event stream, which AnswerStream reads,"
-        else:
-            what = f"something that is not JSON ({_shown(start)})"
-        raise not_an_answer(api, what, status) from error
+    start = text.lstrip()[:_LONGEST_SHOWN]
+    if not start:
+        return None, "an empty body"
+    if start.startswith("<"):
+        return None, "a web page"
+    if start.startswith(("data:", "event:")):
+        return None, "an event stream, which AnswerStream reads,"
+    return None, f"something that is not JSON ({_shown(start)})"
 
 
 def _reader_of(api: str, body: Mapping[str, Any]) -> ReaderType | None:
@@ -204,11 +211,8 @@ def _told(body: Mapping[str, Any]) -> bool:
     return any(body.get(key) for key in ("output", "choices", "content", "steps", "outputs", "candidates"))
 
 
-def _pieces(gather: Gather, pieces: list[Any], status: int, headers: Mapping[str, str] | None) -> None:
+def _pieces(gather: Gather, listed: list[dict[str, Any]], status: int, headers: Mapping[str, str] | None) -> None:
     """Read what Gemini streams without `alt=sse`: one list of responses."""
-    listed = [one for one in pieces if isinstance(one, dict)]
-    if not listed:
-        raise not_an_answer(gather.api, "a list that holds no answer", status)
     reader = usual_reader(gather.api, listed[0])(gather)
     for one in listed:
         if (failure := error_of(one, status=status, headers=headers)) is not None:

@@ -9,7 +9,7 @@ from groundwire.native.answers.failures import error_of
 from groundwire.native.answers.gather import Gather
 from groundwire.native.answers.model import HostedError
 from groundwire.native.answers.spans import in_part
-from groundwire.native.answers.values import count, first_text, items, object_of, parsed, text_of, texts
+from groundwire.native.answers.values import count, first_text, items, object_of, offset, parsed, text_of, texts
 
 __all__ = ["ResponsesReader"]
 
@@ -28,6 +28,7 @@ class ResponsesReader:
         self._pieces: dict[tuple[int, int], list[str]] = {}
         self._notes: dict[tuple[int, int], list[Any]] = {}
         self._output: dict[int, dict[str, Any]] = {}
+        self._places: dict[str, int] = {}
         self._finished = False
 
     def whole(self, body: dict[str, Any]) -> None:
@@ -40,7 +41,7 @@ class ResponsesReader:
     def event(self, name: str, data: dict[str, Any]) -> None:
         """Read one event, from `response.created` to `response.completed`."""
         kind = text_of(data.get("type")) or name
-        index = count(data.get("output_index"))
+        index = self._index(data)
         at = (index, count(data.get("content_index")))
         if kind in _TEXTS:
             self._pieces.setdefault(at, []).append(text_of(data.get("delta")))
@@ -69,6 +70,18 @@ class ResponsesReader:
         for index in sorted({*self._pending, *(place for place, _ in self._pieces)} - set(self._output)):
             self._take(index, self._unfinished(index))
         self._gather.turn = [self._output[index] for index in sorted(self._output)]
+
+    def _index(self, data: Mapping[str, Any]) -> int:
+        """Return which item an event is about; by the item's id where a server leaves out the index."""
+        id_ = first_text(data.get("item_id"), object_of(data.get("item")).get("id"))
+        index = offset(data.get("output_index"))
+        if index is None:
+            index = self._places.get(id_)
+        if index is None:
+            index = max((*self._output, *self._pending, *(place for place, _ in self._pieces)), default=-1) + bool(id_)
+        if id_:
+            self._places[id_] = index
+        return max(index, 0)
 
     def _unfinished(self, index: int) -> dict[str, Any]:
         """Return an item that was cut off, with the text and annotations that had come."""

@@ -136,7 +136,8 @@ class AnswerStream:
         if not start or _BOM.startswith(bytes(self._held)):
             return
         data, self._held = bytes(self._held), bytearray()
-        if start[:1] in {b"{", b"[", b"<"}:
+        failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
+        if start[:1] in {b"{", b"[", b"<"} or failed:
             self._body = bytearray()
             self._more(self._body, data)
         elif data[:1] == b"\x00":
