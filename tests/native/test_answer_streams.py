@@ -197,6 +197,39 @@ def test_a_stream_is_used_once() -> None:
         stream.feed(b"x")
 
 
+@pytest.mark.parametrize(
+    ("data", "events"),
+    [
+        (b"data: a\r\ndata: b\r\n\r\n", [("", "a\nb")]),
+        (b"data: a\rdata: b\r\rdata: c\r\r", [("", "a\nb"), ("", "c")]),
+        (b"\xef\xbb\xbfdata: a\n\n", [("", "a")]),
+        (b"event: x\ndata:a\n\ndata:  b\n\n", [("x", "a"), ("", " b")]),
+        (b"data\ndata\n\n", [("", "\n")]),
+        (b": comment\nid: 1\nretry: 5\nunknown: x\n\n", []),
+        (b"event: x\n\ndata: a", [("", "a")]),
+        ("data: Größe 🐻\n\n".encode(), [("", "Größe 🐻")]),
+        (b"data: \xff\xfe\n\n", [("", "\ufffd\ufffd")]),
+    ],
+)
+def test_framing_is_that_of_the_standard(data: bytes, events: list[tuple[str, str]]) -> None:
+    for pieces in ([data], list(bytewise(data))):
+        decoder = EventDecoder()
+        found = [event for piece in pieces for event in decoder.feed(piece)] + list(decoder.close())
+        assert [(event.name, event.data) for event in found] == events
+
+
+def test_done_ends_a_chat_that_gives_no_reason() -> None:
+    data = sse({"choices": [{"index": 0, "delta": {"content": "Hi"}}]}) + b"data: [DONE]\n\n"
+    assert answer_of("groq", data).error is None
+
+
+def test_an_interaction_that_only_began_is_cut_off() -> None:
+    data = sse({"event_type": "interaction.created", "interaction": {"status": "in_progress", "model": "m"}})
+    answer = answer_of("gemini_interactions", data)
+    assert answer.error is not None
+    assert (answer.error.code, answer.model) == ("stream_ended_early", "m")
+
+
 def test_one_event_has_a_bound() -> None:
     decoder = EventDecoder(largest=100)
     with pytest.raises(TooLarge):

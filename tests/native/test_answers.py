@@ -97,6 +97,7 @@ def test_mistral_tells_queries_and_references_in_the_order_of_its_chunks() -> No
     ]
     assert (answer.sources_from, answer.usage.searches, answer.usage.input_tokens) == ("citations", 2, 13)
     assert list(answer.turn) == MISTRAL["outputs"]
+    assert read_answer("mistral", MISTRAL | {"usage": None}).usage.searches == 1
 
 
 @pytest.mark.req("B7")
@@ -164,6 +165,13 @@ def test_bedrocks_events_can_come_from_a_client_library() -> None:
     assert stream.answer == read_answer("bedrock", CONVERSE)
 
 
+def test_a_citation_of_bedrock_without_words_belongs_where_it_came() -> None:
+    web = {"citationsContent": {"citations": [{"location": {"web": {"url": URL, "domain": "a.example"}}}]}}
+    message = {"role": "assistant", "content": [{"text": "Claim"}, web, {"text": "."}]}
+    [cited] = read_answer("bedrock", {"output": {"message": message}, "stopReason": "end_turn"}).citations
+    assert (cited.start, cited.end, cited.position, cited.covers) == (None, None, 5, "nothing")
+
+
 @pytest.mark.req("B7")
 def test_venices_marks_point_to_its_sources() -> None:
     rows = [
@@ -209,6 +217,8 @@ def test_gemini_finds_words_where_the_bytes_have_drifted() -> None:
     assert spans.span(13, 31, "Größe zählt nicht.") == (13, 31)  # characters where bytes belong
     assert spans.span(None, 9, "Größe zählt") == (0, 11)  # both would do; the nearest wins
     assert spans.span(40, 50, "Größe zählt") == (13, 24)
+    assert spans.span(12, 24, "Größe zählt") == (13, 24)
+    assert spans.span(6, 24, "Größe zählt") == (0, 11)
     assert spans.span(0, 7, "") == (0, 5)  # no words to look for
     assert spans.span(0, 700, "") is None
     assert spans.span(2, 9, "not in it") == (2, 7)

@@ -49,11 +49,8 @@ class ByteSpans:
         """
         first, last = offset(start) if start is not None else 0, offset(end)
         at = self._characters(first or 0)
-        if segment:
-            if self._text.startswith(segment, at):
-                return self._begins + at, self._begins + at + len(segment)
-            if (found := self._nearest(segment, at)) is not None:
-                return self._begins + found, self._begins + found + len(segment)
+        if segment and (found := self._nearest(segment, at)) is not None:
+            return self._begins + found, self._begins + found + len(segment)
         if first is None or last is None or not first < last <= len(self._bytes):
             return None
         return self._begins + at, self._begins + self._characters(last)
