@@ -24,7 +24,7 @@ APIS: Mapping[str, AnswerApi] = {
     "openai_chat": "openai_chat",
     "openai_responses": "openai_responses",
     "openrouter": "openrouter",
-    "perplexity_sonar": "perplexity_sonar",
+    "perplexity_sonar": "perplexity",
     "venice": "venice",
     "xai": "xai",
 }

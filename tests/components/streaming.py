@@ -300,7 +300,7 @@ MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
     "openai_chat": chat,
     "openai_responses": responses,
     "openrouter": chat,
-    "perplexity_sonar": chat,
+    "perplexity": chat,
     "venice": chat,
     "xai": responses,
 }

@@ -102,7 +102,7 @@ class ChatReader:
     def _markers(self) -> None:
         """Read the marks in the text that count the listed pages."""
         pattern, base = (_REF, 0) if self._gather.api == "venice" else (_MARKER, 1)
-        if not self._rows or self._gather.api not in {"perplexity_sonar", "venice"}:
+        if not self._rows or self._gather.api not in {"perplexity", "venice"}:
             return
         for mark in pattern.finditer(self._gather.text):
             for number in mark[1].split(","):

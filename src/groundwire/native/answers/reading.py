@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.native.answers.anthropic import AnthropicReader
@@ -27,30 +27,34 @@ AnswerApi = Literal[
     "gemini",
     "gemini_interactions",
     "groq",
+    "llama_cpp",
+    "lmstudio",
     "mistral",
+    "mistral_chat",
+    "mlx",
+    "ollama",
     "openai_chat",
+    "openai_compatible",
     "openai_responses",
     "openrouter",
-    "perplexity_sonar",
+    "perplexity",
     "venice",
+    "vllm",
     "xai",
+    "xai_chat",
 ]
 """The APIs whose answers can be read. Several speak more than one wire format; which one it is shows in the body."""
 
 ReaderType = Callable[[Gather], WireReader]
 
 _USUAL: dict[str, ReaderType] = {
+    **dict.fromkeys(get_args(AnswerApi), ChatReader),
     "anthropic": AnthropicReader,
     "bedrock": ConverseReader,
     "gemini": GeminiReader,
     "gemini_interactions": InteractionsReader,
-    "groq": ChatReader,
     "mistral": ConversationsReader,
-    "openai_chat": ChatReader,
     "openai_responses": ResponsesReader,
-    "openrouter": ChatReader,
-    "perplexity_sonar": ChatReader,
-    "venice": ChatReader,
     "xai": ResponsesReader,
 }
 
