@@ -144,3 +144,14 @@ def candidate(one: HostedRecording, content: dict[str, object]) -> dict[str, obj
     last = last_metadata(one)["candidates"]
     assert isinstance(last, list)
     return {**last[0], "content": content}
+
+
+@pytest.mark.req("B7")
+def test_streams_of_responses_give_what_their_last_event_holds_whole(recordings: Path) -> None:
+    seen = 0
+    for one in of_one_api(recordings, "openai_responses"):
+        if one.stream:
+            body = last_metadata(one)["response"]
+            assert read(one) == read_answer(one.api, body), one.name
+            seen += 1
+    assert seen >= 5

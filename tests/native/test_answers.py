@@ -519,6 +519,30 @@ def test_items_are_told_apart_without_their_index() -> None:
     assert [one["id"] for one in answer.turn] == ["ws", "m"]
 
 
+def test_the_last_event_of_a_response_may_tell_more() -> None:
+    note = {"type": "url_citation", "url": URL, "title": "A", "start_index": 0, "end_index": 2}
+    other = {**note, "url": "https://b.example/"}
+    search: dict[str, Any] = {"type": "web_search_call", "id": "ws", "action": {"type": "search", "query": "q"}}
+    sources = {**search["action"], "sources": [{"type": "url", "url": URL}]}
+
+    def message(*notes: Any) -> dict[str, Any]:
+        return {"type": "message", "content": [{"type": "output_text", "text": "Hi", "annotations": list(notes)}]}
+
+    whole = {
+        "object": "response",
+        "status": "completed",
+        "output": [{**search, "action": sources}, message(note, other)],
+    }
+    events: list[dict[str, Any]] = [
+        {"type": "response.output_item.done", "output_index": 0, "item": search},
+        {"type": "response.output_item.done", "output_index": 1, "item": message(note)},
+        {"type": "response.completed", "response": whole},
+    ]
+    data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    check_that_events_tell_the_answer(events_of("openai_responses", [data]))
+    assert answer_of("openai_responses", data) == read_answer("openai_responses", whole)
+
+
 def test_an_unknown_api_is_named() -> None:
     with pytest.raises(InvalidRequest, match=r"api: does not know 'closedai'\. Pass one of: anthropic, bedrock"):
         read_answer("closedai", {})  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from groundwire.native.answers.failures import error_of
@@ -29,6 +29,8 @@ class ResponsesReader:
         self._notes: dict[tuple[int, int], list[Any]] = {}
         self._output: dict[int, dict[str, Any]] = {}
         self._places: dict[str, int] = {}
+        self._begins: dict[tuple[int, int], tuple[int, int]] = {}  # of each part: where, and how long
+        self._whole: list[dict[str, Any]] = []  # the output as the last event of a stream tells it
         self._finished = False
 
     def whole(self, body: dict[str, Any]) -> None:
@@ -55,8 +57,8 @@ class ResponsesReader:
         elif kind in _OVER:
             response = object_of(data.get("response"))
             for place, item in enumerate(items(response.get("output"))):
-                if place not in self._output:
-                    self._take(place, item)
+                self._last(self._places.get(text_of(item.get("id")), place), item)
+            self._whole = list(items(response.get("output")))
             self._about(response)
             self.complete = True
         elif kind in {"response.created", "response.in_progress"}:
@@ -69,7 +71,7 @@ class ResponsesReader:
         self._finished = True
         for index in sorted({*self._pending, *(place for place, _ in self._pieces)} - set(self._output)):
             self._take(index, self._unfinished(index))
-        self._gather.turn = [self._output[index] for index in sorted(self._output)]
+        self._gather.turn = self._whole or [self._output[index] for index in sorted(self._output)]
 
     def _index(self, data: Mapping[str, Any]) -> int:
         """Return which item an event is about; by the item's id where a server leaves out the index."""
@@ -105,8 +107,8 @@ class ResponsesReader:
         self._output[index] = item
         match item.get("type"):
             case "message":
-                for part in items(item.get("content")):
-                    self._part(part)
+                for place, part in enumerate(items(item.get("content"))):
+                    self._begins[index, place] = self._part(part)
             case "web_search_call":
                 self._search(item)
             case "custom_tool_call":  # how xAI shows its searches of X and its opening of pages
@@ -126,19 +128,44 @@ class ResponsesReader:
                     first_text(item.get("call_id"), item.get("id")), item.get("name"), item.get("arguments")
                 )
 
+    def _last(self, index: int, item: dict[str, Any]) -> None:
+        """Take an item of the response that ends a stream; its word counts, also where it was told otherwise before."""
+        known = self._output.get(index)
+        if known is None:
+            self._take(index, item)
+            return
+        if known == item:
+            return
+        self._output[index] = item
+        if item.get("type") == known.get("type") == "web_search_call":
+            self._searched(item)
+        elif item.get("type") == known.get("type") == "message":
+            before = list(items(known.get("content")))
+            for place, part in enumerate(items(item.get("content"))):
+                said = before[place] if place < len(before) else {}
+                if said.get("text") == part.get("text"):
+                    told = list(items(said.get("annotations")))
+                    fresh = [note for note in items(part.get("annotations")) if note not in told]
+                    self._cited(fresh, *self._begins.get((index, place), (0, 0)))
+
     def _search(self, item: Mapping[str, Any]) -> None:
         action = object_of(item.get("action"))
-        kind = text_of(action.get("type"))
-        if kind in _OPENERS:
-            self._gather.opened(action.get("url"))
-            self._gather.fetched()
-        elif not action and "arguments" in item:
+        if not action and "arguments" in item:
             self._named(text_of(item.get("name")), item.get("arguments"))
+        elif text_of(action.get("type")) in _OPENERS:
+            self._gather.fetched()
         else:
-            queries = list(texts(action.get("queries"))) or [text_of(action.get("query"))]
-            for query in queries:
-                self._gather.query(query)
             self._gather.searched()
+        self._searched(item)
+
+    def _searched(self, item: Mapping[str, Any]) -> None:
+        """Read what a search looked for and found, or which page it opened; may be told twice."""
+        action = object_of(item.get("action"))
+        if text_of(action.get("type")) in _OPENERS:
+            self._gather.opened(action.get("url"))
+        else:
+            for query in list(texts(action.get("queries"))) or [text_of(action.get("query"))]:
+                self._gather.query(query)
         self._found(action.get("sources"))
         self._found(item.get("results"))
         if item.get("status") == "failed":
@@ -162,19 +189,24 @@ class ResponsesReader:
                 published=first_text(row.get("date"), row.get("published_at")),
             )
 
-    def _part(self, part: dict[str, Any]) -> None:
+    def _part(self, part: dict[str, Any]) -> tuple[int, int]:
+        """Read a part of a message; return where it begins and how long it is."""
         if part.get("type") == "refusal":
             start, end = self._gather.say(part.get("refusal"))
             if end > start:
                 self._gather.fail(
                     HostedError(code="refusal", outcome="blocked", message=text_of(part["refusal"])[:300])
                 )
-            return
+            return start, end - start
         text = text_of(part.get("text"))
-        offset, _ = self._gather.say(text)
-        for note in items(part.get("annotations")):
+        begins, _ = self._gather.say(text)
+        self._cited(items(part.get("annotations")), begins, len(text))
+        return begins, len(text)
+
+    def _cited(self, notes: Iterable[dict[str, Any]], begins: int, length: int) -> None:
+        for note in notes:
             if text_of(note.get("type")) in {"", "url_citation", "citation"}:
-                span = in_part(note.get("start_index"), note.get("end_index"), len(text), offset)
+                span = in_part(note.get("start_index"), note.get("end_index"), length, begins)
                 self._gather.cite(note.get("url"), note.get("title"), span=span, covers="link")
 
     def _about(self, body: dict[str, Any]) -> None:
