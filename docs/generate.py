@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from groundwire import errors, tools
 from groundwire.cli import group
@@ -63,11 +64,23 @@ def _commands(command: click.Command, path: str) -> Iterator[str]:
 
 def _settings() -> Iterator[str]:
     for section, field in Settings.model_fields.items():
-        model = field.annotation
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            yield f"### `[{section}]`"
-            yield (inspect.getdoc(model) or "").split("\n")[0]
-            yield _table(model, section)
+        if (model := _section(field)) is not None:
+            yield from _section_text(section, model)
+
+
+def _section_text(path: str, model: type[BaseModel]) -> Iterator[str]:
+    yield f"### `[{path}]`"
+    yield (inspect.getdoc(model) or "").split("\n")[0]
+    yield _table(model, path)
+    for key, field in model.model_fields.items():
+        if (inner := _section(field)) is not None:
+            yield from _section_text(f"{path}.{key}", inner)
+
+
+def _section(field: FieldInfo) -> type[BaseModel] | None:
+    """Return the model of a field that is a section of its own."""
+    model = field.annotation
+    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
 def _providers() -> Iterator[str]:
@@ -91,6 +104,8 @@ def _providers() -> Iterator[str]:
 def _table(model: type[BaseModel], section: str) -> str:
     rows = ["| setting | default | variable | what it does |", "| --- | --- | --- | --- |"]
     for key, field in model.model_fields.items():
+        if _section(field) is not None:
+            continue
         default = field.get_default(call_default_factory=True)
         shown = ", ".join(map(str, default)) if isinstance(default, tuple) else "" if default is None else str(default)
         what = " ".join((field.description or "").split())

@@ -8,10 +8,12 @@ next; none carries a secret or a resolved private address.
     ├── ConfigurationError            wrong or missing settings; raised when a `Web` is made
     │   ├── UnknownProvider           lists the known names
     │   ├── MissingKey                names the variable to set
-    │   └── NotConfigured             a provider that cannot be used yet, and what it needs
+    │   ├── NotConfigured             a provider that cannot be used yet, and what it needs
+    │   └── NativeUnsupported         hosted search is demanded of a model API that cannot give it
     ├── BlockedByPolicy               never retried; says only that it is not allowed
     │   ├── BlockedAddress            the guard refused the URL or where it leads
-    │   └── BlockedDomain             the allow and block lists of the settings
+    │   ├── BlockedDomain             the allow and block lists of the settings
+    │   └── PermissionDenied          a model's tool call that the rules, or somebody who was asked, refused
     ├── BudgetExceeded                the session has used up what it may
     ├── ProviderError                 provider, outcome, status, retry_after
     │   ├── RateLimited
@@ -62,6 +64,7 @@ __all__ = [
     "GroundwireError",
     "InvalidRequest",
     "MissingKey",
+    "NativeUnsupported",
     "NotConfigured",
     "PageBlocked",
     "PageEmpty",
@@ -70,6 +73,7 @@ __all__ = [
     "PageRefused",
     "PageTooLarge",
     "PageUnavailable",
+    "PermissionDenied",
     "ProviderBlocked",
     "ProviderError",
     "ProviderTimeout",
@@ -155,6 +159,22 @@ class NotConfigured(ConfigurationError):
         super().__init__(f"{provider} is not configured: {needs}.")
 
 
+class NativeUnsupported(ConfigurationError):
+    """Hosted search is demanded, and this model API cannot give it, or not with what is asked of it.
+
+    Args:
+        provider: Whose model it is.
+        reason: Why not, as a sentence's end.
+        fix: What to do instead, as a sentence.
+    """
+
+    def __init__(self, provider: str, reason: str, fix: str) -> None:
+        super().__init__(f"The search mode is native, but {provider} cannot be used for it: {reason}. {fix}")
+        self.provider = provider
+        self.reason = reason
+        self.fix = fix
+
+
 class BlockedByPolicy(GroundwireError):
     """Something is not allowed, whoever asks. Trying again does not help."""
 
@@ -168,6 +188,10 @@ class BlockedAddress(BlockedByPolicy):
 
 class BlockedDomain(BlockedByPolicy):
     """The domain lists of the settings forbid this host."""
+
+
+class PermissionDenied(BlockedByPolicy):
+    """A tool call was not allowed: by a rule, by somebody who was asked, or because there is nobody to ask."""
 
 
 class BudgetExceeded(GroundwireError):

@@ -13,15 +13,25 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source, TimeRange
+from groundwire.native.needs import NO_NEEDS, Needs
 from groundwire.reading.envelope import fence
 from groundwire.settings.suggest import faults
 from groundwire.web import Web
 
 __all__ = [
+    "LocalSearchItem",
+    "LocalSearchToolResult",
     "OpenPageToolResult",
     "SearchResultItem",
     "Tool",
@@ -32,6 +42,7 @@ __all__ = [
     "open_page_result",
     "open_page_tool",
     "opened",
+    "refused",
     "render_json",
     "render_text",
     "search_failed",
@@ -119,7 +130,42 @@ class OpenPageToolResult(_Result):
     """Why not, and what to do."""
 
 
-ToolResult = WebSearchToolResult | OpenPageToolResult
+class LocalSearchItem(_Result):
+    """One result of the tool `search`."""
+
+    title: str
+    """The page's title."""
+    url: str
+    """The page's address."""
+    snippet: str
+    """A passage of the page."""
+    source: str
+    """Who found it."""
+
+
+class LocalSearchToolResult(_Result):
+    """What the tool `search` returns: four stable fields, and `status` and `error` when it failed."""
+
+    query: str
+    """The words that were searched for."""
+    backend: str
+    """Who was asked: ddg or brave."""
+    results: tuple[LocalSearchItem, ...] = ()
+    """What was found, best first."""
+    status: Literal["success", "error"] = "success"
+    """Whether the web could be searched; in JSON only when it could not."""
+    error: str = ""
+    """Why not, and what to do; in JSON only then."""
+
+    @model_serializer(mode="wrap")
+    def _stable(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = whole(self)
+        if self.status == "success":
+            del values["status"], values["error"]
+        return values
+
+
+ToolResult = WebSearchToolResult | OpenPageToolResult | LocalSearchToolResult
 """What a tool returns."""
 
 
@@ -162,16 +208,21 @@ class _OpenArguments(BaseModel):
 _READ_ONLY = MappingProxyType({"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False})
 
 
-def web_tools(web: Web) -> tuple[Tool, Tool]:
-    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close."""
-    return web_search_tool(web), open_page_tool(web)
+def web_tools(web: Web, needs: Needs = NO_NEEDS) -> tuple[Tool, Tool]:
+    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close.
+
+    Args:
+        web: What searches and reads.
+        needs: What every search must honour, such as the needs of a plan that leaves the search to us.
+    """
+    return web_search_tool(web, needs), open_page_tool(web)
 
 
-def web_search_tool(web: Web) -> Tool:
-    """Return the tool that finds pages."""
+def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
+    """Return the tool that finds pages; see `web_tools`."""
 
     async def call(**arguments: Any) -> WebSearchToolResult:
-        return await web_search_result(web, arguments)
+        return await web_search_result(web, arguments, needs)
 
     return Tool(
         name="web_search",
@@ -247,14 +298,13 @@ def open_page_tool(web: Web) -> Tool:
     )
 
 
-async def web_search_result(web: Web, arguments: Mapping[str, Any]) -> WebSearchToolResult:
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs = NO_NEEDS) -> WebSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
     shown = _shown(arguments.get("query", ""))
     try:
         asked = _SearchArguments.model_validate(arguments)
-        response = await web.search(
-            asked.query, limit=asked.limit, allowed_domains=asked.allowed_domains, time_range=asked.time_range
-        )
+        filters = needs.within(asked.allowed_domains, asked.time_range)
+        response = await web.search(asked.query, limit=asked.limit, **filters)
     except ValidationError as error:
         return WebSearchToolResult(query=shown, status="error", error=_bad_arguments(error, _SearchArguments))
     except GroundwireError as error:
@@ -294,6 +344,18 @@ def open_failed(url: str, error: GroundwireError) -> OpenPageToolResult:
     return OpenPageToolResult(url=url, status="error", error=str(error))
 
 
+def refused(tool: str, arguments: Mapping[str, Any], error: GroundwireError) -> ToolResult:
+    """Return a call that was not made as the result of its tool, so that a model can act on it."""
+    if tool == "open_page":
+        return open_failed(_shown(arguments.get("url", "")), error)
+    query = _shown(arguments.get("query", ""))
+    if tool == "search":
+        return LocalSearchToolResult(
+            query=query, backend=_shown(arguments.get("backend") or ""), status="error", error=str(error)
+        )
+    return search_failed(query, error)
+
+
 def render_json(result: ToolResult) -> str:
     """Return a result as JSON of one line, for models and programs."""
     return result.model_dump_json()
@@ -307,7 +369,9 @@ def render_text(result: ToolResult, *, fenced: bool = True) -> str:
         fenced: Whether a page's content stands between marks that say it is from the web and no instruction. A person
             needs none.
     """
-    return _search_text(result) if isinstance(result, WebSearchToolResult) else _page_text(result, fenced=fenced)
+    if isinstance(result, OpenPageToolResult):
+        return _page_text(result, fenced=fenced)
+    return _search_text(result) if isinstance(result, WebSearchToolResult) else _local_text(result)
 
 
 def searched(response: SearchResponse) -> WebSearchToolResult:
@@ -347,6 +411,14 @@ def _search_text(result: WebSearchToolResult) -> str:
         snippet = f"\n   {row.snippet}" if row.snippet else ""
         blocks.append(f"{row.citation_id}. {row.title}\n   URL: {row.url}{date}{snippet}")
     return "\n\n".join(filter(None, (*blocks, result.message)))
+
+
+def _local_text(result: LocalSearchToolResult) -> str:
+    if result.status == "error":
+        return f"Search failed: {result.error}"
+    rows = [f"{row.title}\n   URL: {row.url}\n   {row.snippet}".rstrip() for row in result.results]
+    blocks = [f"Search results for: {result.query}\n(Source: {result.backend})", *rows]
+    return "\n\n".join(blocks) if rows else f"No results found for: {result.query}"
 
 
 def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:

@@ -27,7 +27,7 @@ def test_every_setting_its_value_and_its_origin(terminal: Terminal) -> None:
     assert ["TAVILY_API_KEY", "-", "not", "set"] in lines
     assert ["search", "ready", "searxng"] in lines
     for key in known_keys():
-        section, _, name = key.partition(".")
+        section, _, name = key.rpartition(".")
         assert [f"[{section}]"] in lines
         assert name in [line[0] for line in lines if line]
 

@@ -30,6 +30,7 @@ __all__ = [
     "failure",
     "json_object",
     "json_or_empty",
+    "masked",
     "number_or_none",
     "objects",
     "raise_for_status",
@@ -125,10 +126,15 @@ def error_text(reply: Reply) -> str:
     except ValueError:
         return ""
     words = " ".join(_first_words(data, 4).split())
-    words = _SECRET.sub(r"\1***", words)
+    words = masked(words)
     if not words:
         return ""
     return f": {words if len(words) <= 200 else words[:199] + '…'}"
+
+
+def masked(text: str) -> str:
+    """Return a service's words with what looks like a key in them replaced by `***`."""
+    return _SECRET.sub(r"\1***", text)
 
 
 def _first_words(value: object, depth: int) -> str:

@@ -6,7 +6,11 @@ from groundwire.settings.installed import provider_rows
 from groundwire.settings.load import load
 from groundwire.settings.schema import (
     KEY_VARIABLES,
+    MODEL_PROVIDERS,
+    LocalSettings,
+    NativeSettings,
     NetworkSettings,
+    PermissionSettings,
     PolicySettings,
     ReadSettings,
     Row,
@@ -18,7 +22,11 @@ from groundwire.settings.variables import variable
 
 __all__ = [
     "KEY_VARIABLES",
+    "MODEL_PROVIDERS",
+    "LocalSettings",
+    "NativeSettings",
     "NetworkSettings",
+    "PermissionSettings",
     "PolicySettings",
     "ReadSettings",
     "Row",

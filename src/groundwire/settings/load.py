@@ -95,7 +95,10 @@ def load(
         if key.startswith(_KEYS)
     }
     settings = _build(merged, keys, problems, warnings)
-    ambient = {name: value.strip() for name, value in {**dotenv, **environment}.items() if _may_be_a_key(name)}
+    own = settings.search.local.brave_api_key_env
+    ambient = {
+        name: value.strip() for name, value in {**dotenv, **environment}.items() if name == own or _may_be_a_key(name)
+    }
     secrets = {name: SecretStr(value) for name, value in ambient.items() if value}
     object.__setattr__(settings, "_ambient", secrets)
     object.__setattr__(settings, "_warnings", tuple(warnings))
@@ -137,15 +140,25 @@ def _from_file(path: Path, problems: list[str]) -> Flat:
             near = did_you_mean(section, [*sections(), "providers"])
             problems.append(f"{path}: [{section}] is not a section{near}")
         else:
-            flat |= {f"{section}.{key}": (value, str(path)) for key, value in values.items()}
+            flat |= {key: (value, str(path)) for key, value in _flattened(section, values)}
     return flat
+
+
+def _flattened(section: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the dotted keys of a section and of the sections within it."""
+    for key, value in values.items():
+        dotted = f"{section}.{key}"
+        if isinstance(value, dict) and any(known.startswith(f"{dotted}.") for known in known_keys()):
+            yield from _flattened(dotted, value)
+        else:
+            yield dotted, value
 
 
 def _outside(key: str) -> str:
     """Return what is wrong with a key that stands outside any section."""
     if key in {*sections(), "providers"}:
         return f"{key!r} must be a section, written as [{key}] on a line of its own"
-    homes = [f"[{known.partition('.')[0]}]" for known in known_keys() if known.partition(".")[2] == key]
+    homes = [f"[{home}]" for home, _, name in (known.rpartition(".") for known in known_keys()) if name == key]
     if homes:
         return f"{key!r} stands outside any section; put it under {' or '.join(homes)}"
     return f"{key!r} stands outside any section{did_you_mean(key, [*sections(), 'providers'])}"
@@ -209,7 +222,11 @@ def _nested(merged: Flat) -> dict[str, dict[str, Any]]:
             provider, _, option = rest.rpartition(".")
             nested["providers"].setdefault(provider, {})[option] = value
         else:
-            nested.setdefault(section, {})[rest] = value
+            *within, last = rest.split(".")
+            inner = nested.setdefault(section, {})
+            for name in within:
+                inner = inner.setdefault(name, {})
+            inner[last] = value
     return nested
 
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, field_validator
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
 from groundwire.settings.keyring import key_from_keyring
+from groundwire.settings.rules import Decision, parse_rule
+from groundwire.settings.suggest import did_you_mean
 
 __all__ = [
     "KEY_VARIABLES",
+    "MODEL_PROVIDERS",
     "ArchiveSettings",
     "CacheSettings",
+    "LocalSettings",
+    "NativeSettings",
     "NetworkSettings",
+    "PermissionSettings",
     "PolicySettings",
     "ReadSettings",
     "Row",
@@ -48,9 +54,12 @@ KEY_VARIABLES = (
 )
 """The variables in which the services' own documentation and the five design documents keep keys."""
 
+MODEL_PROVIDERS = ("anthropic", "gemini", "groq", "mistral", "openai", "openrouter", "perplexity", "xai")
+"""The providers of models whose APIs have a hosted search that we know how to ask for."""
+
 _MASK = "********"
 _USER_PART = re.compile(r"([A-Za-z][\w+.-]*://)[^\s,]*@|(?<![^\s,])[^\s,:@/]+:[^\s,@]+@")  # of a URL, or of HOST:PORT
-_SECRET_NAME = re.compile(r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_)", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_(?!env$))", re.IGNORECASE)
 
 
 def _split(value: object) -> object:
@@ -65,6 +74,32 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+
+
+class NativeSettings(_Section):
+    """Search that the model's own API does."""
+
+    providers: Words = ("openai", "anthropic")
+    """The providers of models whose hosted search may be used; all others get our own tools."""
+
+    @field_validator("providers")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in MODEL_PROVIDERS:
+                raise ValueError(
+                    f"{name!r} has no hosted search that is known here{did_you_mean(name, MODEL_PROVIDERS)}"
+                )
+        return names
+
+
+class LocalSettings(_Section):
+    """The tool `search`, for models without hosted search."""
+
+    backend: Literal["ddg", "brave"] = "ddg"
+    """Who answers a search that does not say: ddg (DuckDuckGo, without a key) or brave."""
+    brave_api_key_env: str = Field(default="BRAVE_SEARCH_API_KEY", pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=200)
+    """The environment variable that holds the key for brave."""
 
 
 class SearchSettings(_Section):
@@ -86,6 +121,12 @@ class SearchSettings(_Section):
     """Seconds for one attempt of one provider."""
     safesearch: SafeSearch = "moderate"
     """How much to leave out for decency: off, moderate or strict."""
+    mode: Literal["auto", "native", "local"] = "auto"
+    """Who searches for a model: its own API where that can (auto), only that (native), or only we (local)."""
+    native: NativeSettings = NativeSettings()
+    """Search that the model's own API does."""
+    local: LocalSettings = LocalSettings()
+    """The tool `search`, for models without hosted search."""
 
 
 class ReadSettings(_Section):
@@ -160,6 +201,28 @@ class PolicySettings(_Section):
     """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
 
 
+class PermissionSettings(_Section):
+    """What a model's tool calls may do when tools are guarded; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
+
+    default: Decision = "confirm"
+    """What happens to a call that no rule speaks of: allow, confirm (somebody is asked) or deny."""
+    allow: Words = ()
+    """Calls that need no question, such as `web_search` or `open_page(python.org)`."""
+    confirm: Words = ()
+    """Calls about which somebody is asked; stronger than allow."""
+    deny: Words = ()
+    """Calls that are refused; stronger than everything else."""
+    patience: float = Field(default=120.0, gt=0, le=86_400)
+    """Seconds to wait for somebody's answer; no answer is a refusal."""
+
+    @field_validator("allow", "confirm", "deny")
+    @classmethod
+    def _rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            parse_rule(rule)
+        return rules
+
+
 class NetworkSettings(_Section):
     """How to reach the network."""
 
@@ -199,6 +262,8 @@ class Settings(BaseModel):
     """The offline archive."""
     policy: PolicySettings = PolicySettings()
     """What may be found and opened."""
+    permission: PermissionSettings = PermissionSettings()
+    """What a model's tool calls may do."""
     network: NetworkSettings = NetworkSettings()
     """How to reach the network."""
     providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, repr=False)
@@ -235,12 +300,15 @@ class Settings(BaseModel):
             return given
         return key_from_keyring(variable) or self._ambient.get(variable)
 
+    def with_key(self, variable: str, key: SecretStr) -> Settings:
+        """Return these settings with one more key, as if it had been given as an argument."""
+        more = self.model_copy(update={"keys": {**self.keys, variable: key}})
+        object.__setattr__(more, "_origins", {**self._origins, f"keys.{variable}": "argument"})
+        return more
+
     def rows(self) -> list[Row]:
         """Return every setting in force, secrets masked, in the order of the documentation."""
-        rows = []
-        for name, section in self:
-            if isinstance(section, _Section):
-                rows += [self._row(f"{name}.{key}", value) for key, value in section]
+        rows = [self._row(key, value) for name, section in self for key, value in _values(name, section)]
         for provider, options in self.providers.items():
             rows += [self._row(f"providers.{provider}.{key}", value) for key, value in options.items()]
         rows += [Row(key=f"keys.{name}", value=_MASK, origin=self.origin(f"keys.{name}")) for name in self.keys]
@@ -258,8 +326,29 @@ def sections() -> tuple[str, ...]:
 def known_keys() -> Iterator[str]:
     """Yield the dotted key of every setting but those of the providers."""
     for section, field in Settings.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, _Section):
-            yield from (f"{section}.{key}" for key in field.annotation.model_fields)
+        if _is_section(field.annotation):
+            yield from _keys(section, field.annotation)
+
+
+def _keys(path: str, section: type[_Section]) -> Iterator[str]:
+    for key, field in section.model_fields.items():
+        if _is_section(field.annotation):
+            yield from _keys(f"{path}.{key}", field.annotation)
+        else:
+            yield f"{path}.{key}"
+
+
+def _values(path: str, section: object) -> Iterator[tuple[str, object]]:
+    if isinstance(section, _Section):
+        for key, value in section:
+            if isinstance(value, _Section):
+                yield from _values(f"{path}.{key}", value)
+            else:
+                yield f"{path}.{key}", value
+
+
+def _is_section(annotation: object) -> TypeGuard[type[_Section]]:
+    return isinstance(annotation, type) and issubclass(annotation, _Section)
 
 
 def shown(key: str, value: object) -> str:

@@ -115,17 +115,12 @@ class Web:
         readers = assembly.make("read", read_providers, settings.read.providers)
         self.skipped: tuple[str, ...] = assembly.skipped
         """Why providers of the settings are not used, a sentence each."""
-        self._made = tuple(assembly.made.values())
+        self._made: list[object] = list(assembly.made.values())
+        self._policy = policy
+        self._observer = observer
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
-        self._chain = Chain(
-            cast("list[SearchProvider]", searchers),
-            attempt_timeout=settings.search.attempt_timeout,
-            policy=policy,
-            observer=observer,
-            strategy=settings.search.strategy,
-            hedging=HedgePolicy.of(settings.search.latency, settings.search.cost),
-            store=self._store,
-            last=ArchiveProvider(self._archive) if self._archive else None,
+        self._chain = self._chain_of(
+            cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._searching = Searching(
@@ -283,6 +278,29 @@ class Web:
         view._is_view = True
         return view
 
+    def using(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Web:
+        """Return a view of this `Web` that searches with other providers; it shares everything else and closes nothing.
+
+        When these providers fail nothing stands in for them, not even the archive.
+
+        Args:
+            search_providers: In the order in which they are asked, by name or as objects.
+            settings: Where options and keys of those are that are made anew; by default the settings in force.
+
+        Raises:
+            ConfigurationError: a provider is unknown, or none can be used.
+        """
+        view = copy.copy(self)
+        here = {provider.name: provider for provider in self._chain.providers} if settings is None else {}
+        assembly = Assembly(settings or self.settings, self._transports, self._archive)
+        asked = [here.get(one, one) if isinstance(one, str) else one for one in search_providers]
+        searchers = assembly.make("search", asked, ())
+        view._chain = self._chain_of(cast("list[SearchProvider]", searchers))
+        view._searching = replace(self._searching, chain=view._chain)
+        self._made += [view._chain, *assembly.made.values()]
+        view._is_view = True
+        return view
+
     @property
     def budget(self) -> Budget | None:
         """What this session has used and may still use, as of its last search; None when searches have no limit."""
@@ -329,10 +347,22 @@ class Web:
             )
         return Deadline.after(seconds)
 
+    def _chain_of(self, searchers: Sequence[SearchProvider], last: SearchProvider | None = None) -> Chain:
+        return Chain(
+            searchers,
+            attempt_timeout=self.settings.search.attempt_timeout,
+            policy=self._policy,
+            observer=self._observer,
+            strategy=self.settings.search.strategy,
+            hedging=HedgePolicy.of(self.settings.search.latency, self.settings.search.cost),
+            store=self._store,
+            last=last,
+        )
+
 
 def _all_keys(settings: Settings) -> Iterator[str]:
     """Yield every key that a service may be given, so that a cassette can leave them out."""
-    for variable in KEY_VARIABLES:
+    for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 

@@ -1,0 +1,303 @@
+"""One function for every API: a request with a search in it goes in, the request to send comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from groundwire.errors import InvalidRequest, NativeUnsupported
+from groundwire.native.definitions import WEB_SEARCH, FunctionTool, hosted_definition, needs_of, read
+from groundwire.native.matrix import Api, Matrix, load_matrix
+from groundwire.native.needs import NO_NEEDS, Needs
+from groundwire.native.planner import Mode, Plan, plan
+from groundwire.native.requests import (
+    anthropic,
+    gemini,
+    groq,
+    interactions,
+    local,
+    mistral,
+    openai_chat,
+    openai_responses,
+    openrouter,
+    perplexity,
+    xai,
+)
+from groundwire.native.requests.common import SEARCH, Body, Builder, Found, find
+from groundwire.settings import Settings
+
+__all__ = ["plan_for", "prepare"]
+
+_BUILDERS: Mapping[str, Builder] = MappingProxyType(
+    {
+        "anthropic": anthropic.to_native,
+        "gemini": gemini.to_native,
+        "gemini_interactions": interactions.to_native,
+        "groq": groq.to_native,
+        "mistral": mistral.to_native,
+        "openai_chat": openai_chat.to_native,
+        "openai_responses": openai_responses.to_native,
+        "openrouter": openrouter.to_native,
+        "perplexity": perplexity.to_native,
+        "xai": xai.to_native,
+    }
+)
+_OWN_NAMES = ("web_search", "search")  # document C's and document K's tool
+_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
+_STATE = ("previous_response_id", "conversation", "prompt")  # with which a Responses request needs no input
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a request says that matters for a plan."""
+
+    found: Found | None
+    functions: bool
+    effort: str | None
+    parameters: tuple[str, ...]
+
+
+def plan_for(
+    body: Mapping[str, Any],
+    api: str | Api,
+    *,
+    model: str | None = None,
+    mode: Mode | None = None,
+    needs: Needs | None = None,
+    cloud: str = "api",
+    settings: Settings | None = None,
+    tool: str | None = None,
+    calls_tools: bool | None = None,
+    tools: Sequence[FunctionTool] = (),
+    matrix: Matrix | None = None,
+) -> Plan:
+    """Decide who searches for one request; see `plan` for the arguments that are not here.
+
+    Args:
+        body: The request: its model, its reasoning effort, and the tools beside the search are looked at.
+        api: The model API's or provider's name.
+        model: The model, where the body does not name it (Gemini has it in the URL).
+        mode: `auto`, `native` or `local`; by default the setting `search.mode`.
+        needs: What the search must honour beside what the search in the body says.
+        cloud: Where the API is served.
+        settings: What the operator wants.
+        tool: Another version of the hosted tool; by default the one in the body, if it is one.
+        calls_tools: Whether the model calls function tools, if you know better than the matrix.
+        tools: Our tools, whose names are then taken for ours.
+        matrix: What the APIs can do, if not as it is shipped.
+
+    Raises:
+        InvalidRequest: the body is none of this API, or an argument is wrong. NativeUnsupported: see `plan`.
+    """
+    row = _row(body, api, matrix)
+    facts = _facts(body, row, tools)
+    asked = (needs or NO_NEEDS).also(_asked(facts.found))
+    if tool is None and facts.found is not None and facts.found.kind == "native":
+        written = facts.found.tool.get("type")
+        tool = written if written in [version.tool for version in row.versions] else None
+    named = model or body.get("model")
+    if not isinstance(named, str) or not named.strip():
+        raise InvalidRequest("model", "is not given, neither in the body nor as an argument", "Pass the model's name.")
+    return plan(
+        row,
+        named,
+        mode,
+        replace(asked, functions=facts.functions or asked.functions),
+        cloud=cloud,
+        settings=settings,
+        effort=facts.effort,
+        parameters=facts.parameters,
+        tool=tool,
+        calls_tools=calls_tools,
+    )
+
+
+def prepare(
+    body: Mapping[str, Any],
+    how: Plan | str,
+    *,
+    model: str | None = None,
+    mode: Mode | None = None,
+    needs: Needs | None = None,
+    cloud: str = "api",
+    settings: Settings | None = None,
+    tool: str | None = None,
+    calls_tools: bool | None = None,
+    tools: Sequence[FunctionTool] = (),
+    add: bool = False,
+    now: datetime | None = None,
+) -> Body:
+    """Return the request to send: the search in it is the API's own or ours, all the rest is as it was.
+
+    The search is a function tool named `web_search`, a `hosted_definition()`, or the API's own hosted tool. A body
+    without one comes back unchanged. The body itself is never changed, its other tools are the same objects in the same
+    order, and preparing twice is preparing once.
+
+    Args:
+        body: The request, as JSON for the API.
+        how: A plan, or the model API's name, and then the plan is made for this body.
+        model: See `plan_for`; with a plan nothing but `tools`, `add` and `now` is looked at.
+        mode: See `plan_for`.
+        needs: See `plan_for`.
+        cloud: See `plan_for`.
+        settings: See `plan_for`.
+        tool: See `plan_for`.
+        calls_tools: See `plan_for`.
+        tools: Our function tools, such as `web_tools(web)`, for a model that searches with them; by default the one
+            that is in the body.
+        add: Whether a body without a search gets one.
+        now: The present moment, for times of publication.
+
+    Raises:
+        InvalidRequest: the body is none of this API (no messages, for one), has two searches, or has a tool of the
+            caller's own by the name of ours. NativeUnsupported: hosted search is demanded and cannot be used.
+    """
+    row = _row(body, how.api if isinstance(how, Plan) else how, None)
+    if add and _facts(body, row, tools).found is None:
+        body = _put(body, row, [*_tools(body, row), hosted_definition(needs or NO_NEEDS)])
+    facts = _facts(body, row, tools)
+    if facts.found is None:
+        return dict(body)
+    if isinstance(how, Plan):
+        chosen = _fitting(how, body, facts)
+    else:
+        chosen = plan_for(
+            body,
+            row,
+            model=model,
+            mode=mode,
+            needs=needs,
+            cloud=cloud,
+            settings=settings,
+            tool=tool,
+            calls_tools=calls_tools,
+            tools=tools,
+        )
+    if chosen.path == "local":
+        return _local(body, facts.found, row, tools)
+    return _BUILDERS[row.name](body, facts.found, chosen, now or datetime.now(UTC))
+
+
+def _local(body: Mapping[str, Any], found: Found, row: Api, tools: Sequence[FunctionTool]) -> Body:
+    if row.wire == "gemini":
+        if found.kind == "declared":
+            return gemini.to_local(body, found, tools)
+        return gemini.to_local(body, found, tools or (found.function or WEB_SEARCH,))
+    if not tools and found.function is not None and read(found.tool, row.wire) is not None:
+        return dict(body)
+    ours = tools or (found.function or WEB_SEARCH,)
+    if row.wire == "bedrock":
+        return _put(body, row, local.local_tools(found, ours, row.wire))
+    return local.to_local(body, found, ours, row.wire)
+
+
+def _row(body: object, api: str | Api, matrix: Matrix | None) -> Api:
+    """Return the API of a request, after a look at whether it is a request of that API at all."""
+    if not isinstance(body, Mapping):
+        raise InvalidRequest(
+            "body", f"must be an object, not {type(body).__name__}", "Pass the request as a dictionary."
+        )
+    row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api, body)
+    talk = body.get(row.body)
+    if not talk and not (row.wire == "responses" and any(body.get(key) for key in _STATE)):
+        what = "is empty" if row.body in body else "is missing"
+        raise InvalidRequest(
+            row.body, f"{what} in the body of a request to {row.title}", "Pass the conversation there."
+        )
+    return row
+
+
+def _facts(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) -> _Facts:
+    names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
+    tools = _tools(body, row)
+    found = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
+    mine = {tool.name for tool in ours}
+    if found is None:
+        functions = False
+    elif row.wire == "gemini":
+        functions = gemini.has_functions(found, names)
+    else:
+        functions = any((one := read(tool)) is not None and one.name not in mine for tool in found.others)
+    reasoning = body.get("reasoning")
+    effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
+    parameters = tuple(key for key, value in body.items() if value is not None)
+    return _Facts(found, functions, effort if isinstance(effort, str) else None, parameters)
+
+
+def _tools(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
+    if row.wire == "bedrock":
+        config = body.get("toolConfig")
+        tools = config.get("tools") if isinstance(config, Mapping) else None
+    else:
+        tools = gemini.tools_of(body) if row.wire == "gemini" else body.get("tools")
+    if tools is None:
+        return ()
+    if not isinstance(tools, (list, tuple)):
+        raise InvalidRequest("tools", f"must be a list, not {type(tools).__name__}", "Pass a list of tools.")
+    return tools
+
+
+def _put(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
+    """Return a body with other tools, wherever this API has them."""
+    key = "toolConfig" if row.wire == "bedrock" else "config" if row.wire == "gemini" and "config" in body else ""
+    if not key:
+        return {**body, "tools": list(tools)}
+    given = body.get(key)
+    return {**body, key: {**(given if isinstance(given, Mapping) else {}), "tools": list(tools)}}
+
+
+def _asked(found: Found | None) -> Needs:
+    """Return what the search in a body asks for: ours, or an API's own hosted tool in whichever API's words."""
+    if found is None or found.kind not in ("hosted", "native"):
+        return NO_NEEDS
+    tool = found.tool
+    if found.kind == "hosted":
+        return needs_of(tool)
+    options: dict[str, Any] = {}
+    for part in (tool, *(tool.get(key) for key in ("filters", "parameters", "googleSearch", "google_search"))):
+        if isinstance(part, Mapping):
+            options |= {key: value for key, value in part.items() if value}
+    blocked = [options[key] for key in _BLOCKED if key in options]
+    return Needs(
+        max_uses=options.get("max_uses"),
+        allowed_domains=options.get("allowed_domains", ()),
+        blocked_domains=blocked[0] if blocked else (),
+    )
+
+
+def _fitting(chosen: Plan, body: Mapping[str, Any], facts: _Facts) -> Plan:
+    """Return the plan for this body, or say why it does not fit."""
+    both = chosen.needs.also(_asked(facts.found))
+    limit = both.max_uses
+    if replace(both, max_uses=None, functions=False) != replace(chosen.needs, max_uses=None, functions=False):
+        raise InvalidRequest(
+            "tools", "the search in the body asks for something that the plan does not know", "Plan with plan_for."
+        )
+    chosen = replace(chosen, needs=replace(chosen.needs, max_uses=limit))
+    hosted = chosen.hosted
+    switched = hosted.switch_to if hosted else ""
+    if body.get("model") not in (None, chosen.model, switched):
+        raise InvalidRequest(
+            "model", f"is {str(body['model'])[:80]!r} in the body and {chosen.model!r} in the plan", "Make a new plan."
+        )
+    if hosted is None:
+        return chosen
+    if facts.functions and not hosted.functions:
+        raise NativeUnsupported(
+            chosen.api.provider,
+            f"the hosted search of {chosen.model} does not go with the other function tools of the body",
+            "Plan with Needs(functions=True), or with plan_for.",
+        )
+    if facts.effort in hosted.efforts:
+        raise NativeUnsupported(
+            chosen.api.provider, f"web search is refused with the reasoning effort {facts.effort}", "Use plan_for."
+        )
+    if refused := [name for name in hosted.refuses if name in facts.parameters]:
+        names = ", ".join(refused)
+        raise NativeUnsupported(
+            chosen.api.provider, f"the model that searches refuses {names}", f"Take {names} out, or use plan_for."
+        )
+    return replace(chosen, needs=replace(chosen.needs, functions=facts.functions))

@@ -1,0 +1,149 @@
+"""Answers with fields dropped, nulled and of other types: they read as less, and nothing breaks."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.answers import check_that_events_tell_the_answer, events_of
+from components.hosted import HostedRecording, hosted
+from groundwire.errors import UnexpectedResponse
+from groundwire.native.answers import Ended, HostedAnswer, audit, read_answer
+
+RECORDINGS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "recordings"
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    1.5,
+    10**30,
+    float("nan"),
+    "",
+    "text",
+    "\ud800",
+    [],
+    {},
+    [None, 7, "x", {}, []],
+    {"type": "text", "text": 5},
+    {"url": ["x"], "title": {}},
+    [[{"type": "text"}]],
+)
+
+
+@cache
+def recorded() -> tuple[HostedRecording, ...]:
+    if not RECORDINGS.is_dir():
+        pytest.skip("the recordings lie beside the developers' checkout only")
+    return tuple(one for one in hosted(RECORDINGS) if len(json.dumps(one.body)) + len(one.stream) < 150_000)
+
+
+def places(value: object, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Return every container of a JSON value with a key or an index into it."""
+    if isinstance(value, (dict, list)):
+        for key in list(value) if isinstance(value, dict) else range(len(value)):
+            found.append((value, key))
+            places(value[key], found)
+    return found
+
+
+def mutate(value: Any, chance: Random) -> Any:
+    """Return a JSON value with some places dropped, doubled or replaced."""
+    made = deepcopy(value)
+    for _ in range(chance.randint(1, 4)):
+        there = places(made, [])
+        if not there:
+            break
+        container, key = chance.choice(there)
+        match chance.randrange(4):
+            case 0:
+                del container[key]
+            case 1:
+                container[key] = None
+            case 2:
+                container[key] = deepcopy(chance.choice(ODD))
+            case _ if isinstance(container, list):
+                container.insert(key, deepcopy(chance.choice((*ODD, container[key]))))
+            case _:
+                container[chance.choice(("type", "text", "url", "content", "error", "index"))] = deepcopy(
+                    chance.choice(ODD)
+                )
+    return made
+
+
+def check(answer: HostedAnswer) -> None:
+    """Check what holds of every answer."""
+    answer.text.encode()
+    assert len({one.url for one in answer.sources}) == len(answer.sources)
+    assert len(set(answer.queries)) == len(answer.queries)
+    assert all(answer.queries)
+    assert (answer.error is None) == (answer.errors == ())
+    for cited in answer.citations:
+        assert cited.url
+        assert isinstance(cited.title, str)
+        if cited.start is not None:
+            assert cited.end is not None
+            assert 0 <= cited.start < cited.end <= len(answer.text)
+    for number in (answer.usage.searches, answer.usage.input_tokens, answer.usage.output_tokens):
+        assert isinstance(number, int)
+        assert number >= 0
+    audit(answer, ["example.com"], ["example.org"])
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**9))
+def test_mutated_bodies_never_break(seed: int) -> None:
+    chance = Random(seed)
+    one = chance.choice([one for one in recorded() if not one.stream])
+    body = mutate(one.body, chance)
+    try:
+        check(read_answer(one.api, body, status=one.status))
+    except UnexpectedResponse:
+        marks = {"choices", "candidates", "content", "output", "steps", "outputs", "error", "object", "type", "usage"}
+        assert not isinstance(body, dict) or len(marks & set(body)) < 2
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**9))
+def test_mutated_streams_never_break(seed: int) -> None:
+    chance = Random(seed)
+    one = chance.choice([one for one in recorded() if one.stream])
+    lines = one.stream.split(b"\n")
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(len(lines))
+        data = lines[at].removeprefix(b"data:").strip()
+        if data.startswith(b"{"):
+            lines[at] = b"data: " + json.dumps(mutate(json.loads(data), chance)).encode()
+        else:
+            lines[at : at + 1] = chance.choice(([], [b""], lines[at : at + 1] * 2, [lines[at][: len(lines[at]) // 2]]))
+    events = events_of(one.api, [b"\n".join(lines)])
+    last = events[-1]
+    assert isinstance(last, Ended)
+    check(last.answer)
+
+
+@pytest.mark.timeout(60)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**9))
+def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:
+    chance = Random(seed)
+    one = chance.choice([one for one in recorded() if one.stream])
+    data = one.stream[: chance.randrange(1, len(one.stream))]
+    try:
+        events = events_of(one.api, [data])
+    except UnexpectedResponse:
+        assert b"}\n" not in data.replace(b"\r", b"\n")
+        return
+    check_that_events_tell_the_answer(events)
+    last = events[-1]
+    assert isinstance(last, Ended)
+    check(last.answer)

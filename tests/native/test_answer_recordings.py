@@ -1,0 +1,161 @@
+"""What model APIs answered with their own search, read as it should be, whole and streamed."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from components.answers import bytewise, check_that_events_tell_the_answer, events_of
+from components.hosted import APIS, FACTS, HostedRecording, facts, hosted, read, wanted
+from components.streaming import MAKERS, streamed
+from groundwire.native.answers import Ended, HostedAnswer, read_answer
+
+
+def of_one_api(recordings: Path, folder: str) -> list[HostedRecording]:
+    found = [one for one in hosted(recordings) if one.name.startswith(folder + "/")]
+    if not found:
+        pytest.skip(f"no recordings of {folder}")
+    return found
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("folder", APIS)
+def test_every_recording_reads_as_expected(recordings: Path, folder: str) -> None:
+    for one in of_one_api(recordings, folder):
+        answer = read(one)
+        want, found = wanted(one), facts(answer)
+        for fact in FACTS:
+            if fact == "citations" and one.api == "gemini":
+                # The expected spans are the bytes as sent; where they drift, the quoted words are right.
+                assert [row[:3] for row in found[fact]] == [row[:3] for row in want[fact]], one.name  # type: ignore[index]
+                for cited in answer.citations:
+                    assert answer.text[cited.start : cited.end] == cited.cited_text, one.name
+            else:
+                assert found[fact] == want[fact], f"{one.name}: {fact}"
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("folder", APIS)
+def test_recorded_streams_split_anywhere_give_the_same_events(recordings: Path, folder: str) -> None:
+    chance = Random(folder)
+    for one in of_one_api(recordings, folder):
+        if not one.stream:
+            continue
+        events = events_of(one.api, [one.stream])
+        check_that_events_tell_the_answer(events)
+        if len(one.stream) < 100_000:
+            assert events_of(one.api, bytewise(one.stream)) == events, one.name
+        for _ in range(3):
+            cuts = sorted({0, len(one.stream), *(chance.randrange(len(one.stream)) for _ in range(50))})
+            pieces = [one.stream[begin:end] for begin, end in itertools.pairwise(cuts)]
+            assert events_of(one.api, pieces) == events, one.name
+
+
+def same(streamed: HostedAnswer, whole: HostedAnswer) -> None:
+    """Check that two answers are alike, but for how much of an empty field the turn repeats."""
+    assert dataclasses.replace(streamed, turn=()) == dataclasses.replace(whole, turn=())
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.req("C1", "B7")
+@pytest.mark.parametrize("folder", APIS)
+def test_streams_made_of_whole_answers_give_the_same_answers(recordings: Path, folder: str) -> None:
+    for seed, one in enumerate(of_one_api(recordings, folder)):
+        if one.stream or one.status != 200:
+            continue
+        whole = read(one)
+        data = streamed(one.api, one.body, seed)
+        events = events_of(one.api, [data])
+        check_that_events_tell_the_answer(events)
+        last = events[-1]
+        assert isinstance(last, Ended)
+        same(last.answer, whole)
+        if MAKERS[one.api] is not MAKERS["openai_chat"]:
+            assert last.answer.turn == whole.turn, one.name
+        if len(data) < 60_000:
+            assert events_of(one.api, bytewise(data)) == events, one.name
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.req("C1")
+@pytest.mark.parametrize("folder", APIS)
+def test_what_must_be_sent_back_is_as_received(recordings: Path, folder: str) -> None:
+    for one in of_one_api(recordings, folder):
+        if one.status != 200:
+            assert read(one).turn == ()
+            continue
+        turn = read(one).turn
+        if one.stream:
+            again = sent_back(one, turn)
+            assert facts(again)["citations"] == facts(read(one))["citations"], one.name
+            assert again.text == read(one).text, one.name
+        else:
+            assert list(turn) == received(one.body), one.name
+
+
+@pytest.mark.req("B7")
+@pytest.mark.timeout(30)
+def test_the_benchmark_finds_nothing_missing(recordings: Path) -> None:
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "hosted_answers.py"
+    done = subprocess.run([sys.executable, str(script), str(recordings)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def received(body: dict[str, object]) -> list[object]:
+    """Return the turn of a whole body, looked up by hand."""
+    match body:
+        case {"choices": [{"message": message}, *_]}:
+            return [message]
+        case {"candidates": [{"content": {"parts": parts}}, *_]}:
+            return [{"role": "model", "parts": parts}]
+        case {"steps": list(steps)} | {"output": list(steps)}:
+            return steps
+        case {"output": {"message": message}}:
+            return [message]
+    return [{"role": "assistant", "content": body["content"]}]
+
+
+def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> HostedAnswer:
+    """Return what the turn of a stream reads as when it stands in a whole body."""
+    match one.api:
+        case "anthropic":
+            return read_answer(one.api, {**turn[0], "type": "message"})
+        case "gemini":
+            return read_answer(one.api, last_metadata(one) | {"candidates": [candidate(one, turn[0])]})
+        case "openai_responses":
+            return read_answer(one.api, {"object": "response", "output": list(turn)})
+    body = last_metadata(one)
+    choice = {"index": 0, "message": turn[0], "finish_reason": "stop"}
+    return read_answer(one.api, {**body, "choices": [choice]})
+
+
+def last_metadata(one: HostedRecording) -> dict[str, object]:
+    found = [line[5:] for line in one.stream.decode().splitlines() if line.startswith("data:")]
+    bodies = [json.loads(line) for line in found if line.strip() != "[DONE]"]
+    return bodies[-1]  # type: ignore[no-any-return]
+
+
+def candidate(one: HostedRecording, content: dict[str, object]) -> dict[str, object]:
+    last = last_metadata(one)["candidates"]
+    assert isinstance(last, list)
+    return {**last[0], "content": content}
+
+
+@pytest.mark.req("B7")
+def test_streams_of_responses_give_what_their_last_event_holds_whole(recordings: Path) -> None:
+    seen = 0
+    for one in of_one_api(recordings, "openai_responses"):
+        if one.stream:
+            body = last_metadata(one)["response"]
+            assert read(one) == read_answer(one.api, body), one.name
+            seen += 1
+    assert seen >= 5

@@ -1,0 +1,235 @@
+"""Who searches: the table of documents C and K, and every need that a hosted tool may not honour."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.errors import ConfigurationError, InvalidRequest, NativeUnsupported
+from groundwire.models import TimeRange
+from groundwire.native import Location, Needs, load_matrix, plan
+from groundwire.native.lists import common, simplified
+from groundwire.native.planner import Mode
+from groundwire.safety.domains import DomainPolicy
+from groundwire.settings import MODEL_PROVIDERS, Settings
+
+EVERYBODY = Settings.model_validate({"search": {"native": {"providers": MODEL_PROVIDERS}}})
+DOCUMENT_K = """
+{"search": {"mode": "auto", "native": {"providers": ["openai", "anthropic"]},
+ "local": {"backend": "ddg", "brave_api_key_env": "BRAVE_SEARCH_API_KEY"}}}
+"""
+
+
+@pytest.mark.req("K1")
+def test_document_ks_block_is_our_default() -> None:
+    assert Settings.model_validate(json.loads(DOCUMENT_K)).search == Settings().search
+    with pytest.raises(ValueError, match="did you mean 'anthropic'"):
+        Settings.model_validate({"search": {"native": {"providers": ["antropic"]}}})
+    with pytest.raises(ValueError, match="brave_api_key_env"):
+        Settings.model_validate({"search": {"local": {"brave_api_key_env": "BSAdx83-a-key"}}})
+
+
+@pytest.mark.req("C1", "C2", "C3", "K2", "K3", "B7")
+@pytest.mark.parametrize(
+    ("api", "model", "path", "tool"),
+    [
+        ("anthropic", "claude-sonnet-4-5", "native", "web_search_20250305"),
+        ("openai", "gpt-5", "native", "web_search"),
+        ("openai_responses", "gpt-4.1", "native", "web_search"),
+        ("openai_chat", "gpt-4o", "native", "web_search_options"),
+        ("openrouter", "anthropic/claude-sonnet-4.5", "local", ""),
+        ("gemini", "gemini-2.5-pro", "local", ""),
+        ("ollama", "qwen3", "local", ""),
+        ("mlx", "mlx-community/Qwen3-4B", "local", ""),
+        ("xai", "grok-4.3", "local", ""),
+    ],
+)
+def test_the_paths_of_the_documents(api: str, model: str, path: str, tool: str) -> None:
+    found = plan(api, model)
+    assert (found.path, found.tool) == (path, tool)
+    assert found.reason.endswith(".")
+    assert plan(api, model, "local").path == "local"
+
+
+@pytest.mark.req("K7")
+@pytest.mark.parametrize("api", ["ollama", "openrouter", "gemini", "bedrock", "mistral_chat"])
+def test_native_with_an_unsupported_provider_fails_naming_both(api: str) -> None:
+    with pytest.raises(NativeUnsupported) as caught:
+        plan(api, "some-model", "native")
+    assert "native" in str(caught.value)
+    assert caught.value.provider in str(caught.value)
+    assert isinstance(caught.value, ConfigurationError)
+
+
+@pytest.mark.req("B7")
+@pytest.mark.parametrize(
+    ("api", "model", "needs", "said"),
+    [
+        ("anthropic", "claude-sonnet-5", Needs(time_range="w"), "time of publication"),
+        ("anthropic", "claude-sonnet-5", Needs(allowed_domains=("a.org",), blocked_domains=("x.a.org",)), "not both"),
+        ("openai", "gpt-5", Needs(blocked_domains=("a.org",)), "let blocked_domains through"),
+        ("openai", "gpt-5", Needs(allowed_domains=tuple(f"d{n}.org" for n in range(101))), "at most 100"),
+        ("openai_chat", "gpt-4o", Needs(allowed_domains=("a.org",)), "cannot honour allowed_domains"),
+        ("openai_chat", "gpt-4o", Needs(max_uses=3), "max_uses"),
+        ("gemini", "gemini-3-pro", Needs(allowed_domains=("a.org",)), "cannot honour allowed_domains"),
+        ("gemini", "gemini-3-pro", Needs(blocked_domains=("a.org",)), "cannot honour blocked_domains"),
+        ("gemini", "gemini-2.5-pro", Needs(functions=True), "before Gemini 3"),
+        ("gemini", "gemini-3-pro", Needs(location=Location(city="Rome")), "the user's city"),
+        ("xai", "grok-4.3", Needs(allowed_domains=tuple(f"d{n}.org" for n in range(6))), "at most 5"),
+        ("xai", "grok-4.3", Needs(blocked_domains=("docs.a.org",)), "whole sites only, not docs.a.org"),
+        ("xai", "grok-3", Needs(), "begin with Grok 4"),
+        ("mistral", "mistral-large-latest", Needs(published_after=date(2026, 1, 1)), "time of publication"),
+        ("openrouter", "openai/gpt-5", Needs(max_uses=1), "max_uses"),
+        ("openai", "gpt-4.1-nano", Needs(), "no hosted search there"),
+    ],
+)
+def test_a_need_that_hosted_search_cannot_honour(api: str, model: str, needs: Needs, said: str) -> None:
+    found = plan(api, model, "auto", needs, settings=EVERYBODY)
+    assert found.path == "local"
+    assert said in found.reason
+    if "let blocked" in said:  # it can be asked for, and is not to be relied upon
+        assert said in plan(api, model, "native", needs, settings=EVERYBODY).warnings[0]
+    else:
+        with pytest.raises(NativeUnsupported, match=said):
+            plan(api, model, "native", needs, settings=EVERYBODY)
+
+
+@pytest.mark.req("B7")
+@pytest.mark.parametrize(
+    ("api", "model", "needs"),
+    [
+        ("anthropic", "claude-sonnet-5", Needs(max_uses=2, allowed_domains=("a.org",), functions=True)),
+        ("anthropic", "claude-sonnet-5", Needs(allowed_domains=("a.org",), blocked_domains=("b.org",))),
+        ("openai", "gpt-5", Needs(max_uses=2, location=Location(country="DE"))),
+        ("gemini", "gemini-3-pro", Needs(time_range="m", functions=True)),
+        ("xai", "grok-4.3", Needs(blocked_domains=("bbc.co.uk",))),
+        ("perplexity", "sonar-pro", Needs(time_range="d", allowed_domains=("a.org",))),
+        ("groq", "groq/compound-mini", Needs(blocked_domains=("a.org",), allowed_domains=("b.org",))),
+    ],
+)
+def test_needs_that_hosted_search_honours(api: str, model: str, needs: Needs) -> None:
+    assert plan(api, model, "native", needs, settings=EVERYBODY).path == "native"
+
+
+def test_clouds_differ() -> None:
+    usual, newer = "web_search_20250305", "web_search_20260209"
+    assert plan("anthropic", "claude-opus-4-8", tool=newer).tool == newer
+    for cloud in ("vertex", "foundry"):
+        assert plan("anthropic", "claude-opus-4-8", cloud=cloud).tool == usual
+        with pytest.raises(InvalidRequest, match="not there for claude-opus-4-8"):
+            plan("anthropic", "claude-opus-4-8", cloud=cloud, tool=newer)
+    assert plan("anthropic", "claude-opus-4-8", cloud="bedrock").path == "local"
+    with pytest.raises(InvalidRequest, match="not there for claude-sonnet-4-5"):
+        plan("anthropic", "claude-sonnet-4-5", tool=newer)
+    assert plan("anthropic", "claude-haiku-4-5", tool="web_search_20260318").direct_only
+    needs = Needs(blocked_domains=("a.org",))
+    assert plan("gemini", "gemini-2.5-pro", "auto", needs, cloud="vertex", settings=EVERYBODY).path == "native"
+    for model in ("gemini-2.5-pro", "gemini-3-pro"):
+        asked = Needs(functions=True)
+        assert plan("gemini", model, "auto", asked, cloud="vertex", settings=EVERYBODY).path == "local"
+
+
+def test_minimal_effort_and_refused_parameters() -> None:
+    assert "minimal" in plan("openai", "gpt-5", effort="minimal").reason
+    assert plan("openai", "gpt-5", effort="low").path == "native"
+    assert "refuses temperature" in plan("openai_chat", "gpt-4o", parameters=("temperature", "messages")).reason
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("olama", "qwen3"), "did you mean 'ollama'"),
+        ((None, "qwen3"), "does not know 'None'"),
+        (("ollama", ""), "model: is not given"),
+        (("ollama", "qwen3", "hosted"), "Pass one of: auto, native, local"),
+        (("openai", "gpt-3.5-turbo-instruct"), "'gpt-3.5-turbo-instruct' of OpenAI Responses calls no tools"),
+        (("perplexity", "sonar"), "search.native.providers does not name perplexity"),
+        (("groq", "groq/compound", "auto", Needs(functions=True)), "calls no tools"),
+    ],
+)
+def test_bad_input_is_named(arguments: Any, said: str) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        plan(*arguments)
+
+
+def test_what_the_caller_knows_better() -> None:
+    with pytest.raises(InvalidRequest, match="calls no tools"):
+        plan("ollama", "tiny", calls_tools=False)
+    with pytest.raises(InvalidRequest, match="Pass one of: api"):
+        plan("ollama", "tiny", cloud="vertex")
+    with pytest.raises(InvalidRequest, match="has no hosted tool 'web_search_1999'"):
+        plan("anthropic", "claude-sonnet-5", tool="web_search_1999")
+
+
+@pytest.mark.req("B7")
+def test_the_operators_lists_hold_for_hosted_search_too() -> None:
+    settings = Settings.model_validate({"policy": {"allowed_domains": ["python.org"], "blocked_domains": ["bad.org"]}})
+    found = plan("anthropic", "claude-sonnet-5", "auto", Needs(allowed_domains=("docs.python.org",)), settings=settings)
+    assert (found.path, found.needs.allowed_domains, found.needs.blocked_domains) == (
+        "native",
+        ("docs.python.org",),
+        (),
+    )
+    with pytest.raises(InvalidRequest, match="the other allowed domains let through"):
+        plan("anthropic", "claude-sonnet-5", "auto", Needs(allowed_domains=("a.org",)), settings=settings)
+
+
+LABELS = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(".".join)
+DOMAINS = st.lists(LABELS.map(lambda name: f"{name}.org"), max_size=4, unique=True).map(tuple)
+
+
+@given(ours=DOMAINS, theirs=DOMAINS, host=LABELS)
+def test_common_lists_let_through_what_both_let_through(
+    ours: tuple[str, ...], theirs: tuple[str, ...], host: str
+) -> None:
+    name = f"{host}.org"
+    both = DomainPolicy(ours).permits(name) and DomainPolicy(theirs).permits(name)
+    try:
+        assert DomainPolicy(common(ours, theirs)).permits(name) == both
+    except InvalidRequest:
+        assert not both
+
+
+@given(allowed=DOMAINS, blocked=DOMAINS, host=LABELS)
+def test_simplified_lists_mean_the_same(allowed: tuple[str, ...], blocked: tuple[str, ...], host: str) -> None:
+    name = f"{host}.org"
+    before = DomainPolicy(allowed, blocked).permits(name)
+    try:
+        assert DomainPolicy(*simplified(allowed, blocked)).permits(name) == before
+    except InvalidRequest:
+        assert not before
+
+
+NEEDS = st.builds(
+    Needs,
+    max_uses=st.none() | st.integers(1, 5),
+    allowed_domains=DOMAINS,
+    blocked_domains=DOMAINS,
+    time_range=st.sampled_from(get_args(TimeRange)),
+    location=st.none() | st.builds(Location, country=st.just("DE"), city=st.none() | st.just("Bonn")),
+    functions=st.booleans(),
+)
+
+
+@given(
+    api=st.sampled_from(sorted(load_matrix().apis)),
+    model=st.sampled_from(["gpt-5", "gemini-2.5-pro", "gemini-3-pro", "sonar", "grok-4", "claude-sonnet-5", "x"]),
+    mode=st.sampled_from(get_args(Mode)),
+    needs=NEEDS,
+)
+def test_a_native_plan_honours_every_need(api: str, model: str, mode: Mode, needs: Needs) -> None:
+    try:
+        found = plan(api, model, mode, needs, settings=EVERYBODY)
+    except (InvalidRequest, NativeUnsupported):
+        return
+    assert found.path == mode or mode == "auto"
+    assert (found.hosted is not None) == (found.path == "native") == bool(found.tool)
+    if found.path == "native" and found.hosted:
+        assert found.hosted.functions or not needs.functions
+        assert found.hosted.max_uses != "no" or needs.max_uses is None
+        assert found.hosted.recency or needs.time_range == "all"

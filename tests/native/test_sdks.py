@@ -1,0 +1,197 @@
+"""The vendors' own SDKs send each prepared request to a server that speaks their wire, and read the answer back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from google import genai
+from google.genai import types
+
+from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, responses
+from components.model_bodies import anthropic as anthropic_tool
+from groundwire.native import Location, Needs, hosted_definition, prepare
+from groundwire.testing import World
+from groundwire.testing.models import Call, Cite, ModelServer, Say, script
+
+pytestmark = pytest.mark.timeout(30)
+
+NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))
+
+
+@pytest.fixture
+def models(world: World) -> ModelServer:
+    return world.add(ModelServer(script(end=Say("Something is new.", cites=(Cite(url="https://a.org/x", title="X"),)))))
+
+
+def sent_to(models: ModelServer) -> dict[str, Any]:
+    whole = models.requests[-1].json()
+    assert isinstance(whole, dict)
+    return whole
+
+
+@pytest.mark.req("C1", "K6", "B7")
+@pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318"])
+def test_anthropic(models: ModelServer, tool: str | None) -> None:
+    client = anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0)
+    body = body_of("anthropic", anthropic_tool(), anthropic_tool("add", ADD), model="claude-opus-4-8")
+    request = prepare(body, "anthropic", needs=Needs(max_uses=2, allowed_domains=("a.org",)), tool=tool)
+    answer = client.messages.create(**request)
+    assert sent_to(models) == json.loads(json.dumps(request))
+    use, result, text = answer.content
+    assert isinstance(use, anthropic.types.ServerToolUseBlock)
+    assert use.name == "web_search"
+    assert isinstance(result, anthropic.types.WebSearchToolResultBlock)
+    assert isinstance(result.content, list)
+    assert [row.url for row in result.content] == ["https://a.org/x"]
+    assert isinstance(text, anthropic.types.TextBlock)
+    assert text.citations
+    assert isinstance(text.citations[0], anthropic.types.CitationsWebSearchResultLocation)
+    with client.messages.stream(**request) as stream:
+        final = stream.get_final_message()
+    assert final.content[2].to_dict()["text"] == "Something is new."
+    assert answer.usage.server_tool_use
+    assert answer.usage.server_tool_use.web_search_requests == 1
+
+
+@pytest.mark.req("K3", "K6", "B7")
+def test_openai_responses(models: ModelServer) -> None:
+    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    body = body_of("openai_responses", responses("add", ADD), responses(), reasoning={"effort": "low"})
+    request = prepare(body, "openai", needs=Needs(max_uses=2, allowed_domains=("a.org",), location=NEEDS.location))
+    answer = client.responses.create(**request)
+    assert sent_to(models) == request
+    call, message = answer.output
+    assert isinstance(call, openai.types.responses.ResponseFunctionWebSearch)
+    assert isinstance(message, openai.types.responses.ResponseOutputMessage)
+    part = message.content[0]
+    assert isinstance(part, openai.types.responses.ResponseOutputText)
+    assert part.annotations[0].type == "url_citation"
+    assert isinstance(answer.tools[1], openai.types.responses.WebSearchTool)
+    assert answer.tools[1].filters
+    assert answer.tools[1].filters.allowed_domains == ["a.org"]
+    with client.responses.stream(**request) as stream:
+        kinds = [event.type for event in stream]
+        assert stream.get_final_response().output_text == "Something is new."
+    assert "response.web_search_call.searching" in kinds
+    with pytest.raises(openai.BadRequestError, match="minimal"):
+        client.responses.create(**{**request, "reasoning": {"effort": "minimal"}})
+    ours = prepare({**body, "reasoning": {"effort": "minimal"}}, "openai")
+    assert client.responses.create(**ours).output_text == "Something is new."
+
+
+@pytest.mark.req("C2", "B7")
+def test_openai_chat(models: ModelServer) -> None:
+    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=Needs(location=NEEDS.location))
+    answer = client.chat.completions.create(**request)
+    assert sent_to(models) == request
+    assert answer.model == "gpt-4o-search-preview"
+    annotations = answer.choices[0].message.annotations
+    assert annotations
+    assert annotations[0].url_citation.url == "https://a.org/x"
+    with pytest.raises(openai.BadRequestError, match="temperature"):
+        client.chat.completions.create(**request, temperature=0)
+    ours = prepare(body_of("openai_chat", chat(), temperature=0), "openai")
+    assert client.chat.completions.create(**ours).choices[0].message.content == "Something is new."
+
+
+@pytest.mark.parametrize("api", ["ollama", "vllm", "openrouter", "groq", "perplexity", "xai_chat", "mistral_chat"])
+def test_chat_of_the_others(models: ModelServer, api: str) -> None:
+    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    request = prepare(body_of(api, hosted_definition()), api, settings=EVERYBODY)
+    raw = client.post("/chat/completions", body=request, cast_to=openai.types.chat.ChatCompletion)
+    assert raw.choices[0].message.content == "Something is new."
+    hosted = api in ("openrouter", "groq")
+    assert bool(raw.choices[0].message.annotations) == (hosted or api == "perplexity")
+
+
+@pytest.mark.parametrize(("needs", "hosted"), [(Needs(allowed_domains=("a.org",)), True), (Needs(max_uses=1), False)])
+def test_xai(models: ModelServer, needs: Needs, hosted: bool) -> None:
+    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    request = prepare(body_of("xai", responses()), "xai", settings=EVERYBODY, needs=needs)
+    answer = client.responses.create(**request)
+    assert (answer.output[0].type == "web_search_call") == hosted
+
+
+@pytest.mark.parametrize("snake", [True, False])
+@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-2.5-flash"])
+def test_gemini(models: ModelServer, snake: bool, model: str) -> None:
+    client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=models.url))
+    tools = [{"function_declarations": [_snake(declaration()), _snake(declaration("add", ADD))]}]
+    if snake:
+        request: dict[str, Any] = {"model": model, "contents": "What is new?", "config": {"tools": tools}}
+        request = prepare(request, "gemini", settings=EVERYBODY, needs=Needs(time_range="w"))
+    else:
+        whole = prepare(
+            {"contents": "What is new?", "tools": [{"functionDeclarations": [declaration(), declaration("add", ADD)]}]},
+            "gemini",
+            model=model,
+            settings=EVERYBODY,
+            needs=Needs(time_range="w"),
+        )
+        config = types.GenerateContentConfig.model_validate(
+            {"tools": whole["tools"], **({"tool_config": whole["toolConfig"]} if "toolConfig" in whole else {})}
+        )
+        request = {"model": model, "contents": whole["contents"], "config": config}
+    answer = client.models.generate_content(**request)
+    assert answer.text == "Something is new."
+    wire = sent_to(models)
+    assert answer.candidates
+    grounding = answer.candidates[0].grounding_metadata
+    if model.startswith("gemini-3"):
+        assert len(wire["tools"][0]["googleSearch"]["timeRangeFilter"]) == 2
+        assert wire["toolConfig"] == {"includeServerSideToolInvocations": True}
+        assert [one["name"] for one in wire["tools"][1]["functionDeclarations"]] == ["add"]
+        assert grounding
+        assert grounding.web_search_queries == ["a question"]
+    else:
+        assert [one["name"] for one in wire["tools"][0]["functionDeclarations"]] == ["web_search", "add"]
+        assert grounding is None
+    assert "".join(part.text or "" for part in client.models.generate_content_stream(**request)) == "Something is new."
+
+
+def _snake(one: dict[str, Any]) -> dict[str, Any]:
+    return {("parameters_json_schema" if key == "parametersJsonSchema" else key): value for key, value in one.items()}
+
+
+@pytest.mark.req("C3")
+def test_a_model_that_searches_by_us_calls_our_function(world: World) -> None:
+    models = world.add(ModelServer(script(Call("web_search", {"query": "rank fusion"}), end=Say("Done."))))
+    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    request = prepare(body_of("ollama", hosted_definition()), "ollama")
+    answer = client.chat.completions.create(**request)
+    calls = answer.choices[0].message.tool_calls
+    assert calls
+    assert calls[0].type == "function"
+    assert (calls[0].function.name, json.loads(calls[0].function.arguments)) == ("web_search", {"query": "rank fusion"})
+    messages = [
+        *request["messages"],
+        answer.choices[0].message.to_dict(),
+        {"role": "tool", "tool_call_id": calls[0].id, "content": "Found."},
+    ]
+    again = client.chat.completions.create(**{**request, "messages": messages})
+    assert again.choices[0].message.content == "Done."
+    with client.chat.completions.stream(**request) as stream:
+        whole = stream.get_final_completion()
+    assert whole.choices[0].message.tool_calls
+    assert whole.choices[0].message.tool_calls[0].function.arguments == '{"query": "rank fusion"}'
+
+
+def test_the_server_refuses_what_the_services_refuse(models: ModelServer) -> None:
+    openai_client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    anthropic_client = anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0)
+    for body in (
+        body_of("openai_chat", {"type": "web_search"}),
+        body_of("openai_chat", web_search_options={}),
+        body_of("openai_chat", tools=[]),
+    ):
+        with pytest.raises(openai.BadRequestError):
+            openai_client.chat.completions.create(**body)
+    both = {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a"], "blocked_domains": ["b"]}
+    for tools in ([both], [{"type": "web_search", "name": "web_search"}], [anthropic_tool(), anthropic_tool()]):
+        with pytest.raises(anthropic.BadRequestError):
+            anthropic_client.messages.create(**body_of("anthropic", *tools))
