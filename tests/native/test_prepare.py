@@ -84,6 +84,17 @@ def test_what_a_hosted_tool_says_is_never_dropped() -> None:
             prepare(body_of("anthropic", asked), plan("anthropic", "claude-sonnet-5"))
 
 
+def test_another_apis_hosted_tool_is_translated() -> None:
+    foreign = {"type": "web_search_20250305", "name": "web_search", "max_uses": 2, "allowed_domains": ["a.org"]}
+    sent = prepare(body_of("openai_responses", foreign), "openai")
+    assert sent["tools"] == [{"type": "web_search", "filters": {"allowed_domains": ["a.org"]}}]
+    assert sent["max_tool_calls"] == 2
+    theirs = {"type": "web_search", "filters": {"allowed_domains": ["a.org"]}}
+    assert prepare(body_of("anthropic", theirs), "anthropic")["tools"] == [
+        {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.org"]}
+    ]
+
+
 @pytest.mark.req("C2")
 def test_openai_chat_as_document_c_has_it() -> None:
     add = chat("add", ADD)
@@ -385,3 +396,90 @@ def test_the_same_for_gemini(before: list[Any], after: list[Any], model: str, ne
     declared = [one for each in sent["tools"] for one in each.get("functionDeclarations", ())]
     assert [id(one) for one in declared if one.get("name") != "web_search"] == [id(one) for one in (*before, *after)]
     assert any("codeExecution" in each for each in sent["tools"])
+
+
+KEYS = st.sampled_from(
+    [
+        "type",
+        "name",
+        "function",
+        "parameters",
+        "input_schema",
+        "properties",
+        "required",
+        "query",
+        "filters",
+        "toolSpec",
+        "functionDeclarations",
+        "googleSearch",
+        "allowed_domains",
+        "blocked_domains",
+        "max_uses",
+        "tools",
+        "enabled_tools",
+        "user_location",
+        "location",
+        "effort",
+        "functionCallingConfig",
+        "allowedFunctionNames",
+    ]
+)
+BODY_KEYS = st.sampled_from(
+    [
+        "tool_choice",
+        "toolConfig",
+        "config",
+        "reasoning",
+        "compound_custom",
+        "search_settings",
+        "web_search_options",
+        "max_tool_calls",
+        "model",
+        "messages",
+        "input",
+        "contents",
+        "inputs",
+    ]
+)
+WORDS = st.sampled_from(["web_search", "function", "groundwire:web_search", "custom", "allowed_tools", "query", "x"])
+SEARCHES: list[dict[str, Any]] = [
+    chat(),
+    responses(),
+    anthropic(),
+    bedrock(),
+    hosted_definition(),
+    {"functionDeclarations": [declaration()]},
+    {"googleSearch": {}},
+    {"type": "web_search"},
+    {"type": "web_search_20250305", "name": "web_search"},
+    {"type": "openrouter:web_search"},
+]
+
+
+def odd(depth: int = 2) -> st.SearchStrategy[Any]:
+    """Return values as a careless caller writes them, with the keys that matter."""
+    simple = st.none() | st.booleans() | st.integers(-2, 3) | WORDS
+    inner = simple if depth == 0 else odd(depth - 1)
+    return simple | st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4)
+
+
+@given(
+    api=st.sampled_from(sorted(load_matrix().apis)),
+    tools=odd(3) | st.lists(odd(2), max_size=3),
+    more=st.dictionaries(BODY_KEYS, odd(2), max_size=3),
+    search=st.none() | st.builds(dict.__or__, st.sampled_from(SEARCHES), st.dictionaries(KEYS, odd(1), max_size=2)),
+    needs=NEEDS,
+    own=st.booleans(),
+)
+def test_whatever_a_body_is_the_answer_is_a_body_or_an_error_of_ours(
+    api: str, tools: Any, more: dict[str, Any], search: Any, needs: Needs, own: bool
+) -> None:
+    body = {**body_of(api), "tools": [*tools, search] if isinstance(tools, list) and search else tools, **more}
+    frozen = json.dumps(body)
+    ours = (plain("web_search"), plain("open_page")) if own else ()
+    try:
+        sent = prepare(body, api, needs=needs, settings=EVERYBODY, tools=ours, now=NOW)
+    except GroundwireError:
+        sent = {}
+    assert json.dumps(body) == frozen
+    json.dumps(sent)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from groundwire.native.planner import Plan
-from groundwire.native.requests.common import Body, Found, approximate, lowest, replaced, with_tools
+from groundwire.native.requests.common import Body, Found, approximate, lowest, own, replaced, with_tools
 
 __all__ = ["to_native"]
 
@@ -16,7 +16,7 @@ _KEPT = ("cache_control", "defer_loading")  # what a function tool and a server 
 
 def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
     """Return the body with the server tool in the search's place."""
-    kept = found.tool if found.kind == "native" else {key: found.tool[key] for key in _KEPT if key in found.tool}
+    kept = own(found, plan) or {key: found.tool[key] for key in _KEPT if key in found.tool}
     tool: Body = {**kept, "type": plan.tool, "name": "web_search"}
     needs = plan.needs
     limit = lowest(needs.max_uses, tool.get("max_uses"))

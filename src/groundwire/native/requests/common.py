@@ -23,6 +23,7 @@ __all__ = [
     "is_search",
     "kind_of",
     "lowest",
+    "own",
     "replaced",
     "the_one",
     "with_tools",
@@ -133,6 +134,14 @@ def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | Non
 def replaced(found: Found, *new: Mapping[str, Any]) -> list[Any]:
     """Return the tools with others in the search's place; all the rest are the same objects in the same order."""
     return [*found.tools[: found.index], *new, *found.tools[found.index + 1 :]]
+
+
+def own(found: Found, plan: Plan) -> Mapping[str, Any]:
+    """Return the search as it stands in the request if it is this API's own hosted tool, and nothing otherwise."""
+    usual = plan.api.hosted.tool if plan.api.hosted else ""
+    kind = str(found.tool.get("type"))
+    known = kind in (plan.tool, usual, *(version.tool for version in plan.api.versions))
+    return found.tool if found.kind == "native" and (known or kind.startswith("web_search_preview")) else {}
 
 
 def with_tools(body: Mapping[str, Any], tools: list[Any], **more: Any) -> Body:

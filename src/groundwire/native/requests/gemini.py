@@ -14,16 +14,20 @@ from groundwire.native.definitions import FunctionTool, read, write
 from groundwire.native.planner import Plan
 from groundwire.native.requests.common import Body, Found, kind_of, the_one
 
-__all__ = ["find", "has_functions", "to_local", "to_native", "tools_of"]
+__all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of"]
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
 
 
+def is_call(body: Mapping[str, Any]) -> bool:
+    """Tell whether a request is the arguments of the SDK's function, and no body of the REST API."""
+    return isinstance(body.get("config"), Mapping)
+
+
 def tools_of(body: Mapping[str, Any]) -> Any:
     """Return the tools of a request, wherever they are."""
-    config = body.get("config")
-    return config.get("tools") if isinstance(config, Mapping) else body.get("tools")
+    return body["config"].get("tools") if is_call(body) else body.get("tools")
 
 
 def find(tools: Sequence[Any], names: Collection[str]) -> Found | None:
@@ -52,7 +56,7 @@ def has_functions(found: Found, names: Collection[str]) -> bool:
 
 def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
     """Return the body with Google Search in it, and with the flag that lets it stand beside functions."""
-    snake = "config" in body
+    snake = is_call(body)
     key = "google_search" if snake else "googleSearch"
     given = next((found.tool[name] for name in _SEARCHES if name in found.tool), None)
     search: Body = dict(given) if isinstance(given, Mapping) else {}
@@ -78,8 +82,8 @@ def to_local(body: Mapping[str, Any], found: Found, tools: Sequence[FunctionTool
     """Return the body with function declarations in the search's place."""
     if found.kind == "declared" and not tools:
         return dict(body)
-    key = _DECLARATIONS["config" in body]
-    schema = "parameters_json_schema" if "config" in body else "parametersJsonSchema"
+    key = _DECLARATIONS[is_call(body)]
+    schema = "parameters_json_schema" if is_call(body) else "parametersJsonSchema"
     new = [write(tool, "gemini") for tool in tools]
     new = [{schema if name == "parametersJsonSchema" else name: value for name, value in one.items()} for one in new]
     left = list(_left(found))
@@ -142,8 +146,7 @@ def _with_schema(declaration: object) -> object:
 
 
 def _tool_config(body: Mapping[str, Any]) -> Any:
-    config = body.get("config")
-    return config.get("tool_config") if isinstance(config, Mapping) else body.get("toolConfig")
+    return body["config"].get("tool_config") if is_call(body) else body.get("toolConfig")
 
 
 def _config(given: Any, name: str, *, flag: bool, snake: bool) -> Any:
@@ -167,7 +170,7 @@ def _config(given: Any, name: str, *, flag: bool, snake: bool) -> Any:
 
 
 def _with(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> Body:
-    if "config" in body:
+    if is_call(body):
         config = {**body["config"], "tools": tools, "tool_config": tool_config}
         return {**body, "config": _without_none(config, "tool_config")}
     return _without_none({**body, "tools": tools, "toolConfig": tool_config}, "toolConfig")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from groundwire.native.planner import Plan
-from groundwire.native.requests.common import Body, Found, approximate, lowest, replaced, with_tools
+from groundwire.native.requests.common import Body, Found, approximate, lowest, own, replaced, with_tools
 
 __all__ = ["hosted_choice", "to_native"]
 
@@ -18,10 +18,12 @@ def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) 
     A limit of searches becomes `max_tool_calls`, which counts the calls of all hosted tools together.
     """
     needs = plan.needs
-    tool: Body = {**(found.tool if found.kind == "native" else {}), "type": plan.tool}
+    tool: Body = {**own(found, plan), "type": plan.tool}
     if needs.allowed_domains or needs.blocked_domains:
         filters = {key: list(getattr(needs, key)) for key in ("allowed_domains", "blocked_domains")}
-        tool["filters"] = {**(tool.get("filters") or {}), **{key: value for key, value in filters.items() if value}}
+        given = tool.get("filters")
+        new = {key: value for key, value in filters.items() if value}
+        tool["filters"] = {**(given if isinstance(given, Mapping) else {}), **new}
     if place := approximate(needs):
         tool["user_location"] = place
     changes: Body = {}

@@ -13,6 +13,7 @@ from groundwire.native.requests.common import (
     approximate,
     choice_without,
     lowest,
+    own,
     replaced,
     with_tools,
 )
@@ -23,7 +24,7 @@ __all__ = ["to_native"]
 def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
     """Return the body with the server tool in the search's place."""
     needs = plan.needs
-    kept = found.tool if found.kind == "native" else {}
+    kept = own(found, plan)
     given = kept.get("parameters")
     parameters: Body = dict(given) if isinstance(given, Mapping) else {}
     limit = lowest(needs.max_uses, parameters.get("max_uses"))

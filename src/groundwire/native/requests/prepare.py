@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
-from groundwire.native.definitions import WEB_SEARCH, FunctionTool, hosted_definition, needs_of, read
-from groundwire.native.matrix import Api, Matrix, load_matrix
+from groundwire.native.definitions import WEB_SEARCH, FunctionTool, hosted_definition, read
+from groundwire.native.matrix import Api, Matrix
 from groundwire.native.needs import NO_NEEDS, Needs
 from groundwire.native.planner import Mode, Plan, plan
 from groundwire.native.requests import (
@@ -26,7 +26,8 @@ from groundwire.native.requests import (
     perplexity,
     xai,
 )
-from groundwire.native.requests.common import SEARCH, Body, Builder, Found, find
+from groundwire.native.requests.common import Body, Builder, Found
+from groundwire.native.requests.facts import Facts, api_of, asked_by, facts_of, put_tools, tools_of
 from groundwire.settings import Settings
 
 __all__ = ["plan_for", "prepare"]
@@ -45,19 +46,6 @@ _BUILDERS: Mapping[str, Builder] = MappingProxyType(
         "xai": xai.to_native,
     }
 )
-_OWN_NAMES = ("web_search", "search")  # document C's and document K's tool
-_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
-_STATE = ("previous_response_id", "conversation", "prompt")  # with which a Responses request needs no input
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What a request says that matters for a plan."""
-
-    found: Found | None
-    functions: bool
-    effort: str | None
-    parameters: tuple[str, ...]
 
 
 def plan_for(
@@ -92,9 +80,9 @@ def plan_for(
     Raises:
         InvalidRequest: the body is none of this API, or an argument is wrong. NativeUnsupported: see `plan`.
     """
-    row = _row(body, api, matrix)
-    facts = _facts(body, row, tools)
-    asked = (needs or NO_NEEDS).also(_asked(facts.found))
+    row = api_of(body, api, matrix)
+    facts = facts_of(body, row, tools)
+    asked = (needs or NO_NEEDS).also(asked_by(facts.found))
     if tool is None and facts.found is not None and facts.found.kind == "native":
         written = facts.found.tool.get("type")
         tool = written if written in [version.tool for version in row.versions] else None
@@ -155,10 +143,10 @@ def prepare(
         InvalidRequest: the body is none of this API (no messages, for one), has two searches, or has a tool of the
             caller's own by the name of ours. NativeUnsupported: hosted search is demanded and cannot be used.
     """
-    row = _row(body, how.api if isinstance(how, Plan) else how, None)
-    if add and _facts(body, row, tools).found is None:
-        body = _put(body, row, [*_tools(body, row), hosted_definition(needs or NO_NEEDS)])
-    facts = _facts(body, row, tools)
+    row = api_of(body, how.api if isinstance(how, Plan) else how, None)
+    if add and facts_of(body, row, tools).found is None:
+        body = put_tools(body, row, [*tools_of(body, row), hosted_definition(needs or NO_NEEDS)])
+    facts = facts_of(body, row, tools)
     if facts.found is None:
         return dict(body)
     if isinstance(how, Plan):
@@ -190,87 +178,13 @@ def _local(body: Mapping[str, Any], found: Found, row: Api, tools: Sequence[Func
         return dict(body)
     ours = tools or (found.function or WEB_SEARCH,)
     if row.wire == "bedrock":
-        return _put(body, row, local.local_tools(found, ours, row.wire))
+        return put_tools(body, row, local.local_tools(found, ours, row.wire))
     return local.to_local(body, found, ours, row.wire)
 
 
-def _row(body: object, api: str | Api, matrix: Matrix | None) -> Api:
-    """Return the API of a request, after a look at whether it is a request of that API at all."""
-    if not isinstance(body, Mapping):
-        raise InvalidRequest(
-            "body", f"must be an object, not {type(body).__name__}", "Pass the request as a dictionary."
-        )
-    row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api, body)
-    talk = body.get(row.body)
-    if not talk and not (row.wire == "responses" and any(body.get(key) for key in _STATE)):
-        what = "is empty" if row.body in body else "is missing"
-        raise InvalidRequest(
-            row.body, f"{what} in the body of a request to {row.title}", "Pass the conversation there."
-        )
-    return row
-
-
-def _facts(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) -> _Facts:
-    names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
-    tools = _tools(body, row)
-    found = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
-    mine = {tool.name for tool in ours}
-    if found is None:
-        functions = False
-    elif row.wire == "gemini":
-        functions = gemini.has_functions(found, names)
-    else:
-        functions = any((one := read(tool)) is not None and one.name not in mine for tool in found.others)
-    reasoning = body.get("reasoning")
-    effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
-    parameters = tuple(key for key, value in body.items() if value is not None)
-    return _Facts(found, functions, effort if isinstance(effort, str) else None, parameters)
-
-
-def _tools(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
-    if row.wire == "bedrock":
-        config = body.get("toolConfig")
-        tools = config.get("tools") if isinstance(config, Mapping) else None
-    else:
-        tools = gemini.tools_of(body) if row.wire == "gemini" else body.get("tools")
-    if tools is None:
-        return ()
-    if not isinstance(tools, (list, tuple)):
-        raise InvalidRequest("tools", f"must be a list, not {type(tools).__name__}", "Pass a list of tools.")
-    return tools
-
-
-def _put(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
-    """Return a body with other tools, wherever this API has them."""
-    key = "toolConfig" if row.wire == "bedrock" else "config" if row.wire == "gemini" and "config" in body else ""
-    if not key:
-        return {**body, "tools": list(tools)}
-    given = body.get(key)
-    return {**body, key: {**(given if isinstance(given, Mapping) else {}), "tools": list(tools)}}
-
-
-def _asked(found: Found | None) -> Needs:
-    """Return what the search in a body asks for: ours, or an API's own hosted tool in whichever API's words."""
-    if found is None or found.kind not in ("hosted", "native"):
-        return NO_NEEDS
-    tool = found.tool
-    if found.kind == "hosted":
-        return needs_of(tool)
-    options: dict[str, Any] = {}
-    for part in (tool, *(tool.get(key) for key in ("filters", "parameters", "googleSearch", "google_search"))):
-        if isinstance(part, Mapping):
-            options |= {key: value for key, value in part.items() if value}
-    blocked = [options[key] for key in _BLOCKED if key in options]
-    return Needs(
-        max_uses=options.get("max_uses"),
-        allowed_domains=options.get("allowed_domains", ()),
-        blocked_domains=blocked[0] if blocked else (),
-    )
-
-
-def _fitting(chosen: Plan, body: Mapping[str, Any], facts: _Facts) -> Plan:
+def _fitting(chosen: Plan, body: Mapping[str, Any], facts: Facts) -> Plan:
     """Return the plan for this body, or say why it does not fit."""
-    both = chosen.needs.also(_asked(facts.found))
+    both = chosen.needs.also(asked_by(facts.found))
     limit = both.max_uses
     if replace(both, max_uses=None, functions=False) != replace(chosen.needs, max_uses=None, functions=False):
         raise InvalidRequest(

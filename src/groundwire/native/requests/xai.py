@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from groundwire.native.planner import Plan
-from groundwire.native.requests.common import Body, Found, approximate, replaced, with_tools
+from groundwire.native.requests.common import Body, Found, approximate, own, replaced, with_tools
 from groundwire.native.requests.openai_responses import hosted_choice
 
 __all__ = ["to_native"]
@@ -16,7 +16,7 @@ __all__ = ["to_native"]
 def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
     """Return the body with the hosted tool in the search's place."""
     needs = plan.needs
-    tool: Body = {**(found.tool if found.kind == "native" else {}), "type": plan.tool}
+    tool: Body = {**own(found, plan), "type": plan.tool}
     if needs.allowed_domains:
         tool["filters"] = {"allowed_domains": list(needs.allowed_domains)}
     elif needs.blocked_domains:
