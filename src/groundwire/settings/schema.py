@@ -99,6 +99,14 @@ class ReadSettings(_Section):
     """Seconds for reading a page, all attempts together."""
     max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
     """The most bytes of a page's body, on the wire and again after decompression."""
+    robots: bool = True
+    """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
+    robots_exceptions: Words = ()
+    """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
+    delay: float = Field(default=0.0, ge=0, le=60)
+    """Seconds between two requests to one site; a longer `Crawl-delay` of its robots.txt counts, up to ten seconds."""
+    per_host: int = Field(default=6, ge=1, le=100)
+    """The most requests to one site at once, in each process."""
 
 
 class SessionSettings(_Section):
@@ -158,6 +166,10 @@ class PolicySettings(_Section):
     """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
     allow_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
+    open_only: Literal["any", "known"] = "any"
+    """Which addresses may be opened: any, or only those known to the session, from the user, results or opened pages."""
+    secret_variables: Words = ()
+    """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
 
 
 class NetworkSettings(_Section):
