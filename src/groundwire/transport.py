@@ -138,6 +138,19 @@ class Visit:
 class Gate(Protocol):
     """Decides whether and when a page may be asked for, each redirect's target too."""
 
+    async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
+        """See that a page may be read at all.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+            remote: Whether somebody else will read it for us.
+
+        Raises:
+            BlockedByPolicy, PageError: it may not.
+        """
+        ...
+
     def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[Visit]:
         """Return a block in which one address may be asked; entering it waits for its turn.
 

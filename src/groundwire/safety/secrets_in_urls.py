@@ -41,9 +41,9 @@ _LONG = 24  # characters from which letters alone may be random
 _WORDS = frozenset(
     re.findall(
         r"\w+",
-        "accesstoken apikey apitoken authtoken bearer clientsecret credential credentials csrf csrftoken hdnea hdntl "
-        "hdnts hmac idtoken jsessionid jwt otp passcode passphrase passwd password phpsessid privatekey pwd refreshtoken secret sessid "
-        "sessionid sessiontoken signature token xsrf",
+        "accesstoken apikey apitoken authtoken bearer clientsecret credential credentials csrf csrftoken hdnea "
+        "hdntl hdnts hmac idtoken jsessionid jwt otp passcode passphrase passwd password phpsessid privatekey pwd "
+        "refreshtoken secret sessid sessionid sessiontoken signature token xsrf",
     )
 )
 _PAIRS = frozenset(

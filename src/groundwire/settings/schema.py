@@ -167,7 +167,7 @@ class PolicySettings(_Section):
     allow_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
     open_only: Literal["any", "known"] = "any"
-    """Which addresses may be opened: any, or only those known to the session, from the user, results or opened pages."""
+    """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
     secret_variables: Words = ()
     """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
 
