@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByRobots, DeadlineExceeded, PagePaced, PageUnavailable
@@ -26,6 +26,7 @@ __all__ = ["Manners"]
 
 _LONGEST_DELAY = 10.0  # seconds between two requests that a robots.txt may ask for
 _LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
+_MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
 _ASKING_FOR_REST = frozenset({429, 503})
 
 
@@ -43,7 +44,7 @@ class _Rules:
 
     delay: float
     """Seconds between two requests."""
-    said_by: str = field(default="the setting read.delay")
+    said_by: str
     """Who wants it."""
 
 
@@ -126,7 +127,9 @@ class Manners:
             yield visit
             return
         site = url.origin.partition("://")[2]
-        rules = _Rules(asked, "its robots.txt") if asked > self._delay else _Rules(self._delay)
+        rules = (
+            _Rules(asked, "its robots.txt") if asked > self._delay else _Rules(self._delay, "the setting read.delay")
+        )
         async with self._room(site, url, deadline):
             await self._rested(site, url, deadline)
             await self._turn(site, url, deadline, rules)
@@ -148,7 +151,7 @@ class Manners:
         room.users += 1
         try:
             try:
-                async with deadline.timeout():
+                async with asyncio.timeout(max(0.0, deadline.remaining() - _MARGIN)):
                     await room.free.acquire()
             except TimeoutError as error:
                 raise DeadlineExceeded(
