@@ -36,7 +36,7 @@ def permits(text: str, target: str) -> bool:
         ("User-agent: groundwirebot\nDisallow: /a", "/a", True),
         ("User-agent: one\nUser-agent: groundwire\nDisallow: /a", "/a", False),
         ("User-agent: groundwire\n\n# a remark\n\nDisallow: /a", "/a", False),
-        ("User-agent: groundwire\nAllow: /\nUser-agent: b\nAllow: /\nUser-agent: groundwire\nDisallow: /c", "/c", False),
+        ("User-agent: groundwire\nAllow: /\nUser-agent: b\nAllow:\nUser-agent: groundwire\nDisallow: /c", "/c", False),
         ("User-agent: one\nCrawl-delay: 3\nUser-agent: two\nDisallow: /", "/a", True),
         ("User-agent: *\nSitemap: https://x.test/s\nUser-agent: two\nDisallow: /a", "/a", False),
         ("Disallow: /", "/a", True),

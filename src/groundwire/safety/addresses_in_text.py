@@ -7,26 +7,24 @@ from collections.abc import Iterator
 from html import unescape
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.safety.urls import MAX_LENGTH, WebUrl, parse_url
 
 __all__ = ["addresses_in"]
 
-_FOUND = re.compile(
-    r"\]\(<?(?P<link>https?://[^\s<>]*?)>?(?:\s+[\"'(][^\n]*?)?\)(?!\))"  # [text](address "title")
-    r"|<(?P<angled>https?://[^\s<>]+)>"
-    r"|(?P<bare>https?://[^\s<>\"`\x00-\x1f]+)",
-    re.IGNORECASE,
-)
+_START = re.compile(r"https?://", re.IGNORECASE)
+_END = re.compile(r"[\s<>\"`\x00-\x1f]|\]\(")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # CommonMark 0.31, 2.4
 _AFTER = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # what follows an address in a sentence
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+_SIGNS = 20  # after an address
 _LONGEST = 1_000_000  # characters that are looked through
 
 
 def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
     """Return the http and https addresses in a text, each once, in their order.
 
-    Addresses of Markdown links, between angle brackets, and plain ones; full stops and brackets around these are left
-    out. What can be read in several ways (`&amp;`, brackets at the end) is returned in each.
+    Addresses of Markdown links, between angle brackets, and plain ones. What can be read in several ways (`&amp;`,
+    a full stop or a bracket at the end) is returned in each; an address within another is part of that one.
 
     Args:
         text: Any text.
@@ -41,23 +39,44 @@ def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
 
 
 def _read(text: str) -> Iterator[WebUrl]:
-    for match in _FOUND.finditer(text):
-        bare = match["bare"]
-        for one in (bare, _trimmed(bare)) if bare else (match["link"] or match["angled"],):
-            for address in dict.fromkeys((one, unescape(one))):
+    at = 0
+    while start := _START.search(text, at):
+        begin = start.start()
+        longest = min(begin + MAX_LENGTH, len(text))
+        end = _END.search(text, start.end(), longest)
+        address = text[begin : end.start() if end else longest]
+        if text[max(0, begin - 2) : begin] == "](":  # the address of a Markdown link
+            address = _to_closing(address)
+        at = begin + len(address)
+        for reading in dict.fromkeys((address, _trimmed(address))):
+            for spelling in dict.fromkeys((reading, unescape(reading), _ESCAPED.sub(r"\1", reading))):
                 try:
-                    yield parse_url(address)
+                    yield parse_url(spelling)
                 except (InvalidRequest, BlockedByPolicy):
                     continue
 
 
-def _trimmed(address: str) -> str:
-    """Return a plain address without the punctuation after it."""
-    while address:
-        last = address[-1]
-        opening = _PAIRS.get(last)
-        if last in _AFTER or (opening is not None and address.count(last) > address.count(opening)):
-            address = address[:-1]
-        else:
-            break
+def _to_closing(address: str) -> str:
+    """Return an address up to the bracket that closes the link; those within it come in pairs."""
+    depth = 0
+    for at, char in enumerate(address):
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+            if depth < 0:
+                return address[:at]
     return address
+
+
+def _trimmed(address: str) -> str:
+    """Return an address without the punctuation after it."""
+    end = len(address)
+    for _ in range(min(end, _SIGNS)):
+        last = address[end - 1]
+        opening = _PAIRS.get(last)
+        closes = opening is not None and address.count(last, 0, end) > address.count(opening, 0, end)
+        if last not in _AFTER and not closes:
+            break
+        end -= 1
+    return address[:end]

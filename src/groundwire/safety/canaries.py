@@ -36,10 +36,10 @@ class Canaries:
             if len(_bare(secret)) < _SHORTEST:
                 continue
             for form in filter(None, map(_bare, _forms(secret))):
+                self._parts.setdefault(len(form), set()).add(form)
                 size = min(len(form), max(_PART, len(form) // 2))
-                parts = self._parts.setdefault(size, set())
                 windows = (form[at : at + size] for at in range(len(form) - size + 1))
-                parts.update(part for part in windows if size == len(form) or _is_mixed(part))
+                self._parts.setdefault(size, set()).update(filter(_is_mixed, windows))
 
     def found_in(self, text: str) -> bool:
         """Tell whether a text holds one of them, or half of one."""

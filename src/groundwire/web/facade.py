@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Self, cast, get_args
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from groundwire.cassette import Cassette, choose_cassette
@@ -63,6 +66,8 @@ from groundwire.web.searching import Searching
 from groundwire.web.telling import page_done, search_done
 
 __all__ = ["Web"]
+
+_logger = logging.getLogger(__name__)
 
 _LONGEST_PAGE = 10_000_000  # characters
 _LONGEST_TIMEOUT = 600  # seconds
@@ -136,7 +141,7 @@ class Web:
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._known = KnownAddresses(self._store) if settings.policy.open_only == "known" else None
         self._manners = self._transports.pages.gate = _manners(settings, self._transports.pages, self._store)
-        canaries = Canaries((*_all_keys(settings), *_named_secrets(settings, os.environ)))
+        canaries = Canaries(_secrets(settings, os.environ))
         self._searching = Searching(
             settings=settings,
             chain=self._chain,
@@ -387,11 +392,19 @@ def _all_keys(settings: Settings) -> Iterator[str]:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
 
-def _named_secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values that the operator has named as secrets."""
+def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield what must go out in no address and no query: keys, passwords, and what the operator has named."""
+    yield from _all_keys(settings)
+    yield from (key.get_secret_value() for key in settings.keys.values())
+    for address in (settings.network.proxy, settings.storage.url):
+        with suppress(ValueError):
+            yield unquote(urlsplit(address).password or "")
     for name in settings.policy.secret_variables:
-        if value := environment.get(name, "").strip():
-            yield value
+        given = settings.secret(name)
+        value = given.get_secret_value() if given is not None else environment.get(name, "")
+        if not value.strip():
+            _logger.warning("policy.secret_variables names %s, which is not set", name)
+        yield value.strip()
 
 
 def _manners(settings: Settings, pages: Transport, store: Store) -> Manners:

@@ -27,6 +27,8 @@ from groundwire.web.telling import cost_of
 
 __all__ = ["Opening"]
 
+_AT_ONCE = 50_000  # characters that are looked through without a thread
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
@@ -79,8 +81,9 @@ class Opening:
             await asyncio.shield(budget.charge(cost_of(attempts)))
         await budget.read(page.content_length)
         if self.known is not None:
-            here = addresses_in(f"<{page.final_url}>")
-            await self.known.note(budget.session, "pages", (*here, *addresses_in(page.content)))
+            shown = f"<{page.final_url}>\n{page.content}"
+            links = addresses_in(shown) if len(shown) < _AT_ONCE else await asyncio.to_thread(addresses_in, shown)
+            await self.known.note(budget.session, "pages", links)
         return page
 
     async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
