@@ -86,6 +86,10 @@ class TestRobots:
             await web.open_page(f"{site.url}/open")
             site.robots = Reply.text("", status=500)
         async with Web(settings(), read_providers=[reader]) as web:
+            with pytest.raises(PageUnavailable):
+                await web.open_page(f"{site.url}/private/a")
+            site.fail(Fault.reset(), times=None, when=about_robots)
+        async with Web(settings(), read_providers=[reader]) as web:
             await web.open_page(f"{site.url}/private/a")
         assert reader.asked == [f"{site.url}/open", f"{site.url}/private/a"], "it may know what we cannot"
 

@@ -89,8 +89,8 @@ class Manners:
         Args:
             url: The page's address.
             deadline: When the page must be here.
-            remote: Whether somebody else will read it for us: then a file that cannot be had from here stops nobody,
-                as it may be had from there.
+            remote: Whether somebody else will read it for us: then a site that cannot be reached from here stops
+                nobody, as it may be reached from there.
 
         Returns:
             The seconds that the site wants between two requests, ten at most; 0 when it says nothing.
@@ -102,8 +102,8 @@ class Manners:
             return 0.0
         try:
             robots = await self._files.of(url, deadline)
-        except (PageUnavailable, DeadlineExceeded):
-            if self._replaying or (remote and not deadline.passed):
+        except PageUnavailable as error:
+            if self._replaying or (remote and error.status is None):
                 return 0.0
             raise
         rule = robots.verdict(url.target)

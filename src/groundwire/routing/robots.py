@@ -48,18 +48,19 @@ class RobotsFiles:
         self._cache = Cache(store)
         self._names = agent_names(user_agent)
         self._clock = clock
-        self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._failed: OrderedDict[str, tuple[float, str, int | None]] = OrderedDict()
 
     async def of(self, url: WebUrl, deadline: Deadline) -> Robots:
         """Return what the site of an address asks.
 
         Raises:
-            PageUnavailable: it cannot be known now. DeadlineExceeded: the call's time was up before.
+            PageUnavailable: it cannot be known now; `status` is that of a site which failed, and None for one that
+            cannot be reached. DeadlineExceeded: the call's time was up before.
         """
         origin = url.origin
-        until, reason = self._failed.get(origin, (0.0, ""))
+        until, reason, status = self._failed.get(origin, (0.0, "", None))
         if self._clock() < until:
-            raise PageUnavailable(url.text, reason)
+            raise PageUnavailable(url.text, reason, status=status)
         limited = deadline.capped(min(_PATIENCE, deadline.remaining() / 2))
         name = hashlib.sha256(repr((origin, sorted(self._names))).encode()).hexdigest()
         try:
@@ -76,7 +77,7 @@ class RobotsFiles:
                 raise
             raise self._remember(origin, url, _unknown(url, "did not come in time")) from error
         except PageUnavailable as error:
-            raise self._remember(origin, url, str(error)) from error
+            raise self._remember(origin, url, str(error), error.status) from error
         return kept.value
 
     async def aclose(self) -> None:
@@ -100,13 +101,13 @@ class RobotsFiles:
             return await asyncio.to_thread(parse_robots, reply.body, self._names)
         return parse_robots(reply.body, self._names)
 
-    def _remember(self, origin: str, url: WebUrl, reason: str) -> PageUnavailable:
+    def _remember(self, origin: str, url: WebUrl, reason: str, status: int | None = None) -> PageUnavailable:
         """Note a failure, and return it as the error of a page."""
-        self._failed[origin] = (self._clock() + _REST, reason)
+        self._failed[origin] = (self._clock() + _REST, reason, status)
         self._failed.move_to_end(origin)
         while len(self._failed) > _REMEMBERED:
             self._failed.popitem(last=False)
-        return PageUnavailable(url.text, reason)
+        return PageUnavailable(url.text, reason, status=status)
 
 
 def _unknown(url: WebUrl, what: str) -> str:
