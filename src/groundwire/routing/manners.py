@@ -24,7 +24,7 @@ from groundwire.transport import Transport, Visit
 
 __all__ = ["Manners"]
 
-_LONGEST_DELAY = 10.0  # seconds between two requests that a robots.txt may ask for
+_LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
 _LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
 _MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
 _ASKING_FOR_REST = frozenset({429, 503})
@@ -93,7 +93,7 @@ class Manners:
                 nobody, as it may be reached from there.
 
         Returns:
-            The seconds that the site wants between two requests, ten at most; 0 when it says nothing.
+            The seconds that the site wants between two requests, five at most; 0 when it says nothing.
 
         Raises:
             BlockedByRobots: it does not. PageUnavailable: it is not known. DeadlineExceeded.
