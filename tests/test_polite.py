@@ -38,12 +38,13 @@ class Elsewhere:
     name = "elsewhere"
     capabilities = Capabilities(read=True)
 
-    def __init__(self) -> None:
+    def __init__(self, leads_to: str = "") -> None:
         self.asked: list[str] = []
+        self._leads_to = leads_to
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         self.asked.append(url)
-        return ReadResult(url=url, content="words", success=True)
+        return ReadResult(url=url, content="words", success=True, final_url=self._leads_to)
 
 
 class TestRobots:
@@ -92,6 +93,15 @@ class TestRobots:
         async with Web(settings(), read_providers=[reader]) as web:
             await web.open_page(f"{site.url}/private/a")
         assert reader.asked == [f"{site.url}/open", f"{site.url}/private/a"], "it may know what we cannot"
+
+    @pytest.mark.req("B3")
+    async def test_nobody_else_follows_a_redirect_around_it(self, site: Ruled, world: World, settings: Make) -> None:
+        other = world.add(Ruled("other"))
+        async with Web(settings(), read_providers=[Elsewhere(f"{site.url}/private/a")]) as web:
+            with pytest.raises(BlockedByRobots):
+                await web.open_page(f"{other.url}/go")
+        async with Web(settings(), read_providers=[Elsewhere(f"{site.url}/open")]) as web:
+            assert (await web.open_page(f"{other.url}/go")).final_url == f"{site.url}/open"
 
     @pytest.mark.req("B3")
     @pytest.mark.parametrize("status", [401, 403, 404, 410])

@@ -18,6 +18,7 @@ from groundwire.errors import (
     InvalidRequest,
     PageBlocked,
     PageNotFound,
+    PagePaced,
     PageRefused,
     ProviderError,
     ProviderUnavailable,
@@ -33,7 +34,7 @@ from groundwire.reading.truncate import truncate
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.third_parties import for_third_parties
-from groundwire.safety.urls import WebUrl
+from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.transport import Gate
 
 __all__ = ["Readers", "cut"]
@@ -186,6 +187,8 @@ class Readers:
                 "Open it without that part, or with the local reader (read.providers).",
             )
         result = await reader.read_url(shown.url, deadline=call.deadline)
+        if self._gate is not None and (final := _elsewhere(result.final_url, shown.url)) is not None:
+            await self._gate.check(final, call.deadline, remote=True)
         if shown.left_out:
             note = f"{reader.name} was asked without these parts of the address: {', '.join(shown.left_out)}"
             result = result.model_copy(update={"warnings": (*result.warnings, note)})
@@ -217,6 +220,14 @@ class Readers:
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._observer is not None:
             self._observer(event)
+
+
+def _elsewhere(final: str, asked: str) -> WebUrl | None:
+    """Return where another's reader was redirected to, if that can be read and is not what it was asked for."""
+    try:
+        return parse_url(final) if final not in {"", asked} else None
+    except (InvalidRequest, BlockedByPolicy):
+        return None
 
 
 def _cleaned(result: ReadResult) -> ReadResult:
@@ -251,6 +262,8 @@ def _outcome(error: GroundwireError) -> Outcome:
             return "blocked"
         case DeadlineExceeded():
             return "timeout"
+        case PagePaced():
+            return "rate_limited"
         case InvalidRequest():
             return "bad_request"
         case _:
