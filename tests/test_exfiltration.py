@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import BlockedSecret, BlockedUnknown, InvalidRequest, PageRefused
 from groundwire.providers import Capabilities
 from groundwire.safety.urls import parse_url
+from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
 from groundwire.testing import Recorded, Reply, World
@@ -274,3 +276,15 @@ class TestKnownAddresses:
         assert await known.admit("s", links[-1]) == links[-1]
         with pytest.raises(BlockedUnknown):
             await known.admit("s", links[0])
+
+    @pytest.mark.req("B10")
+    async def test_processes_that_learn_at_once_lose_nothing(self, tmp_path: Path) -> None:
+        stores = [open_store(f"sqlite:///{tmp_path}/s.db") for _ in range(2)]
+        both = [KnownAddresses(store) for store in stores]
+        urls = [parse_url(f"https://a.example/{n}") for n in range(20)]
+        await asyncio.gather(*(both[n % 2].note("s", "pages", [url]) for n, url in enumerate(urls)))
+        for known in both:
+            for url in urls:
+                assert await known.admit("s", url) == url
+        for store in stores:
+            await store.aclose()
