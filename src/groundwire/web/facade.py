@@ -399,11 +399,11 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
     for address in (settings.network.proxy, settings.storage.url):
         with suppress(ValueError):
             yield unquote(urlsplit(address).password or "")
-    for name in settings.policy.secret_variables:
+    for number, name in enumerate(settings.policy.secret_variables, start=1):
         given = settings.secret(name)
         value = given.get_secret_value() if given is not None else environment.get(name, "")
         if not value.strip():
-            _logger.warning("policy.secret_variables names %s, which is not set", name)
+            _logger.warning("policy.secret_variables: number %s names a variable that is not set", number)
         yield value.strip()
 
 

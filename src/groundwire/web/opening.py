@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from groundwire._version import __version__
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, ProviderError
 from groundwire.models import Attempt, Page
@@ -130,6 +131,8 @@ class Opening:
         return old
 
     def _what_is_allowed(self) -> str:
-        """Return what decides which pages may be shown: a page kept under other rules is another page."""
+        """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
         policy = self.settings.policy
-        return repr((sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins)))
+        return repr(
+            (__version__, sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins))
+        )
