@@ -17,7 +17,12 @@ from groundwire import BlockedByPolicy, DeadlineExceeded, ReadResult, Settings, 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByRobots, PagePaced, PageRefused, PageUnavailable
 from groundwire.providers import Capabilities
+from groundwire.routing.robots import RobotsFiles
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import parse_url
+from groundwire.storage import MemoryStore
 from groundwire.testing import Fault, Recorded, Reply, World
+from groundwire.transport import Transport
 
 Make = Callable[..., Settings]
 
@@ -108,14 +113,14 @@ class TestRobots:
             assert (await web.open_page(f"{other.url}/go")).final_url == f"{site.url}/open"
 
     @pytest.mark.req("B3")
-    @pytest.mark.parametrize("status", [401, 403, 404, 410])
+    @pytest.mark.parametrize("status", [401, 403, 404, 410, 429])
     async def test_a_site_without_rules_is_open(self, status: int, site: Ruled, settings: Make) -> None:
         site.robots = Reply.html("<h1>Nothing here</h1>", status=status)
         async with Web(settings()) as web:
             assert (await web.open_page(f"{site.url}/private/a")).content
 
     @pytest.mark.req("B3")
-    @pytest.mark.parametrize("status", [429, 500, 503])
+    @pytest.mark.parametrize("status", [500, 503])
     async def test_rules_that_cannot_be_had_close_it(self, status: int, site: Ruled, settings: Make) -> None:
         site.robots = Reply.text("", status=status)
         async with Web(settings()) as web:
@@ -124,13 +129,40 @@ class TestRobots:
                     await web.open_page(f"{site.url}/open")
         assert (len(site.robots_requests), site.requests) == (1, []), "it is not asked again at once"
 
-    async def test_rules_that_do_not_come_do_not_take_the_whole_time(self, site: Ruled, settings: Make) -> None:
+    async def test_rules_that_do_not_come_end_with_the_call(self, site: Ruled, settings: Make) -> None:
         site.fail(Fault.hang(), times=None, when=about_robots)
-        async with Web(settings()) as web:
+        reader = Elsewhere()
+        async with Web(settings()) as web, Web(settings(), read_providers=[reader]) as other:
             began = time.monotonic()
+            with pytest.raises(DeadlineExceeded):
+                await web.open_page(f"{site.url}/open", timeout=0.4)
+            assert (await other.open_page(f"{site.url}/open", timeout=0.8)).content
+        assert time.monotonic() - began < 1.5
+        assert site.requests == []
+
+    async def test_they_are_not_waited_for_longer_than_some_seconds(self, site: Ruled) -> None:
+        site.fail(Fault.hang(), times=None, when=about_robots)
+        transport = Transport(Guard(allow_origins=[site.url]))
+        files = RobotsFiles(transport, MemoryStore(), "acme/1.0", patience=0.2)
+        for _ in range(2):
             with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time"):
-                await web.open_page(f"{site.url}/open", timeout=1.0)
-        assert time.monotonic() - began < 0.9
+                await files.of(parse_url(f"{site.url}/open"), Deadline.after(3.0))
+        assert len(site.robots_requests) == 1
+        await files.aclose()
+        await transport.aclose()
+
+    async def test_a_refusal_of_the_moment_is_not_believed_for_a_day(
+        self, site: Ruled, settings: Make, tmp_path: Path
+    ) -> None:
+        rules, site.robots = site.robots, Reply.text("", status=403)
+        shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}}
+        async with Web(settings(**shared)) as web:
+            await web.open_page(f"{site.url}/private/a")
+        _pass_time(tmp_path / "s.db", 70)
+        site.robots = rules
+        async with Web(settings(**shared)) as web:
+            with pytest.raises(BlockedByRobots):
+                await web.open_page(f"{site.url}/private/a")
 
     @pytest.mark.req("B3")
     async def test_redirects_of_the_rules_are_followed(self, site: Ruled, world: World, settings: Make) -> None:

@@ -101,7 +101,7 @@ class Manners:
         if self._files is None or any(host_matches(url.host, domain) for domain in self._exceptions):
             return 0.0
         try:
-            robots = await self._files.of(url, deadline)
+            robots = await self._files.of(url, deadline, share=0.5 if remote else 1.0)
         except PageUnavailable as error:
             if self._replaying or (remote and error.status is None):
                 return 0.0

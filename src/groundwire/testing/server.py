@@ -145,6 +145,14 @@ class Endpoint(ABC):
                 raise TimeoutError(f"{self.name} still has {self.connections} connections after {timeout} s.")
             time.sleep(0.005)
 
+    def _answered(self, request: Recorded) -> Reply:
+        try:
+            return self.handle(request)
+        except Exception:
+            if request.path != "/robots.txt":
+                raise
+            return Reply.text("There are no rules here.", status=404)  # most endpoints have not thought of any
+
     def _note(self, request: Recorded) -> Fault | None:
         about_robots = request.path == "/robots.txt"
         with self._arrived:
@@ -172,7 +180,7 @@ class Endpoint(ABC):
         fault = self._note(recorded)
         wire = Wire(request)
         try:
-            reply = self.handle(recorded)
+            reply = self._answered(recorded)
             return await wire.send(reply) if fault is None else await fault.play(wire, reply)
         except ConnectionError:  # the client left while we wrote; its leaving also cancels this task
             await wire.gone()
