@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import logging
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Self, cast, get_args
-from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 from groundwire.cassette import Cassette, choose_cassette
@@ -47,27 +44,22 @@ from groundwire.routing import Chain
 from groundwire.routing.bill import Later
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cache import Cache
-from groundwire.routing.manners import Manners
 from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.addresses_in_text import addresses_in
-from groundwire.safety.canaries import Canaries
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
-from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
+from groundwire.settings import SessionSettings, Settings, load
 from groundwire.settings.contradictions import contradictions, lonely
 from groundwire.storage import open_store
 from groundwire.storage.archive import open_archive
-from groundwire.storage.base import Store
-from groundwire.transport import Transport
 from groundwire.web.assembly import Assembly
 from groundwire.web.known import KnownAddresses
 from groundwire.web.opening import Opening
+from groundwire.web.rules import all_keys, make_canaries, make_manners
 from groundwire.web.searching import Searching
 from groundwire.web.telling import page_done, search_done
 
 __all__ = ["Web"]
-
-_logger = logging.getLogger(__name__)
 
 _LONGEST_PAGE = 10_000_000  # characters
 _LONGEST_TIMEOUT = 600  # seconds
@@ -113,7 +105,7 @@ class Web:
         self._closed = False
         cassette = choose_cassette(cassette, record, replay, os.environ)
         if cassette is not None:
-            cassette.hide(*_all_keys(settings))
+            cassette.hide(*all_keys(settings))
         self._transports = Clients(settings, resolver, cassette)
         self._archive = open_archive(settings) if cassette is None else None
         assembly = Assembly(settings, self._transports, self._archive)
@@ -140,8 +132,8 @@ class Web:
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._known = KnownAddresses(self._store) if settings.policy.open_only == "known" else None
-        self._manners = self._transports.pages.gate = _manners(settings, self._transports.pages, self._store)
-        canaries = Canaries(_secrets(settings, os.environ))
+        self._manners = self._transports.pages.gate = make_manners(settings, self._transports.pages, self._store)
+        canaries = make_canaries(settings, os.environ)
         self._searching = Searching(
             settings=settings,
             chain=self._chain,
@@ -383,41 +375,6 @@ class Web:
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
         return Deadline.after(seconds)
-
-
-def _all_keys(settings: Settings) -> Iterator[str]:
-    """Yield every key that a service may be given, so that a cassette can leave them out."""
-    for variable in KEY_VARIABLES:
-        if (key := settings.secret(variable)) is not None:
-            yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
-
-
-def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what must go out in no address and no query: keys, passwords, and what the operator has named."""
-    yield from _all_keys(settings)
-    yield from (key.get_secret_value() for key in settings.keys.values())
-    for address in (settings.network.proxy, settings.storage.url):
-        with suppress(ValueError):
-            yield unquote(urlsplit(address).password or "")
-    for number, name in enumerate(settings.policy.secret_variables, start=1):
-        given = settings.secret(name)
-        value = given.get_secret_value() if given is not None else environment.get(name, "")
-        if not value.strip():
-            _logger.warning("policy.secret_variables: number %s names a variable that is not set", number)
-        yield value.strip()
-
-
-def _manners(settings: Settings, pages: Transport, store: Store) -> Manners:
-    read = settings.read
-    return Manners(
-        pages,
-        store,
-        robots=read.robots,
-        exceptions=read.robots_exceptions,
-        delay=read.delay,
-        at_once=read.per_host,
-        user_agent=settings.network.user_agent,
-    )
 
 
 def _refuse(problems: Sequence[str]) -> None:
