@@ -12,7 +12,10 @@ next; none carries a secret or a resolved private address.
     │   └── NativeUnsupported         hosted search is demanded of a model API that cannot give it
     ├── BlockedByPolicy               never retried; says only that it is not allowed
     │   ├── BlockedAddress            the guard refused the URL or where it leads
+    │   ├── BlockedByRobots           the site's robots.txt does not want us there
     │   ├── BlockedDomain             the allow and block lists of the settings
+    │   ├── BlockedSecret             a secret of ours would have gone out
+    │   ├── BlockedUnknown            only addresses known to the session may be opened, and this is none
     │   └── PermissionDenied          a model's tool call that the rules, or somebody who was asked, refused
     ├── BudgetExceeded                the session has used up what it may
     ├── ProviderError                 provider, outcome, status, retry_after
@@ -32,6 +35,7 @@ next; none carries a secret or a resolved private address.
     │   ├── PageRefused               401, 403, 407, 429, 451
     │   │   └── PageBlocked           a bot check, a login, consent, an age gate or a script stands in front of it
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
+    │   │   └── PagePaced             the site is not asked yet: it, or the settings, want a pause
     │   ├── PageTooLarge
     │   ├── PageEmpty                 no body, or nothing readable in it
     │   ├── UnsupportedContent        a type this reader does not read
@@ -56,7 +60,10 @@ __all__ = [
     "AuthenticationFailed",
     "BlockedAddress",
     "BlockedByPolicy",
+    "BlockedByRobots",
     "BlockedDomain",
+    "BlockedSecret",
+    "BlockedUnknown",
     "BudgetExceeded",
     "Closed",
     "ConfigurationError",
@@ -70,6 +77,7 @@ __all__ = [
     "PageEmpty",
     "PageError",
     "PageNotFound",
+    "PagePaced",
     "PageRefused",
     "PageTooLarge",
     "PageUnavailable",
@@ -186,8 +194,20 @@ class BlockedAddress(BlockedByPolicy):
     """
 
 
+class BlockedByRobots(BlockedByPolicy):
+    """The site's robots.txt asks us not to read this page (RFC 9309)."""
+
+
 class BlockedDomain(BlockedByPolicy):
     """The domain lists of the settings forbid this host."""
+
+
+class BlockedSecret(BlockedByPolicy):
+    """An address or a query holds a secret of ours, plain or encoded. The text never says which, nor any part of it."""
+
+
+class BlockedUnknown(BlockedByPolicy):
+    """Only addresses that the session knows may be opened: from the user, from results, from opened pages."""
 
 
 class PermissionDenied(BlockedByPolicy):
@@ -335,6 +355,20 @@ class PageBlocked(PageRefused):
 
 class PageUnavailable(PageError):
     """The server failed or could not be reached."""
+
+
+class PagePaced(PageUnavailable):
+    """The site is not asked yet, because it or the settings want a pause that outlasts the call.
+
+    Args:
+        url: The address that was asked for.
+        reason: What happened and what to do next, as sentences.
+        retry_after: Seconds after which the site may be asked.
+    """
+
+    def __init__(self, url: str, reason: str, *, retry_after: float) -> None:
+        super().__init__(url, reason)
+        self.retry_after = retry_after
 
 
 class PageTooLarge(PageError):

@@ -13,7 +13,7 @@ from datetime import date, datetime
 from types import MappingProxyType
 from typing import Literal, Self, get_args, overload
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from groundwire.errors import InvalidRequest
 
@@ -33,6 +33,7 @@ __all__ = [
     "Event",
     "FilterReceipt",
     "Filters",
+    "Freshness",
     "Observer",
     "Outcome",
     "Page",
@@ -324,6 +325,29 @@ class SearchResponse(_Noun):
     """Whether the answer is older than it should be."""
 
 
+class Freshness(_Noun):
+    """What a server said about keeping a page, and how to ask whether it has changed (RFC 9110, 13; RFC 9111)."""
+
+    url: str
+    """The address that said it, after all redirects, without a fragment."""
+    etag: str = ""
+    """Its entity tag, weak or strong, as sent; empty when there is none."""
+    last_modified: str = ""
+    """When it was last modified, as sent; empty when that is not known."""
+    seconds: float | None = None
+    """For how long it is fresh, as the server says; None when it says nothing."""
+    must_ask: bool = False
+    """Whether it must not be used any longer without asking (`no-cache`, `must-revalidate`)."""
+    no_store: bool = False
+    """Whether it should not be kept (`no-store`)."""
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The headers that ask whether the page has changed; none when there is no way to ask."""
+        asked = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in asked.items() if value}
+
+
 class ReadResult(_Noun):
     """What a read provider returns for one URL."""
 
@@ -355,6 +379,10 @@ class ReadResult(_Noun):
     """What the reader should know about the content."""
     cost_usd: float = 0.0
     """What reading it cost, in US dollars."""
+    freshness: Freshness | None = Field(default=None, repr=False)
+    """What the server said about keeping the page; None when it is not known."""
+    unchanged: bool = False
+    """Whether the page is as it was when it was read before (HTTP 304); then `content` is left out."""
 
 
 class Page(_Noun):
@@ -394,6 +422,8 @@ class Page(_Noun):
     """Whether it came from the cache."""
     stale: bool = False
     """Whether it is older than it should be."""
+    freshness: Freshness | None = Field(default=None, exclude=True, repr=False)
+    """What the server said about keeping it; None when it is not known. It is no part of the page as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,10 @@ class SyncWeb:
         """Read one page as Markdown; see `Web.open_page` for the arguments, the result and the errors."""
         return self._run(lambda: self._web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout))
 
+    def allow(self, *texts: str) -> tuple[str, ...]:
+        """Let this session open addresses that its user gave; see `Web.allow`."""
+        return self._run(lambda: self._web.allow(*texts))
+
     def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
         return self._run(self._web.statistics)

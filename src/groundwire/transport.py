@@ -14,8 +14,9 @@ import json
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
 from urllib.parse import urlsplit
 
 from groundwire._version import USER_AGENT
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from aiohttp.abc import AbstractResolver
     from yarl import URL
 
-__all__ = ["Head", "Reply", "Transport"]
+__all__ = ["Gate", "Head", "Reply", "Transport", "Visit"]
 
 MAX_HOPS = 10
 """Redirects that a page may take (rule 5 of the guard)."""
@@ -124,6 +125,45 @@ class Reply(Head):
             raise ValueError("nested too deeply") from error
 
 
+@dataclass(slots=True)
+class Visit:
+    """One request for a page, seen by the gate that let it through."""
+
+    status: int = 0
+    """The HTTP status of the answer; 0 while there is none, and for a redirect."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Its headers."""
+
+
+class Gate(Protocol):
+    """Decides whether and when a page may be asked for, each redirect's target too."""
+
+    async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
+        """See that a page may be read at all.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+            remote: Whether somebody else will read it for us.
+
+        Raises:
+            BlockedByPolicy, PageError: it may not.
+        """
+        ...
+
+    def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[Visit]:
+        """Return a block in which one address may be asked; entering it waits for its turn.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+
+        Raises:
+            BlockedByPolicy, PageError: it may not be asked, or not in time.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """One request, before it meets the network or the cassette."""
@@ -135,6 +175,8 @@ class _Asked:
     """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
     page: bool = False
     """Whether a redirect will be followed, so that its body is for nobody."""
+    cut: bool = False
+    """Whether a body that is too large is cut instead of refused."""
 
     def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
         """Tell whether an answer is a redirect that will be followed."""
@@ -185,6 +227,8 @@ class Transport:
     ) -> None:
         self.guard = guard
         self.cassette = cassette
+        self.gate: Gate | None = None
+        """Lets pages through, one request after the other; None lets all through at once. `call` knows no gate."""
         self._user_agent = user_agent
         self._proxy = proxy or None
         self._gate = guard if not proxy else Guard(allow_origins=(_origin(proxy),))
@@ -246,8 +290,12 @@ class Transport:
         *,
         deadline: Deadline,
         headers: Mapping[str, str] | None = None,
+        conditions: Mapping[str, Mapping[str, str]] | None = None,
         cap: int = 10_000_000,
+        cut: bool = False,
         inspect: Callable[[Head], None] | None = None,
+        hops: int = MAX_HOPS,
+        gated: bool = True,
     ) -> Reply:
         """Get a page, following at most ten redirects; any status that is not a redirect is an answer.
 
@@ -255,8 +303,13 @@ class Transport:
             url: The page's address.
             deadline: When it must be here.
             headers: More headers; never credentials.
+            conditions: Headers for one address only, by its `WebUrl.request_text`: what an address has given as its
+                validators is shown to no other.
             cap: The most bytes to take, on the wire and decoded.
+            cut: Whether a larger body is cut there instead of refused.
             inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch.
+            hops: The most redirects.
+            gated: Whether each request waits until the gate lets it through.
 
         Raises:
             BlockedAddress, InvalidRequest, PageError (its classes), DeadlineExceeded, Closed.
@@ -264,19 +317,24 @@ class Transport:
         from yarl import URL
 
         target = self.guard.admit(url)
-        hops: list[str] = []
+        gate = self.gate if gated else None
+        passed: list[str] = []
         try:
             while True:
-                asked = _Asked("GET", URL(target.request_text, encoded=True), headers or {}, {}, page=True)
-                reply = await self._exchange(asked, deadline, cap, inspect)
+                sent = {**(headers or {}), **(conditions or {}).get(target.request_text, {})}
+                asked = _Asked("GET", URL(target.request_text, encoded=True), sent, {}, page=True, cut=cut)
+                async with gate.visit(target, deadline) if gate else nullcontext(Visit()) as visit:
+                    reply = await self._exchange(asked, deadline, cap, _seen(visit, inspect))
                 if not asked.leads_on(reply.status, reply.headers):
-                    return replace(reply, url=target.text, hops=tuple(hops))
-                hops.append(target.text)
-                if len(hops) > MAX_HOPS:
+                    return replace(reply, url=target.text, hops=tuple(passed))
+                passed.append(target.text)
+                if len(passed) > hops:
                     raise TooManyRedirects(
-                        url, f"The page redirects more than {MAX_HOPS} times. Look for another address of it."
+                        url, f"The page redirects more than {hops} times. Look for another address of it."
                     )
                 target = self._follow(target, reply.headers["Location"])
+        except DeadlineExceeded:
+            raise
         except TimeoutError as error:
             raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
         except _ExchangeFailed as error:
@@ -347,9 +405,10 @@ class Transport:
             start = b""
             if found.failure is None or found.failure.kind == _UNREAD or len(answer.body) >= _SNIFF:
                 start = _shown(inspect, head, bytearray(answer.body))
-            _refuse_more_than(cap, len(answer.body))
+            if not asked.cut:
+                _refuse_more_than(cap, len(answer.body))
             if found.failure is None:
-                return Reply(head.url, head.status, head.headers, start, answer.body)
+                return Reply(head.url, head.status, head.headers, start, answer.body[:cap])
         raise _as_error(found.failure)
 
     async def _ask(self, asked: _Asked, cap: int, inspect: Callable[[Head], None] | None, heard: _Heard) -> Reply:
@@ -357,7 +416,7 @@ class Transport:
             heard.status, heard.headers = response.status, response.headers
             if asked.leads_on(response.status, response.headers):  # left unread: the body may be endless or undecodable
                 return Reply(str(response.url), response.status, response.headers)
-            return await self._read(response, cap, inspect, heard.body)
+            return await self._read(response, cap, inspect, heard.body, cut=asked.cut)
 
     async def _request(self, asked: _Asked) -> aiohttp.ClientResponse:
         """Send one request and return the answer when its head is here; leaving it as a context lets it go."""
@@ -381,14 +440,20 @@ class Transport:
             raise
 
     async def _read(
-        self, response: aiohttp.ClientResponse, cap: int, inspect: Callable[[Head], None] | None, body: bytearray
+        self,
+        response: aiohttp.ClientResponse,
+        cap: int,
+        inspect: Callable[[Head], None] | None,
+        body: bytearray,
+        *,
+        cut: bool,
     ) -> Reply:
         """Read one body into `body`: streamed, one layer of coding, both sizes capped.
 
         Unless it ends, its connection is closed.
         """
         head = Head(str(response.url), response.status, response.headers)
-        announced = response.content_length or 0
+        announced = 0 if cut else response.content_length or 0
         decoder: BodyDecoder | None = None
         wire, start = 0, b""
         self._reading.add(response)
@@ -402,6 +467,9 @@ class Transport:
                     if not start and (len(body) >= _SNIFF or announced > cap):
                         start = _shown(inspect, head, body)
                         _refuse_more_than(cap, announced)
+                    if cut and len(body) > cap:
+                        response.close()
+                        return Reply(head.url, head.status, head.headers, start, bytes(body[:cap]))
                     _refuse_more_than(cap, len(body))
                 _refuse_more_than(cap, wire)
             if decoder:
@@ -509,6 +577,17 @@ def _within(deadline: Deadline) -> asyncio.Timeout:
     if deadline.passed:
         raise TimeoutError
     return deadline.timeout()
+
+
+def _seen(visit: Visit, inspect: Callable[[Head], None] | None) -> Callable[[Head], None]:
+    """Return an `inspect` that also lets the gate see the head."""
+
+    def look(head: Head) -> None:
+        visit.status, visit.headers = head.status, head.headers
+        if inspect is not None:
+            inspect(head)
+
+    return look
 
 
 def _shown(inspect: Callable[[Head], None] | None, head: Head, body: bytearray) -> bytes:

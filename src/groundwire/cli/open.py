@@ -63,6 +63,7 @@ def open_(
     """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
+        await web.allow(url)  # who typed it is the user
         return await web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout)
 
     page = opened(run("Opening", {"read.providers": each(readers)} if readers else {}, call))

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey
-from groundwire.models import Filters, ReadResult, SearchResult, TimeRange
+from groundwire.models import Filters, Freshness, ReadResult, SearchResult, TimeRange
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
 from groundwire.settings.suggest import did_you_mean, faults
@@ -25,6 +25,7 @@ __all__ = [
     "ProviderClass",
     "ProviderContext",
     "ReadProvider",
+    "RevalidatingReader",
     "SearchProvider",
     "Transports",
 ]
@@ -56,6 +57,8 @@ class Capabilities:
     """Whether it can leave things out for decency."""
     guarded: bool = False
     """Whether it connects through our guarded transport, so that every hop is judged at the moment of connecting."""
+    revalidates: bool = False
+    """Whether `read_url` takes `known`, a `Freshness`, and may answer that the page is unchanged since then."""
 
 
 @runtime_checkable
@@ -109,6 +112,25 @@ class ReadProvider(Protocol):
 
         Raises:
             PageError: the page cannot be had. ProviderError: the service failed. DeadlineExceeded.
+        """
+        ...
+
+
+class RevalidatingReader(Protocol):
+    """A `ReadProvider` that can ask whether a page has changed; its capabilities say `revalidates`."""
+
+    async def read_url(
+        self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
+    ) -> ReadResult:
+        """Read a page, or find that it has not changed; see `ReadProvider.read_url`.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+            known: What the server said when this reader read the page before.
+
+        Returns:
+            The page, or a result that says `unchanged` with what the server says about it now.
         """
         ...
 

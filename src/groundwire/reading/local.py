@@ -17,10 +17,11 @@ from groundwire.errors import (
     PageUnavailable,
     UnsupportedContent,
 )
-from groundwire.models import ReadResult
+from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.bounds import is_heavy
 from groundwire.reading.convert import Converted, convert
+from groundwire.reading.freshness import freshness
 from groundwire.reading.media import media_type
 from groundwire.reading.softblock import known_wall
 from groundwire.reading.worker import Workers, WorkerUnavailable
@@ -31,6 +32,7 @@ __all__ = ["LocalReadProvider"]
 _TIMEOUT = 20.0  # seconds, when nobody gives a deadline
 _THREADS = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the event loop
 _TELLING = 1_000  # characters; the headers that tell something have a few
+_NOT_MODIFIED = 304
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
 _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.1"
@@ -46,7 +48,7 @@ class LocalReadProvider:
         name: The name it goes by.
     """
 
-    capabilities = Capabilities(read=True, guarded=True)
+    capabilities = Capabilities(read=True, guarded=True, revalidates=True)
     Options = Options
     """It has no settings of its own; those of the section `read` hold for it."""
 
@@ -67,12 +69,26 @@ class LocalReadProvider:
         context.options(cls.Options)
         return cls(context.transports.pages, max_bytes=context.settings.read.max_bytes, name=context.name)
 
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`."""
+    async def read_url(
+        self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
+    ) -> ReadResult:
+        """Read a page, or find that it has not changed; see `RevalidatingReader.read_url`."""
         deadline = deadline or Deadline.after(_TIMEOUT)
+        conditions = {known.url: known.conditions} if known is not None and known.conditions else {}
         reply = await self._transport.fetch(
-            url, deadline=deadline, headers={"Accept": _ACCEPT}, cap=self._max_bytes, inspect=_refuse_unreadable
+            url,
+            deadline=deadline,
+            headers={"Accept": _ACCEPT},
+            conditions=conditions,
+            cap=self._max_bytes,
+            inspect=partial(_refuse_unreadable, asked=bool(conditions)),
         )
+        said = freshness(reply.url, reply.headers)
+        if reply.status == _NOT_MODIFIED:
+            if known is None or known.url != said.url:  # it was not asked whether it has changed
+                raise PageUnavailable(url, "The site answered HTTP 304. Open another page.", status=reply.status)
+            kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
+            return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
         try:
             async with deadline.timeout():
                 converted = await self._convert(reply)
@@ -85,7 +101,7 @@ class LocalReadProvider:
         if not converted.extracted.content:
             size = f"{len(reply.body):,} bytes of {reply.media_type or 'unknown type'}"
             raise PageEmpty(url, f"The page has no readable text ({size}). It may need a browser; open another page.")
-        return _result(url, reply, converted)
+        return _result(url, reply, converted).model_copy(update={"freshness": said})
 
     async def _convert(self, reply: Reply) -> Converted:
         """Turn a body into Markdown: in a thread, or in a process when it would hold up or fill this one."""
@@ -104,13 +120,19 @@ class LocalReadProvider:
         await self._workers.aclose()
 
 
-def _refuse_unreadable(head: Head) -> None:
+def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
     """Refuse what will not be read before its body comes.
+
+    Args:
+        head: The head of the answer.
+        asked: Whether it was asked if the page has changed.
 
     Raises:
         PageNotFound, PageRefused, PageBlocked, PageUnavailable, PageEmpty, UnsupportedContent.
     """
     status, url = head.status, head.url
+    if asked and status == _NOT_MODIFIED:
+        return
     if status in _WALLED and (wall := known_wall(head.headers, head.start.decode("utf-8", "replace"))) is not None:
         raise PageBlocked(url, f"{wall}", status=status)
     if status in {404, 410}:

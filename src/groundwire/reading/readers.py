@@ -6,6 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import cast
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -16,19 +18,24 @@ from groundwire.errors import (
     InvalidRequest,
     PageBlocked,
     PageNotFound,
+    PagePaced,
+    PageRefused,
     ProviderError,
     ProviderUnavailable,
     TooManyRedirects,
     UnexpectedResponse,
 )
-from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Observer, Outcome, Page, ReadResult
+from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
+from groundwire.providers.base import RevalidatingReader
 from groundwire.reading.clean import clean
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 from groundwire.reading.truncate import truncate
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
-from groundwire.safety.urls import WebUrl
+from groundwire.safety.third_parties import for_third_parties
+from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.transport import Gate
 
 __all__ = ["Readers", "cut"]
 
@@ -39,6 +46,24 @@ _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What one call is about."""
+
+    url: WebUrl
+    deadline: Deadline
+    attempts: list[Attempt]
+    known: Page | None = None
+    notes: list[str] = field(default_factory=list)
+    """What the caller should know besides what the reader says."""
+
+    def freshness(self, reader: ReadProvider) -> Freshness | None:
+        """Return how to ask whether the known page has changed, if this reader read it and can ask."""
+        if self.known is None or self.known.reader != reader.name or self.known.freshness is None:
+            return None
+        return self.known.freshness if self.known.freshness.conditions else None
+
+
 class Readers:
     """Asks readers one after the other until one has read the page.
 
@@ -47,53 +72,65 @@ class Readers:
         guard: Judges an address and what it resolves to before a reader that connects by itself sees it.
         policy: The operator's domain lists; a page that redirects off them is refused.
         observer: Is told when a reader starts and ends.
+        gate: Says whether a page may be read at all, before a reader that connects by itself sees its address.
     """
 
     def __init__(
-        self, readers: Sequence[ReadProvider], *, guard: Guard, policy: DomainPolicy, observer: Observer | None = None
+        self,
+        readers: Sequence[ReadProvider],
+        *,
+        guard: Guard,
+        policy: DomainPolicy,
+        observer: Observer | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._readers = tuple(readers)
         self._guard = guard
         self._policy = policy
         self._observer = observer
+        self._gate = gate
 
     @property
     def readers(self) -> tuple[ReadProvider, ...]:
         """The readers, in their order."""
         return self._readers
 
-    async def read(self, url: WebUrl, deadline: Deadline, attempts: list[Attempt]) -> Page:
+    async def read(
+        self, url: WebUrl, deadline: Deadline, attempts: list[Attempt], *, known: Page | None = None
+    ) -> Page:
         """Return the whole page, as far as the reader has it.
 
         Args:
             url: An address that the guard has admitted.
             deadline: When the page must be here.
             attempts: Takes one entry per reader that was asked.
+            known: The page as it was read before; it is returned anew when the reader that read it finds that it has
+                not changed.
 
         Raises:
             PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
             other reader could mend.
         """
+        call = _Call(url, deadline, attempts, known)
         for reader in self._readers[:-1]:
             try:
-                return self._page(url, await self._observed(reader, url, deadline, attempts), reader)
+                return self._page(call, await self._observed(reader, call), reader)
             except _FINAL:
                 raise
             except GroundwireError:
                 continue
         reader = self._readers[-1]
-        return self._page(url, await self._observed(reader, url, deadline, attempts), reader)
+        return self._page(call, await self._observed(reader, call), reader)
 
-    async def _observed(
-        self, reader: ReadProvider, url: WebUrl, deadline: Deadline, attempts: list[Attempt]
-    ) -> ReadResult:
+    async def _observed(self, reader: ReadProvider, call: _Call) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
         started = time.perf_counter()
         outcome: Outcome = "ok"
         reason, status, cost = "", None, 0.0
         try:
-            result = await self._ask(reader, url, deadline)
+            result = await self._ask(reader, call)
             cost = result.cost_usd
+            status = 304 if result.unchanged else None
             return result
         except GroundwireError as error:
             outcome, reason, status = _outcome(error), str(error), getattr(error, "status", None)
@@ -103,15 +140,20 @@ class Readers:
             attempt = Attempt(
                 provider=reader.name, outcome=outcome, reason=reason, status=status, latency_ms=latency, cost_usd=cost
             )
-            attempts.append(attempt)
+            call.attempts.append(attempt)
             self._tell(AttemptFinished(attempt))
 
-    async def _ask(self, reader: ReadProvider, url: WebUrl, deadline: Deadline) -> ReadResult:
+    async def _ask(self, reader: ReadProvider, call: _Call) -> ReadResult:
+        url, deadline = call.url, call.deadline
         try:
             async with deadline.timeout():
                 if not reader.capabilities.guarded:
-                    await self._guard.check(url.text)
-                result = await reader.read_url(url.text, deadline=deadline)
+                    result = await self._ask_another(reader, call)
+                elif reader.capabilities.revalidates and (freshness := call.freshness(reader)) is not None:
+                    asking = cast("RevalidatingReader", reader)  # its capabilities say so
+                    result = await asking.read_url(url.text, deadline=deadline, known=freshness)
+                else:
+                    result = await reader.read_url(url.text, deadline=deadline)
         except TimeoutError as error:
             if isinstance(error, GroundwireError):
                 raise
@@ -129,7 +171,33 @@ class Readers:
             return _cleaned(result)
         return await asyncio.get_running_loop().run_in_executor(None, _cleaned, result)
 
-    def _page(self, url: WebUrl, result: ReadResult, reader: ReadProvider) -> Page:
+    async def _ask_another(self, reader: ReadProvider, call: _Call) -> ReadResult:
+        """Have a page read by somebody else, who is shown no more of its address than the page needs."""
+        url = call.url
+        await self._guard.check(url.text)
+        if self._gate is not None:
+            await self._gate.check(url, call.deadline, remote=True)
+        shown = for_third_parties(url.text)
+        if shown.secret:
+            note = f"{reader.name} was not asked: the address carries what looks like a secret"
+            call.notes.append(note)
+            raise PageRefused(
+                url.text,
+                f"The address carries what looks like a password, key or token, which is not given to {reader.name}. "
+                "Open it without that part, or with the local reader (read.providers).",
+            )
+        result = await reader.read_url(shown.url, deadline=call.deadline)
+        if self._gate is not None and (final := _elsewhere(result.final_url, shown.url)) is not None:
+            await self._gate.check(final, call.deadline, remote=True)
+        if shown.left_out:
+            note = f"{reader.name} was asked without these parts of the address: {', '.join(shown.left_out)}"
+            result = result.model_copy(update={"warnings": (*result.warnings, note)})
+        return result
+
+    def _page(self, call: _Call, result: ReadResult, reader: ReadProvider) -> Page:
+        url = call.url
+        if result.unchanged and call.known is not None:
+            return call.known.model_copy(update={"freshness": result.freshness})
         final = result.final_url or url.text
         if not self._policy.permits(final):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
@@ -145,12 +213,21 @@ class Readers:
             language=result.language,
             content_type=result.content_type,
             reader=reader.name,
-            warnings=result.warnings,
+            warnings=(*result.warnings, *call.notes),
+            freshness=result.freshness,
         )
 
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._observer is not None:
             self._observer(event)
+
+
+def _elsewhere(final: str, asked: str) -> WebUrl | None:
+    """Return where another's reader was redirected to, if that can be read and is not what it was asked for."""
+    try:
+        return parse_url(final) if final not in {"", asked} else None
+    except (InvalidRequest, BlockedByPolicy):
+        return None
 
 
 def _cleaned(result: ReadResult) -> ReadResult:
@@ -185,6 +262,8 @@ def _outcome(error: GroundwireError) -> Outcome:
             return "blocked"
         case DeadlineExceeded():
             return "timeout"
+        case PagePaced():
+            return "rate_limited"
         case InvalidRequest():
             return "bad_request"
         case _:

@@ -57,6 +57,7 @@ class _Job(Generic[_T]):
     unpack: Callable[[bytes], _T]
     life: Callable[[_T], Life]
     bypass: bool
+    renew: Callable[[_T], Awaitable[_T]] | None = None
 
 
 class Cache:
@@ -94,6 +95,7 @@ class Cache:
         life: Callable[[_T], Life],
         deadline: Deadline,
         bypass: bool = False,
+        renew: Callable[[_T], Awaitable[_T]] | None = None,
     ) -> Kept[_T]:
         """Return what is kept under a key, or load and keep it.
 
@@ -106,11 +108,12 @@ class Cache:
             life: Says how long a value is kept.
             deadline: When the answer must be here.
             bypass: Load even if there is a kept value, and keep what comes.
+            renew: Fetches the value like `load` where an old one is at hand, which it is given.
 
         Raises:
             DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
         """
-        job = _Job(key, load, pack, unpack, life, bypass)
+        job = _Job(key, load, pack, unpack, life, bypass, renew)
         found = None if bypass else await self._find_in_time(job, deadline)
         if found is not None and found.at_once:
             if found.kept.stale:
@@ -164,7 +167,8 @@ class Cache:
 
     async def _fetch(self, job: _Job[_T], flight: Flight[Kept[_T]]) -> None:
         try:
-            value = await job.load()
+            old = await self._find(job) if job.renew is not None and not job.bypass else None
+            value = await (job.load() if job.renew is None or old is None else job.renew(old.kept.value))
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise

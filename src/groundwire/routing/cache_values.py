@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire.models import Page, SearchResponse
+from groundwire.models import Freshness, Page, SearchResponse
 from groundwire.routing.cache import Life
 
 __all__ = ["life_of_page", "life_of_search", "pack_page", "pack_search", "unpack_page", "unpack_search"]
@@ -26,8 +26,9 @@ def unpack_search(data: bytes) -> SearchResponse:
 
 
 def pack_page(page: Page) -> bytes:
-    """Return a page as JSON."""
-    return page.model_dump_json().encode()
+    """Return a page as JSON, after a line with what its server said about keeping it."""
+    head = b"" if page.freshness is None else page.freshness.model_dump_json().encode()
+    return head + b"\n" + page.model_dump_json().encode()
 
 
 def unpack_page(data: bytes) -> Page:
@@ -36,7 +37,9 @@ def unpack_page(data: bytes) -> Page:
     Raises:
         ValueError: these are no such bytes, or those of a version that had other fields.
     """
-    return Page.model_validate_json(data)
+    head, _, body = data.partition(b"\n")
+    page = Page.model_validate_json(body)
+    return page.model_copy(update={"freshness": Freshness.model_validate_json(head)}) if head else page
 
 
 def life_of_search(answer: SearchResponse, whole: Life) -> Life:
@@ -51,10 +54,22 @@ def life_of_search(answer: SearchResponse, whole: Life) -> Life:
 
 
 def life_of_page(page: Page, whole: Life) -> Life:
-    """Return how long a page is kept: a minute at most, and never stale, when it has no text.
+    """Return how long a page is kept: at most as long as the settings say, and less if its server says less.
+
+    A minute is the least, so that who reads a page piece by piece reads one page, and its site is asked once. A page
+    without text, and one that should not be kept at all (`no-store`), stay for that minute and are never stale. One
+    that its server wants to be asked about is never given stale at once, only in place of a failure.
 
     Args:
         page: What a reader returned.
         whole: The life of a good one.
     """
-    return whole if page.content.strip() else Life(min(whole.fresh, _SHORT))
+    said = page.freshness
+    if not page.content.strip() or (said is not None and said.no_store):
+        return Life(min(whole.fresh, _SHORT))
+    if said is None:
+        return whole
+    fresh = whole.fresh if said.seconds is None else min(whole.fresh, max(said.seconds, _SHORT))
+    if fresh < whole.fresh or said.must_ask:
+        return Life(fresh, 0.0, whole.stale + whole.error)
+    return whole

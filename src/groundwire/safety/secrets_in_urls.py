@@ -9,10 +9,13 @@ webhooks. A remote reader would learn it, keep it in its logs and perhaps in a p
 | parameter | `password`, `secret`, `signature`, `token` and their like as a word of its name | CWE-598 |
 | parameter | `api_key`, `AWSAccessKeyId`, `session-id`: a pair of words | the vendors' documentation |
 | parameter | `key`, `sig`, `session`, `auth`, `code`, if the value looks random | Azure SAS; PHP; RFC 6749, 4.1.2 |
+| parameter | an end (`expires`) beside a value that looks like a digest | nginx secure_link; CDN token authentication |
+| parameter | a long opaque value under any name | |
 | fragment | the same parameters | RFC 6749, 4.2.2 |
 | anywhere | tokens with a mark of their own: `ghp_`, `AKIA`, `eyJ` | RFC 7519; the vendors' secret scanning |
 | path | `;jsessionid=`, `(S(...))` | Jakarta Servlet 6.0, 7.1.3; ASP.NET |
 | path | webhooks, bot tokens, private calendars | Slack, Discord, Telegram, Google |
+| path | an opaque value after `reset`, `verify`, `invite`, `share` and their like | links that act for who has them |
 
 Names are read in any spelling: `accessToken`, `access_token`, `X-Amz-Signature`, `user[password]`, percent-encoded too.
 Tokens that only turn pages (`pageToken`, `next_token`) are none.
@@ -21,22 +24,26 @@ Tokens that only turn pages (`pageToken`, `next_token`) are none.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from itertools import pairwise
 from urllib.parse import unquote, unquote_plus
+
+from groundwire.safety.tracking import is_tracking
 
 __all__ = ["has_secret"]
 
 _DEPTH = 3  # addresses within parameters of addresses
 _RANDOM = 16  # characters; shorter keys than 64 bits of base 16 are not given out
+_MIXED = 8  # characters of a part in which letters and digits are mixed: no date, no version, no size
 _LONG = 24  # characters from which letters alone may be random
 
 _WORDS = frozenset(
     re.findall(
         r"\w+",
-        "accesstoken apikey apitoken authtoken bearer clientsecret credential credentials csrf csrftoken hmac idtoken "
-        "jsessionid jwt otp passcode passphrase passwd password phpsessid privatekey pwd refreshtoken secret sessid "
-        "sessionid sessiontoken signature token xsrf",
+        "accesstoken apikey apitoken authtoken bearer clientsecret credential credentials csrf csrftoken hdnea "
+        "hdntl hdnts hmac idtoken jsessionid jwt otp passcode passphrase passwd password phpsessid privatekey pwd "
+        "refreshtoken secret sessid sessionid sessiontoken signature token xsrf",
     )
 )
 _PAIRS = frozenset(
@@ -46,7 +53,24 @@ _PAIRS = frozenset(
     }
     | {("session", "id"), ("sess", "id")}
 )
-_PERHAPS = frozenset(re.findall(r"\w+", "auth authorization code key nonce resourcekey sas session sid sig ticket"))
+_PERHAPS = frozenset(
+    re.findall(
+        r"\w+",
+        "auth authorization code confirmation invitation invite key magic nonce reset resourcekey sas session "
+        "sid sig ticket unsubscribe verification verify",
+    )
+)
+_ENDS = frozenset({"e", "exp", "expire", "expires", "expiry", "valid", "validto"})
+_DIGEST = re.compile(r"[0-9a-fA-F]{32,}|[A-Za-z0-9_-]{22,}={0,2}")  # 128 bits in base 16 or 64
+_NAMES = frozenset({"hash", "list", "playlist", "v", "ver", "version"})  # parameters with long names of things in them
+_OPAQUE = re.compile(r"[A-Za-z0-9_-]{40,}={0,2}")
+_SWITCHES = 0.4  # of the neighbours in a random text of base 64, two thirds are of another kind
+_ACTING = re.compile(
+    r"/(?:activate|activation|auth|confirm|confirmation|invitations?|invites?|magic|magic-link|password|preview|private"
+    r"|reset|reset-password|s|secret|shared?|tokens?|unsubscribe|verification|verify|verify-email)"
+    r"/([A-Za-z0-9_-]{16,}={0,2})(?=/|$)",
+    re.IGNORECASE,
+)
 _PAGING = frozenset(re.findall(r"\w+", "continuation continue cursor next page paging pagination prev start sync"))
 _MARKED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -90,9 +114,17 @@ def _has_secret(url: str, depth: int) -> bool:
     authority, slash, path = (rest if has_scheme else address).partition("/")
     if has_scheme and "@" in authority:
         return True
-    if _IN_PATH.search(slash + unquote(path)) or _MARKED.search(unquote(url)):
+    path = slash + unquote(path)
+    if _IN_PATH.search(path) or _MARKED.search(unquote(url)):
         return True
-    return any(_gives_away(name, value, depth) for part in (query, fragment) for name, value in _parameters(part))
+    if any(_looks_random(found[1]) for found in _ACTING.finditer(path)):
+        return True
+    parameters = [*_parameters(query), *_parameters(fragment)]
+    if any(name.lower() in _ENDS and value.isdigit() for name, value in parameters) and any(
+        _DIGEST.fullmatch(value) and _looks_random(value) for _, value in parameters
+    ):
+        return True
+    return any(_gives_away(name, value, depth) for name, value in parameters)
 
 
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
@@ -113,14 +145,40 @@ def _gives_away(name: str, value: str, depth: int) -> bool:
         return True
     if _PERHAPS.intersection(words) and _looks_random(value):
         return True
+    if _OPAQUE.fullmatch(value) and not is_tracking(name) and not (_PAGING | _NAMES).intersection(words):
+        inner = _from_base64(value)
+        if inner is None:
+            return _is_shuffled(value)
+        return depth > 0 and _has_secret(inner, depth - 1)
     return depth > 0 and ("?" in value or "//" in value) and _has_secret(value, depth - 1)
 
 
 def _looks_random(value: str) -> bool:
-    """Tell a credential from words: long, without blanks, letters and digits mixed within its parts."""
-    if len(value) < _RANDOM or not re.fullmatch(r"[A-Za-z0-9._~+/=%-]+", value):
+    """Tell a credential from words: long, without blanks, letters and digits mixed within one of its parts."""
+    if len(value) < _RANDOM or value.startswith("/") or not re.fullmatch(r"[A-Za-z0-9._~+/=%-]+", value):
         return False
     parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
     if all(part.isalpha() or part.isdigit() for part in parts):
         return any(len(part) >= _LONG and not part.islower() and not part.isupper() for part in parts if part.isalpha())
-    return True
+    return any(len(part) >= _MIXED and not (part.isalpha() or part.isdigit()) for part in parts)
+
+
+def _is_shuffled(value: str) -> bool:
+    """Tell a random value from words run together: small letters, capitals and digits follow one another at random."""
+    kinds = [char.isdigit() + 2 * char.isupper() + 4 * char.islower() for char in value if char.isalnum()]
+    return len({*kinds}) == 3 and sum(map(int.__ne__, kinds, kinds[1:])) >= _SWITCHES * len(kinds)
+
+
+def _from_base64(value: str) -> str | None:
+    """Return the text that a value is the base 64 of, its part before the first `_` left out if need be, or None."""
+    for part in (value, value.partition("_")[2]):
+        bare = part.rstrip("=")
+        if len(bare) < _RANDOM or len(bare) % 4 == 1:
+            continue
+        try:
+            text = b64decode(bare + "=" * (-len(bare) % 4), "-_").decode("ascii")
+        except ValueError:
+            continue
+        if text.isprintable():
+            return text
+    return None

@@ -6,10 +6,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    field_validator,
+)
 
 from groundwire._version import USER_AGENT
-from groundwire.models import MAX_LIMIT, SafeSearch
+from groundwire.models import MAX_LIMIT, SafeSearch, check_domains
 from groundwire.settings.keyring import key_from_keyring
 from groundwire.settings.rules import Decision, parse_rule
 from groundwire.settings.suggest import did_you_mean
@@ -19,6 +28,7 @@ __all__ = [
     "MODEL_PROVIDERS",
     "ArchiveSettings",
     "CacheSettings",
+    "Domains",
     "LocalSettings",
     "NativeSettings",
     "NetworkSettings",
@@ -30,6 +40,7 @@ __all__ = [
     "SessionSettings",
     "Settings",
     "StorageSettings",
+    "Variables",
     "Words",
     "known_keys",
     "sections",
@@ -60,6 +71,7 @@ MODEL_PROVIDERS = ("anthropic", "gemini", "groq", "mistral", "openai", "openrout
 _MASK = "********"
 _USER_PART = re.compile(r"([A-Za-z][\w+.-]*://)[^\s,]*@|(?<![^\s,])[^\s,:@/]+:[^\s,@]+@")  # of a URL, or of HOST:PORT
 _SECRET_NAME = re.compile(r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_(?!env$))", re.IGNORECASE)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _split(value: object) -> object:
@@ -70,6 +82,24 @@ def _split(value: object) -> object:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list of words; in an environment variable they are separated by commas."""
+
+
+def _domains(words: tuple[str, ...]) -> tuple[str, ...]:
+    return check_domains("domains", words)
+
+
+Domains = Annotated[Words, AfterValidator(_domains)]
+"""A list of domains."""
+
+
+def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(_VARIABLE.fullmatch(word) for word in words):  # not told which: it may be the secret itself
+        raise ValueError("has what is no name of an environment variable; write the names, not the values")
+    return words
+
+
+Variables = Annotated[Words, AfterValidator(_variables)]
+"""A list of environment variables, by their names."""
 
 
 class _Section(BaseModel):
@@ -140,6 +170,14 @@ class ReadSettings(_Section):
     """Seconds for reading a page, all attempts together."""
     max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
     """The most bytes of a page's body, on the wire and again after decompression."""
+    robots: bool = True
+    """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
+    robots_exceptions: Domains = ()
+    """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
+    delay: float = Field(default=0.0, ge=0, le=60)
+    """Seconds between two requests to one site; a longer `Crawl-delay` of its robots.txt counts, up to five seconds."""
+    per_host: int = Field(default=6, ge=1, le=100)
+    """The most requests to one site at once, in each process."""
 
 
 class SessionSettings(_Section):
@@ -199,6 +237,10 @@ class PolicySettings(_Section):
     """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
     allow_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
+    open_only: Literal["any", "known"] = "any"
+    """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
+    secret_variables: Variables = ()
+    """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
 
 
 class PermissionSettings(_Section):

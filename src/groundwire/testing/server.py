@@ -47,6 +47,7 @@ class Endpoint(ABC):
         self._port: int | None = None
         self._planned: list[_Planned] = []
         self._requests: list[Recorded] = []
+        self._robots: list[Recorded] = []
         self._arrived = threading.Condition()
         self._server: web.Server | None = None
 
@@ -77,9 +78,15 @@ class Endpoint(ABC):
 
     @property
     def requests(self) -> list[Recorded]:
-        """What has been asked until now, in order."""
+        """What has been asked until now, in order, without what `robots_requests` has."""
         with self._arrived:
             return list(self._requests)
+
+    @property
+    def robots_requests(self) -> list[Recorded]:
+        """The requests for /robots.txt until now, in order: whether there is one depends on what was asked before."""
+        with self._arrived:
+            return list(self._robots)
 
     @property
     def connections(self) -> int:
@@ -92,7 +99,7 @@ class Endpoint(ABC):
         Args:
             fault: What goes wrong.
             times: For how many requests; None for all, until `heal`.
-            when: Only for requests for which this returns True.
+            when: Only for requests for which this returns True. Without it /robots.txt goes on being answered.
         """
         with self._arrived:
             self._planned.append(_Planned(fault, times, when))
@@ -106,6 +113,7 @@ class Endpoint(ABC):
         """Forget the recorded requests."""
         with self._arrived:
             self._requests.clear()
+            self._robots.clear()
 
     def wait_for_requests(self, count: int, timeout: float = 2.0) -> list[Recorded]:
         """Block until `count` requests have arrived, and return them.
@@ -137,12 +145,21 @@ class Endpoint(ABC):
                 raise TimeoutError(f"{self.name} still has {self.connections} connections after {timeout} s.")
             time.sleep(0.005)
 
+    def _answered(self, request: Recorded) -> Reply:
+        try:
+            return self.handle(request)
+        except Exception:
+            if request.path != "/robots.txt":
+                raise
+            return Reply.text("There are no rules here.", status=404)  # most endpoints have not thought of any
+
     def _note(self, request: Recorded) -> Fault | None:
+        about_robots = request.path == "/robots.txt"
         with self._arrived:
-            self._requests.append(request)
+            (self._robots if about_robots else self._requests).append(request)
             self._arrived.notify_all()
             for planned in self._planned:
-                if planned.when is None or planned.when(request):
+                if planned.when(request) if planned.when else not about_robots:
                     if planned.left is not None:
                         planned.left -= 1
                         if planned.left <= 0:
@@ -163,7 +180,7 @@ class Endpoint(ABC):
         fault = self._note(recorded)
         wire = Wire(request)
         try:
-            reply = self.handle(recorded)
+            reply = self._answered(recorded)
             return await wire.send(reply) if fault is None else await fault.play(wire, reply)
         except ConnectionError:  # the client left while we wrote; its leaving also cancels this task
             await wire.gone()

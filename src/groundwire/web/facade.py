@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -45,14 +45,17 @@ from groundwire.routing.bill import Later
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.policy import HedgePolicy, Strategy
+from groundwire.safety.addresses_in_text import addresses_in
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
-from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings, load
+from groundwire.settings import SessionSettings, Settings, load
 from groundwire.settings.contradictions import contradictions, lonely
 from groundwire.storage import open_store
 from groundwire.storage.archive import open_archive
 from groundwire.web.assembly import Assembly
+from groundwire.web.known import KnownAddresses
 from groundwire.web.opening import Opening
+from groundwire.web.rules import all_keys, make_canaries, make_manners
 from groundwire.web.searching import Searching
 from groundwire.web.telling import page_done, search_done
 
@@ -102,7 +105,7 @@ class Web:
         self._closed = False
         cassette = choose_cassette(cassette, record, replay, os.environ)
         if cassette is not None:
-            cassette.hide(*_all_keys(settings))
+            cassette.hide(*all_keys(settings))
         self._transports = Clients(settings, resolver, cassette)
         self._archive = open_archive(settings) if cassette is None else None
         assembly = Assembly(settings, self._transports, self._archive)
@@ -123,17 +126,34 @@ class Web:
             cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
+        self._known = KnownAddresses(self._store) if settings.policy.open_only == "known" else None
+        self._manners = self._transports.pages.gate = make_manners(settings, self._transports.pages, self._store)
+        canaries = make_canaries(settings, os.environ)
         self._searching = Searching(
-            settings=settings, chain=self._chain, policy=policy, cache=self._cache, archive=self._archive
+            settings=settings,
+            chain=self._chain,
+            policy=policy,
+            cache=self._cache,
+            archive=self._archive,
+            canaries=canaries,
+            known=self._known,
         )
         guard = self._transports.guard
         self._opening = Opening(
             settings=settings,
             guard=guard,
-            readers=Readers(cast("list[ReadProvider]", readers), guard=guard, policy=policy, observer=observer),
+            readers=Readers(
+                cast("list[ReadProvider]", readers),
+                guard=guard,
+                policy=policy,
+                observer=observer,
+                gate=self._manners,
+            ),
             policy=policy,
             cache=self._cache,
             archive=self._archive,
+            canaries=canaries,
+            known=self._known,
         )
         self._later = Later()
         self._budget = SessionBudget(
@@ -255,6 +275,30 @@ class Web:
         self._watchers.page_done(page_done(url, attempts, started, page, self._budget))
         return page
 
+    async def allow(self, *texts: str) -> tuple[str, ...]:
+        """Let this session open addresses that its user gave, where the setting `policy.open_only` is `known`.
+
+        Call it with what the user writes, before an agent sees it. Elsewhere every address may be opened anyway.
+
+        Args:
+            texts: Addresses, or texts that hold some.
+
+        Returns:
+            The addresses that were found, in canonical form.
+
+        Raises:
+            InvalidRequest: an argument is no text. Closed.
+        """
+        for text in texts:
+            if not isinstance(text, str):
+                raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
+        if self._closed:
+            raise Closed("This Web was closed; make a new one.")
+        found = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
+        if self._known is not None:
+            await self._known.note(self._budget.session, "user", found)
+        return tuple(url.text for url in found)
+
     def session(self, name: str | None = None, **limits: float) -> Web:
         """Return a view of this `Web` with a budget of its own; it shares everything else and closes nothing.
 
@@ -311,8 +355,10 @@ class Web:
         return await self._budget.statistics()
 
     async def reset_session(self) -> None:
-        """Begin the session anew: the budget is whole again."""
+        """Begin the session anew: the budget is whole again, and no address is known."""
         await self._budget.reset()
+        if self._known is not None:
+            await self._known.forget(self._budget.session)
 
     async def aclose(self, *, patience: float = 0.0) -> None:
         """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.
@@ -325,6 +371,7 @@ class Web:
         self._closed = True
         if self._cache is not None:
             await self._cache.aclose(patience=patience)
+        await self._manners.aclose()
         await self._chain.aclose()
         await self._later.aclose()
         for provider in self._made:
@@ -358,13 +405,6 @@ class Web:
             store=self._store,
             last=last,
         )
-
-
-def _all_keys(settings: Settings) -> Iterator[str]:
-    """Yield every key that a service may be given, so that a cassette can leave them out."""
-    for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
-        if (key := settings.secret(variable)) is not None:
-            yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
 
 def _refuse(problems: Sequence[str]) -> None:

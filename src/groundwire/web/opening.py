@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from groundwire._version import __version__
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, ProviderError
 from groundwire.models import Attempt, Page
@@ -13,6 +14,8 @@ from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import page_key
 from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
+from groundwire.safety.addresses_in_text import addresses_in
+from groundwire.safety.canaries import Canaries
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
@@ -20,9 +23,12 @@ from groundwire.settings import Settings
 from groundwire.storage import StoreError
 from groundwire.storage.archive import Archive
 from groundwire.web.keeping import age, identity, lifetime
+from groundwire.web.known import KnownAddresses
 from groundwire.web.telling import cost_of
 
 __all__ = ["Opening"]
+
+_AT_ONCE = 50_000  # characters that are looked through without a thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +47,10 @@ class Opening:
     """Keeps pages; None keeps nothing."""
     archive: Archive | None
     """Remembers pages for good; None remembers nothing."""
+    canaries: Canaries
+    """Know the secrets that must go out in no address."""
+    known: KnownAddresses | None
+    """Know which addresses a session may open; None lets it open any."""
 
     async def open(
         self, url: str, longest: int, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
@@ -59,6 +69,9 @@ class Opening:
             BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
         """
         target = self.guard.admit(url)
+        self.canaries.check(url, what="address")
+        if self.known is not None:
+            target = await self.known.admit(budget.session, target)
         if not self.policy.permits(target.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
         await budget.check_tokens()
@@ -68,20 +81,24 @@ class Opening:
         finally:
             await asyncio.shield(budget.charge(cost_of(attempts)))
         await budget.read(page.content_length)
+        if self.known is not None:
+            shown = f"<{page.final_url}>\n{page.content}"
+            links = addresses_in(shown) if len(shown) < _AT_ONCE else await asyncio.to_thread(addresses_in, shown)
+            await self.known.note(budget.session, "pages", links)
         return page
 
     async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
         """Return a whole page from the cache, or from the readers."""
 
-        async def load() -> Page:
+        async def load(known: Page | None = None) -> Page:
             try:
-                page = await self.readers.read(target, deadline, attempts)
+                page = await self.readers.read(target, deadline, attempts, known=known)
             except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
                 old = await self._archived(target)
                 if old is None:
                     raise
                 return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
-            if self.archive is not None:
+            if self.archive is not None and not (page.freshness is not None and page.freshness.no_store):
                 self.archive.remember(page)
             return page
 
@@ -97,6 +114,7 @@ class Opening:
             life=lambda page: Life() if page.stale else life_of_page(page, whole),
             deadline=deadline,
             bypass=fresh,
+            renew=load,
         )
         return kept.value.model_copy(update=age(kept.value.warnings, kept.cached, kept.stale, kept.age))
 
@@ -113,6 +131,8 @@ class Opening:
         return old
 
     def _what_is_allowed(self) -> str:
-        """Return what decides which pages may be shown: a page kept under other rules is another page."""
+        """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
         policy = self.settings.policy
-        return repr((sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins)))
+        return repr(
+            (__version__, sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins))
+        )

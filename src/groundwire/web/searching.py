@@ -14,10 +14,13 @@ from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import search_key
 from groundwire.routing.cache_values import life_of_search, pack_search, unpack_search
 from groundwire.routing.policy import Strategy
+from groundwire.safety.addresses_in_text import addresses_in
+from groundwire.safety.canaries import Canaries
 from groundwire.safety.domains import DomainPolicy
 from groundwire.settings import Settings
 from groundwire.storage.archive import Archive
 from groundwire.web.keeping import age, identity, lifetime
+from groundwire.web.known import KnownAddresses
 
 __all__ = ["Searching"]
 
@@ -36,6 +39,10 @@ class Searching:
     """Keeps answers; None keeps nothing."""
     archive: Archive | None
     """Remembers answers for good; None remembers nothing."""
+    canaries: Canaries
+    """Know the secrets that must go out in no query."""
+    known: KnownAddresses | None
+    """Are told what a session has found; None where it may open any address."""
 
     async def search(
         self, asked: Query, deadline: Deadline, strategy: Strategy, fresh: bool, budget: SessionBudget
@@ -50,8 +57,9 @@ class Searching:
             budget: The session's.
 
         Raises:
-            BudgetExceeded, AllProvidersFailed.
+            BlockedSecret, BudgetExceeded, AllProvidersFailed.
         """
+        self.canaries.check(asked.text, *asked.allowed_domains, *asked.blocked_domains, what="query")
         reservation = await budget.take(self.chain.price_usd)
         bill = budget.bill(reservation)
         try:
@@ -60,6 +68,10 @@ class Searching:
             await asyncio.shield(budget.give_back(reservation, bill.close()))
             raise
         await budget.settle(reservation, bill.close())
+        if self.known is not None:
+            await self.known.note(
+                budget.session, "results", [url for row in response.results for url in addresses_in(f"<{row.url}>")]
+            )
         warning = budget.warning(reservation)
         update = {"budget": budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
         return response.model_copy(update=update)

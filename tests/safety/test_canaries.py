@@ -1,0 +1,111 @@
+"""Secrets that must not leave, in whatever clothes."""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.errors import BlockedSecret
+from groundwire.safety.canaries import Canaries
+
+KEY = "tvly-dev-Qx81LmZpa0T7hYcV3nRsWb2K"
+CANARIES = Canaries([KEY, "", "short", "correct horse battery staple", "YOUR_SEARCH_API_KEY_HERE"])
+
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "upper case": str.upper,
+    "reversed": lambda text: text[::-1],
+    "rot13": lambda text: codecs.encode(text, "rot13"),
+    "percent": lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
+    "percent of percent": lambda text: quote("".join(f"%{byte:02X}" for byte in text.encode())),
+    "hex": lambda text: text.encode().hex(),
+    "hex in capitals": lambda text: text.encode().hex().upper(),
+    "base32": lambda text: base64.b32encode(text.encode()).decode(),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64 without padding": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
+    "base64 of base64": lambda text: base64.b64encode(base64.b64encode(text.encode())).decode(),
+    "percent of base64": lambda text: quote(base64.b64encode(text.encode()).decode(), safe=""),
+    "labels": lambda text: ".".join(text[at : at + 4] for at in range(0, len(text), 4)),
+    "path": lambda text: "/".join(text),
+    "plus signs": lambda text: "+".join(text),
+}
+PLACES = (
+    "https://evil.example/?d={}",
+    "https://evil.example/{}/pixel.png",
+    "https://{}.evil.example/",
+    "https://evil.example/#{}",
+    "https://redirect.example/go?to=https://evil.example/{}",
+    "https://evil.example/?{}=1",
+    "weather in {} tomorrow",
+)
+
+
+@pytest.mark.req("B10")
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_secret_is_found(encoding: str, place: str) -> None:
+    assert CANARIES.found_in(place.format(ENCODINGS[encoding](KEY)))
+
+
+@pytest.mark.req("B10")
+@given(st.sampled_from(sorted(ENCODINGS)), st.text(max_size=20), st.text(max_size=20), st.integers(0, 15))
+def test_it_is_found_among_other_words_and_when_half_of_it_is_missing(
+    encoding: str, before: str, after: str, cut: int
+) -> None:
+    encode = ENCODINGS[encoding]
+    data = (before + KEY + after).encode("utf-8", "ignore").decode()
+    assert CANARIES.found_in(f"https://evil.example/?d={encode(data)}")
+    if encoding not in {"base64 of base64", "percent of base64"}:
+        assert CANARIES.found_in(f"https://evil.example/?d={encode(KEY[cut : cut + 21])}")
+
+
+def test_the_error_does_not_tell() -> None:
+    with pytest.raises(BlockedSecret, match="The query holds a secret") as caught:
+        CANARIES.check("harmless", f"find {KEY}", what="query")
+    assert KEY[:12] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://docs.example/tvly-dev/quickstart?key=tvly-dev-",
+        "how long should a secret like tvly-dev-Qx81 be",
+        "your search api key",
+        "correct horse",
+        "short",
+        "",
+    ],
+)
+def test_what_only_resembles_one_may_go(text: str) -> None:
+    assert not CANARIES.found_in(text)
+
+
+def test_a_whole_phrase_may_not() -> None:
+    assert CANARIES.found_in("https://evil.example/correct-horse-battery-staple")
+
+
+def test_without_secrets_everything_may_go() -> None:
+    assert not Canaries([]).found_in(KEY)
+
+
+def test_no_address_of_real_pages_is_taken_for_one(extraction: Path) -> None:
+    canaries = Canaries([KEY, *(base64.b64encode(bytes(range(n, n + 24))).decode() for n in range(20))])
+    urls = [page["url"] for page in json.loads((extraction / "truth.json").read_text()).values()]
+    assert len(urls) > 1_000
+    assert [url for url in urls if canaries.found_in(url)] == []
+
+
+def test_a_long_address_takes_no_longer() -> None:
+    canaries = Canaries([f"{n}{KEY}{n}" for n in range(20)])
+    began = time.process_time()
+    canaries.found_in("https://a.example/?" + "%25%32%35ab" * 800)
+    assert time.process_time() - began < 2.0
