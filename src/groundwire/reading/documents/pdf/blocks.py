@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -17,7 +18,9 @@ __all__ = ["Block", "blocks", "join_broken"]
 
 Kind = Literal["text", "item", "code", "table"]
 
-_BULLET: Final = re.compile(r"(?:[\u2022\u25e6\u25aa\u2023\u00b7\u25cb\u25cf\u25a0\u25a1\u2219\u27a2\u2713\u2043\uf0b7\uf0a7\uf076\uf0d8*\u2013\u2014-]|\\\*)(?:\s+|$)(?=(.?))")
+_BULLET: Final = re.compile(
+    r"(?:[\u2022\u25e6\u25aa\u2023\u00b7\u25cb\u25cf\u25a0\u25a1\u2219\u27a2\u2713\u2043\uf0b7\uf0a7\uf076\uf0d8*\u2013\u2014-]|\\\*)(?:\s+|$)(?=(.?))"
+)
 _NUMBERED: Final = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+\S")
 _REFERENCE: Final = re.compile(r"\\?\[\d{1,3}\\?\]\s")
 _COMPOUND: Final = re.compile(r"([^\W\d_]+)-$")
@@ -90,7 +93,7 @@ def _leading(lines: Sequence[Line]) -> float:
     """Return how far lines stand apart from each other, from one to the next."""
     steps = [
         other.middle - one.middle
-        for one, other in zip(lines, lines[1:], strict=False)
+        for one, other in itertools.pairwise(lines)
         if 0 < other.middle - one.middle < 2.2 * max(one.size, other.size, 1.0)
     ]
     return median(steps) if steps else 0.0
@@ -161,7 +164,7 @@ def _is_large(line: Line, leading: float) -> bool:
 
 def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
     text = lines[0].text
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in itertools.pairwise(lines):
         text = join_broken(text, line.text, compounds) if before.broken else f"{text} {line.text}"
     plain = " ".join(line.plain for line in lines)
     first = lines[0]
@@ -195,7 +198,7 @@ def _code(lines: Sequence[Line]) -> Block:
     pitch = median(line.pitch for line in lines) or 1.0
     left = min(line.x0 for line in lines)
     rows: list[str] = []
-    step = min((other.middle - one.middle for one, other in zip(lines, lines[1:], strict=False)), default=0.0)
+    step = min((other.middle - one.middle for one, other in itertools.pairwise(lines)), default=0.0)
     for index, line in enumerate(lines):
         if index and line.middle - lines[index - 1].middle > 1.6 * max(step, line.size):
             rows.append("")

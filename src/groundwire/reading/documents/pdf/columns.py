@@ -6,6 +6,7 @@ what crosses every free strip (a title, a wide figure's caption) ends them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -171,8 +172,7 @@ def _split(run: Sequence[Segment], gutters: Sequence[_Strip]) -> list[list[Segme
 def _between(columns: Sequence[Sequence[Segment]]) -> list[_Strip]:
     """Return the strips between columns."""
     return [
-        (max(part.x1 for part in one), min(part.x0 for part in other))
-        for one, other in zip(columns, columns[1:], strict=False)
+        (max(part.x1 for part in one), min(part.x0 for part in other)) for one, other in itertools.pairwise(columns)
     ]
 
 
@@ -181,7 +181,7 @@ def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
     spans = [(min(part.y0 for part in column), max(part.y1 for part in column)) for column in columns]
     return all(
         min(one[1], other[1]) - max(one[0], other[0]) >= 0.5 * min(one[1] - one[0], other[1] - other[0])
-        for one, other in zip(spans, spans[1:], strict=False)
+        for one, other in itertools.pairwise(spans)
     )
 
 

@@ -18,7 +18,9 @@ _LINES: Final = 4  # from the top and from the bottom
 _REPEATS: Final = 3  # pages
 _NEAR: Final = 12  # pages; a running head changes with the chapter
 _NUMBER: Final = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
-_ONLY_NUMBER: Final = re.compile(r"[\s\-\u2013\u2014|.]*(?:page|p\.|seite)?\s*#(?:\s*(?:/|of|von|de)\s*#)?[\s\-\u2013\u2014|.]*", re.IGNORECASE)
+_ONLY_NUMBER: Final = re.compile(
+    r"[\s\-\u2013\u2014|.]*(?:page|p\.|seite)?\s*#(?:\s*(?:/|of|von|de)\s*#)?[\s\-\u2013\u2014|.]*", re.IGNORECASE
+)
 _LONG: Final = 160  # characters
 _CELLS: Final = 4  # a line with as many parts is the head of a table that goes on
 

@@ -1,4 +1,4 @@
-"""Which blocks are headings, and of what level: by the size of their type, by their weight, by the file's own outline."""
+"""Which blocks are headings, and of what level: by the size of their type, its weight, and the file's own outline."""
 
 from __future__ import annotations
 

@@ -61,12 +61,8 @@ class Calls:
         self.clip_paths = _typed(raw.FPDFClipPath_CountPaths, c_int, c_void_p)
         self.object = _typed(raw.FPDFPage_GetObject, c_void_p, c_void_p, c_int)
         self.part = _typed(raw.FPDFFormObj_GetObject, c_void_p, c_void_p, ctypes.c_ulong)
-        self.draw_mode = _typed(
-            raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int)
-        )
-        self.font_name = _typed(
-            raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t
-        )
+        self.draw_mode = _typed(raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int))
+        self.font_name = _typed(raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t)
         self.font_flags = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
 
 

@@ -169,7 +169,7 @@ def _rendered(here: list[Block], headings: Headings) -> list[tuple[str, int, str
             depth = _depth(indents, block.indent)
             item = f"{'  ' * depth}{block.mark} {block.text}".rstrip()
             if depth or len(indents) > 1 or (found and not found[-1][1] and _is_item(found[-1][0])):
-                before, _, plain = found.pop() if found and _is_item(found[-1][0]) else ("", 0, "")
+                before, _, _plain = found.pop() if found and _is_item(found[-1][0]) else ("", 0, "")
                 item = f"{before}\n{item}" if before else item
             found.append((item, 0, block.plain))
         else:
@@ -200,7 +200,9 @@ def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
             "(OCR). Look for a version with text, or open another page.",
         )
     if len(found.broken) == len(found.pages):
-        return UnreadableDocument("broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it.")
+        return UnreadableDocument(
+            "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
+        )
     hidden = " that anybody can see" if found.removed else ""
     return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}. Open another page.")
 

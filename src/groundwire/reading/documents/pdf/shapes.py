@@ -120,7 +120,7 @@ def _shape(page: Page, handle: int, order: int, kind: int) -> Shape | None:
 def _on_page(page: Page, shape: Shape) -> float:
     width = min(shape.right, page.right) - max(shape.left, page.left)
     height = min(shape.top, page.top) - max(shape.bottom, page.bottom)
-    return max(0.0, width) * max(0.0, height)
+    return float(max(0.0, width) * max(0.0, height))
 
 
 def _images_inside(page: Page, form: int) -> int:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire.reading.documents.pdf.picture import Picture
 from groundwire.reading.documents.pdf.pdfium import Page
+from groundwire.reading.documents.pdf.picture import Picture
 from groundwire.reading.documents.pdf.shapes import Colour, Shapes, fill_colour, page_shapes
 from groundwire.reading.documents.pdf.words import Word
 

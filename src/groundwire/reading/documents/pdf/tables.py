@@ -94,8 +94,10 @@ def _is_sure(table: Sequence[Sequence[str]]) -> bool:
         return False
     cells = [text for row in table for text in row if text]
     filled = len(cells) / (len(table) * len(table[0]))
-    return filled >= _FILLED and median(map(len, cells)) <= _LONG and not all(
-        text in "\u2026.-" for row in table for text in row[1:]
+    return (
+        filled >= _FILLED
+        and median(map(len, cells)) <= _LONG
+        and not all(text in "\u2026.-" for row in table for text in row[1:])
     )
 
 

@@ -18,7 +18,9 @@ __all__ = ["MAX_LETTERS", "Face", "Word", "page_words"]
 MAX_LETTERS: Final = 200_000
 """Letters of one page that are looked at; a full page of small print has a tenth of it."""
 _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
-_BOLD: Final = re.compile(r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE)
+_BOLD: Final = re.compile(
+    r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE
+)
 _ITALIC: Final = re.compile(r"ital|obliq|(?:^|\+)(?:cmti|cmsl|sfti|ecti)", re.IGNORECASE)
 _MONO: Final = re.compile(
     r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
@@ -169,7 +171,7 @@ def _font(page: Page, font: int) -> tuple[bool, bool]:
     length = call.font_name(font, ctypes.addressof(buffer), 200)
     name = buffer.raw[: max(0, min(length, 200) - 1)].decode("utf-8", "replace")
     flags = call.font_flags(font)
-    flags = flags if flags > 0 else 0
+    flags = max(0, flags)
     return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(_MONO.search(name) or flags & _FIXED_PITCH)
 
 
