@@ -187,18 +187,40 @@ def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
 
 def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether what stands side by side belongs together line by line."""
+    near = 0.3 * median(part.size for column in columns for part in column)
+    rows = [_rows(column, near) for column in columns]
     texts = 0
-    for column in columns:
-        width = max(part.x1 for part in column) - min(part.x0 for part in column)
-        full = median(part.x1 - part.x0 for part in column) >= _FULL * width
-        texts += full and median(part.length for part in column) >= _TEXT
-    if texts == len(columns):
+    for column in rows:
+        width = max(row.x1 for row in column) - min(row.x0 for row in column)
+        full = median(row.x1 - row.x0 for row in column) >= _FULL * width
+        texts += full and median(row.length for row in column) >= _TEXT
+    if texts == len(rows):
         return False
-    fewest = min(columns, key=len)
-    others = [part.middle for column in columns if column is not fewest for part in column]
-    near = 0.3 * median(part.size for part in fewest)
-    aligned = sum(any(abs(part.middle - other) <= near for other in others) for part in fewest)
+    fewest = min(rows, key=len)
+    others = [row.middle for column in rows if column is not fewest for row in column]
+    aligned = sum(any(abs(row.middle - other) <= near for other in others) for row in fewest)
     return aligned >= _ALIGNED * len(fewest)
+
+
+@dataclass(slots=True)
+class _Row:
+    """What stands at one height of a column; justified text may have wide gaps in it."""
+
+    middle: float
+    x0: float
+    x1: float
+    length: int
+
+
+def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
+    rows: list[_Row] = []
+    for part in sorted(column, key=lambda part: part.middle):
+        if rows and part.middle - rows[-1].middle <= near:
+            row = rows[-1]
+            row.x0, row.x1, row.length = min(row.x0, part.x0), max(row.x1, part.x1), row.length + part.length + 1
+        else:
+            rows.append(_Row(part.middle, part.x0, part.x1, part.length))
+    return rows
 
 
 def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_Strip]) -> None:

@@ -29,6 +29,7 @@ _NO_TITLE: Final = re.compile(
     r"|[^\s]+\.(?:docx?|dvi|tex|pdf|indd|qxd|pptx?|xlsx?|odt|rtf|txt|html?|ps|eps|cdr|ai)",
     re.IGNORECASE,
 )
+_NOBODY: Final = re.compile(r"\W*(?:anonymous|unknown|user|admin(?:istrator)?|unspecified|author)?\W*", re.IGNORECASE)
 _DC: Final = "{http://purl.org/dc/elements/1.1/}"
 _PRISM: Final = "publicationDate"
 
@@ -57,7 +58,7 @@ def read_details(pdf: Pdf, body: bytes) -> Details:
     published = iso_date(said[:10]) if said else None
     return Details(
         title="" if _NO_TITLE.fullmatch(title.strip()) else title.strip(),
-        author=author.strip() or None,
+        author=None if _NOBODY.fullmatch(author.strip()) else author.strip(),
         published=published or _day(info.get("CreationDate", "")),
         language=_language(pdf),
     )
@@ -96,8 +97,8 @@ def _address(raw: Any, document: Any, link: Any) -> str:
 
 def _language(pdf: Pdf) -> str | None:
     letters = (ctypes.c_ushort * 50)()
-    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 50)  # the closing zero is counted
-    language = "".join(map(chr, letters[: max(0, min(length, 50) - 1)]))
+    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 100)  # bytes, with the closing zero
+    language = "".join(map(chr, letters[: max(0, min(length // 2, 50) - 1)]))
     return language if _LANGUAGE.match(language) else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -10,6 +11,7 @@ from groundwire.reading.documents.pdf.lines import Cell, Line
 
 __all__ = ["table_at"]
 
+_LEAST_ROWS: Final = 3
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
 _LONG: Final = 60  # characters; cells of running text are no cells
@@ -32,8 +34,11 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
         end -= 1
     rows = [line for line in lines[start:end] if line.cells]
     edges = _columns(rows)
-    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < (3 if len(edges) == 2 else 2):
+    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
         return None
+    size = median(line.size for line in rows)
+    if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
+        return None  # no table leaves less between its columns; justified text does
     table: list[list[str]] = []
     for line in lines[start:end]:
         places = _places(line, edges)
