@@ -83,7 +83,8 @@ def presentation(*slides: str) -> bytes:
     for number, slide in enumerate(slides):
         shown = ' show="0"' if slide.startswith("hidden:") else ""
         parts[f"ppt/slides/slide{number}.xml"] = (
-            f"<p:sld {_P} {_A} {_R}{shown}><p:cSld><p:spTree>{slide.removeprefix('hidden:')}</p:spTree></p:cSld></p:sld>"
+            f"<p:sld {_P} {_A} {_R}{shown}><p:cSld><p:spTree>{slide.removeprefix('hidden:')}</p:spTree></p:cSld>"
+            "</p:sld>"
         )
     return zipped(parts)
 
@@ -91,6 +92,7 @@ def presentation(*slides: str) -> bytes:
 def workbook(sheets: Mapping[str, list[list[object]]], hidden: str = "") -> bytes:
     """Return a spreadsheet with these sheets; the one named `hidden` is not shown."""
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    states = ("visible", "hidden")
     types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}content-types"><Default Extension="rels" '
@@ -99,7 +101,7 @@ def workbook(sheets: Mapping[str, list[list[object]]], hidden: str = "") -> byte
         "_rels/.rels": relations({"r1": ("officeDocument", "xl/workbook.xml")}),
         "xl/workbook.xml": f'<workbook xmlns="{main}" {_R}><sheets>'
         + "".join(
-            f'<sheet name="{escape(name)}" sheetId="{n + 1}" r:id="s{n}"{" state=" + chr(34) + "hidden" + chr(34) if name == hidden else ""}/>'
+            f'<sheet name="{escape(name)}" sheetId="{n + 1}" r:id="s{n}" state="{states[name == hidden]}"/>'
             for n, name in enumerate(sheets)
         )
         + "</sheets></workbook>",
@@ -145,7 +147,8 @@ def opendocument(body: str, *, kind: str = "text", styles: str = "") -> bytes:
             f"<office:automatic-styles>{styles}</office:automatic-styles>"
             f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>",
             "meta.xml": f"<office:document-meta{names} xmlns:dc='http://purl.org/dc/elements/1.1/'><office:meta>"
-            "<dc:title>The Logbook</dc:title><dc:date>2023-05-06T07:08:09</dc:date></office:meta></office:document-meta>",
+            "<dc:title>The Logbook</dc:title><dc:date>2023-05-06T07:08:09</dc:date></office:meta>"
+            "</office:document-meta>",
         }
     )
 

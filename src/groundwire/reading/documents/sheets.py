@@ -83,7 +83,7 @@ def read_sheets(body: bytes) -> Extracted:
 def _sheet(book: Any, name: str) -> tuple[str, str]:
     """Return a sheet as a table, and what is to be said about it."""
     sheet = book.get_sheet_by_name(name)
-    height, width = sheet.total_height, sheet.total_width
+    height, width = sheet.total_height, sheet.total_width + 1  # the rows below the first, and all columns
     rows: list[list[str]] = []
     for row in sheet.iter_rows():
         if len(rows) > MAX_ROWS:
@@ -92,7 +92,7 @@ def _sheet(book: Any, name: str) -> tuple[str, str]:
         if any(cells):
             rows.append(cells)
     remark = ""
-    if height > MAX_ROWS + 1:
+    if height > MAX_ROWS:
         remark = f"the sheet {_name(name)} has {height:,} rows; the first {MAX_ROWS:,} are shown"
     elif width > MAX_COLUMNS:
         remark = f"the sheet {_name(name)} has {width:,} columns; the first {MAX_COLUMNS} are shown"
