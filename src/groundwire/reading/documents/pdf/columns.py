@@ -46,7 +46,7 @@ class Segment:
     @property
     def size(self) -> float:
         """The size of its type, in points."""
-        return max(word.face.size for word in self.words)
+        return max([word.face.size for word in self.words])
 
     @property
     def length(self) -> int:
@@ -65,8 +65,14 @@ def segments(words: Sequence[Word]) -> list[Segment]:
         if found and _continues(found[-1], word):
             last = found[-1]
             last.words.append(word)
-            last.x0, last.x1 = min(last.x0, word.x0), max(last.x1, word.x1)
-            last.y0, last.y1 = min(last.y0, word.y0), max(last.y1, word.y1)
+            if word.x1 > last.x1:
+                last.x1 = word.x1
+            if word.x0 < last.x0:
+                last.x0 = word.x0
+            if word.y0 < last.y0:
+                last.y0 = word.y0
+            if word.y1 > last.y1:
+                last.y1 = word.y1
         else:
             found.append(Segment([word], word.x0, word.y0, word.x1, word.y1))
     return found
@@ -85,6 +91,7 @@ def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]
             flat += run
             continue
         gutters = _between(columns)
+        _give_back(flat, run)
         _take_heading(flat, run, gutters)
         rest = _leave_heading(run, gutters, has_next=index + 1 < len(runs))
         split = _split(run, gutters)
@@ -100,11 +107,13 @@ def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]
 
 def _continues(last: Segment, word: Word) -> bool:
     before = last.words[-1]
-    size = max(before.face.size, word.face.size, 1.0)
-    overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
-    if overlap < 0.4 * min(before.y1 - before.y0, word.y1 - word.y0):
+    size = before.face.size if before.face is word.face else max(before.face.size, word.face.size, 1.0)
+    if not -0.6 * size <= word.x0 - before.x1 <= _GAP * size:
         return False
-    return -0.6 * size <= word.x0 - before.x1 <= _GAP * size
+    if before.y0 == word.y0 and before.y1 == word.y1:
+        return True
+    overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
+    return overlap >= 0.4 * min(before.y1 - before.y0, word.y1 - word.y0)
 
 
 def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
@@ -154,7 +163,7 @@ def _columns(run: Sequence[Segment], strips: Sequence[_Strip]) -> list[list[Segm
     if not gutters:
         return None
     columns = _split(run, gutters)
-    if len(columns) < 2 or any(len(column) < _FEW for column in columns) or not _side_by_side(columns):
+    if len(columns) < 2 or not _is_text_enough(columns) or not _side_by_side(columns):
         return None
     if _is_table(columns):
         return None
@@ -176,6 +185,13 @@ def _between(columns: Sequence[Sequence[Segment]]) -> list[_Strip]:
     ]
 
 
+def _is_text_enough(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether there are enough lines for columns; the last one of a text may have but one or two."""
+    strong = sum(len(column) >= _FEW for column in columns)
+    short = [column for column in columns if len(column) < _FEW]
+    return strong > 1 or (strong == 1 and all(max(part.length for part in column) >= _TEXT for column in short))
+
+
 def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether each column stands beside the next for half the height of the lower of them."""
     spans = [(min(part.y0 for part in column), max(part.y1 for part in column)) for column in columns]
@@ -192,9 +208,11 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     texts = 0
     for column in rows:
         width = max(row.x1 for row in column) - min(row.x0 for row in column)
-        full = median(row.x1 - row.x0 for row in column) >= _FULL * width
-        texts += full and median(row.length for row in column) >= _TEXT
-    if texts == len(rows):
+        usual = median if len(column) > _FEW else max
+        full = usual(row.x1 - row.x0 for row in column) >= _FULL * width
+        texts += full and usual(row.length for row in column) >= _TEXT
+    strong = [column for column in rows if len(column) >= _FEW]
+    if texts == len(rows) or (texts >= len(strong) > 1):
         return False
     fewest = min(rows, key=len)
     others = [row.middle for column in rows if column is not fewest for row in column]
@@ -221,6 +239,22 @@ def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
         else:
             rows.append(_Row(part.middle, part.x0, part.x1, part.length))
     return rows
+
+
+def _give_back(before: list[Segment], run: list[Segment]) -> None:
+    """Move what is the last line of the paragraph above the columns, and not their first, out of the run."""
+    if not before:
+        return
+    bottom = max(part.y1 for part in before)
+    first = min(run, key=lambda part: part.y0)
+    line = [part for part in run if part.y0 < first.y1 - 0.5 * (first.y1 - first.y0)]
+    below = [part.y0 for part in run if part.y0 >= first.y1 - 1]
+    if not below or len(line) == len(run):
+        return
+    above, under = first.y0 - bottom, min(below) - max(part.y1 for part in line)
+    if above <= 0.6 * first.size and under > above + 0.3 * first.size:
+        before += line
+        run[:] = [part for part in run if all(part is not one for one in line)]
 
 
 def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_Strip]) -> None:

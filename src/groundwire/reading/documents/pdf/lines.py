@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment
@@ -73,7 +75,29 @@ def lines(parts: Iterable[Segment]) -> list[Line]:
                 break
         else:
             rows.append([part])
-    return [line for row in rows if (line := _line(sorted(row, key=lambda part: part.x0))) is not None]
+    return [line for row in rows if (line := _line(_in_order(row))) is not None]
+
+
+def _in_order(row: list[Segment]) -> list[Segment]:
+    """Return the segments of a line as they are read: from the right in scripts that are written so."""
+    to_left = sum(len(part.words) for part in row if _is_to_left(part.words[0].text))
+    if 2 * to_left > sum(len(part.words) for part in row):
+        return _mixed(sorted(row, key=lambda part: -part.x1))
+    return sorted(row, key=lambda part: part.x0)
+
+
+def _mixed(row: list[Segment]) -> list[Segment]:
+    """Return a line that is read from the right with the words in between that are read from the left in their order."""
+    found: list[Segment] = []
+    for to_right, parts in groupby(row, key=lambda part: part.words[0].text.isascii()):
+        found += reversed(list(parts)) if to_right else parts
+    return found
+
+
+def _is_to_left(text: str) -> bool:
+    if text.isascii():
+        return False
+    return any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
 
 
 def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
@@ -89,7 +113,8 @@ def _line(row: Sequence[Segment]) -> Line | None:
     cells: list[list[Word]] = []
     for part in row:
         last = cells[-1][-1] if cells else None
-        if last is not None and part.x0 - last.x1 <= max(last.face.size, part.size):
+        gap = max(part.x0 - last.x1, last.x0 - part.x1) if last is not None else 0.0
+        if last is not None and gap <= max(last.face.size, part.size):
             cells[-1] += part.words
         else:
             cells.append(list(part.words))

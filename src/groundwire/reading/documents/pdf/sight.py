@@ -25,6 +25,7 @@ _NARROW: Final = 0.4  # points of width for a letter
 _FAINT: Final = 12  # of 255; what is less opaque is not seen
 _CLEAR: Final = 40  # of 255; colours that differ by as much are told apart
 _INVISIBLE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
+_WHITE: Final[Colour] = (255, 255, 255, 255)
 _STROKED: Final = (1, 5)
 _CLIPPED: Final = 7
 
@@ -52,6 +53,8 @@ class _Look:
     order: int | None
     layered: bool
     clip: tuple[float, float, float, float] | None
+    plain: bool
+    """Whether its colour is clear on the white sheet."""
 
 
 def look(page: Page, words: Sequence[Word]) -> Seen:
@@ -86,15 +89,19 @@ def _look(page: Page, handle: int, shapes: Shapes) -> _Look:
     call = page.pdf.call
     mode = call.mode(handle)
     colour = None if mode in _STROKED or mode == _CLIPPED else fill_colour(page, handle)
-    return _Look(mode, colour, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle))
+    plain = colour is not None and _differ(colour, _WHITE)
+    return _Look(mode, colour, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
 
 
 def _plainly_hidden(page: Page, word: Word, found: _Look) -> str:
-    width, height = word.x1 - word.x0, word.y1 - word.y0
     x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
     if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
         return "position"
-    if max(word.face.size, min(width, height)) < _TINY or max(width, height) < _NARROW * len(word.text):
+    width, height = word.x1 - word.x0, word.y1 - word.y0
+    if word.face.size < _TINY and min(width, height) < _TINY:
+        return "size"
+    least = _NARROW * len(word.text)
+    if width < least and height < least:
         return "size"
     if found.mode == _INVISIBLE:
         return "mode"
@@ -106,18 +113,25 @@ def _is_clear(word: Word, found: _Look, shapes: Shapes) -> bool:
     colour = found.colour
     if found.order is None or found.layered or colour is None:
         return False
+    if not shapes.shapes and found.clip is None:
+        return found.plain
     x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
     if found.clip is not None:
         left, bottom, right, top = found.clip
         if not (left <= x <= right and bottom <= y <= top):
             return False
-    behind: Colour | None = (255, 255, 255, 255)
+    behind: Colour | None = _WHITE
     for shape in shapes.shapes:
         if shape.holds(x, y):
             if shape.order > found.order:
                 return False
             behind = shape.colour
-    return behind is not None and max(abs(colour[part] - behind[part]) for part in range(3)) * colour[3] >= _CLEAR * 255
+    return found.plain if behind is _WHITE else behind is not None and _differ(colour, behind)
+
+
+def _differ(colour: Colour, behind: Colour) -> bool:
+    """Return whether a colour can be told from what is behind it."""
+    return max(abs(colour[part] - behind[part]) for part in range(3)) * colour[3] >= _CLEAR * 255
 
 
 def _is_layered(page: Page, handle: int) -> bool:

@@ -28,6 +28,7 @@ _MONO: Final = re.compile(
 )
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
+_AHEAD: Final = 40  # letters; a line of many files is one text object
 _HYPHENS: Final = {0x02, 0xFFFE, 0xAD}  # how PDFium marks a hyphen at which a word was broken
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
@@ -91,11 +92,12 @@ def page_words(page: Page) -> tuple[list[Word], bool]:
     faces: dict[int, Face] = {}
     fonts: dict[int, tuple[bool, bool]] = {}
     first, last = Box(), Box()
+    at_first, at_last = byref(first), byref(last)
+    box = call.box
     words: list[Word] = []
     end_before = -1
     for start, end, handle in _runs(page, text):
-        box = call.box
-        if not box(pointer, start, byref(first)) or not box(pointer, end - 1, byref(last)):
+        if not box(pointer, start, at_first) or not box(pointer, end - 1, at_last):
             continue
         face = faces.get(handle)
         if face is None:
@@ -103,17 +105,13 @@ def page_words(page: Page) -> tuple[list[Word], bool]:
         said = _spelled(text[start:end])
         if not said:
             continue
-        words.append(
-            Word(
-                said,
-                min(first.left, last.left),
-                min(first.bottom, last.bottom),
-                max(first.right, last.right),
-                max(first.top, last.top),
-                face,
-                glued=start == end_before,
-            )
-        )
+        left, bottom, right, top = first.left, first.bottom, last.right, last.top
+        if (
+            face.direction or right <= first.left
+        ):  # not written to the right: the first letter may be the last one of the sheet
+            left, bottom = min(left, last.left), min(bottom, last.bottom)
+            right, top = max(right, first.right), max(top, first.top)
+        words.append(Word(said, left, bottom, right, top, face, glued=start == end_before))
         end_before = end
     return words, cut
 
@@ -133,10 +131,19 @@ def _letters(page: Page, count: int) -> str:
 def _runs(page: Page, text: str) -> Iterator[tuple[int, int, int]]:
     """Yield where a word of one look begins and ends, and PDFium's text object of it."""
     of, pointer = page.pdf.call.text_object, page.text_pointer
+    until, known = -1, None  # the letters of one text object follow each other: up to here they are this one's
     for match in _WORD.finditer(text):
         start, end = match.span()
+        if end <= until and known:
+            yield start, end, known
+            continue
         handle, final = of(pointer, start), of(pointer, end - 1)
         if handle == final:
+            ahead = min(end + _AHEAD, len(text)) - 1
+            while ahead >= end and text[ahead].isspace():
+                ahead -= 1  # the spaces that PDFium makes up belong to no object
+            if ahead >= end and of(pointer, ahead) == handle:
+                until, known = ahead + 1, handle
             if handle:
                 yield start, end, handle
             continue
