@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from itertools import pairwise
 from pathlib import Path
 
@@ -91,6 +92,7 @@ def _made(folder: Path) -> list[tuple[str, Path, int]]:
 
     texts = sentences(400)
     made = [(f"{columns} columns", column_paper(texts, columns), len(texts)) for columns in (1, 2, 3)]
+    made.append(("2 columns written line by line across both", _across(texts), len(texts)))
     made.append(("500 pages", many_pages(500), 0))
     found = []
     for title, body, count in made:
@@ -98,6 +100,18 @@ def _made(folder: Path) -> list[tuple[str, Path, int]]:
         path.write_bytes(body)
         found.append((title, path, count))
     return found
+
+
+def _across(texts: list[str]) -> bytes:
+    """Return a paper of two columns whose file holds the lines from left to right, as some programs write them."""
+    from groundwire.testing.sites.papers import plain_pdf
+
+    rows = [line for text in texts for line in textwrap.wrap(text, 42)]
+    pages = []
+    for start in range(0, len(rows), 100):
+        left, right = rows[start : start + 50], rows[start + 50 : start + 100]
+        pages.append([(60, tuple(left)), (320, tuple(right))])
+    return plain_pdf(pages)
 
 
 def _order(text: str, count: int) -> tuple[float, float]:

@@ -162,3 +162,26 @@ def test_what_somebody_can_see_stays(draw: Callable[[Canvas], None]) -> None:
     content, warnings = page(draw)
     assert SECRET in content
     assert "hidden" not in warnings
+
+
+def layered(state: str) -> bytes:
+    """Return a page with a line in a layer that is switched on or off."""
+    content = f"BT /F 12 Tf 72 760 Td ({SEEN}) Tj ET /OC /L BDC BT /F 12 Tf 72 600 Td ({SECRET}) Tj ET EMC"
+    objects = [
+        f"<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</{state}[6 0 R]>>>>>>",
+        "<</Type/Pages/Kids[4 0 R]/Count 1>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 5 0 R"
+        "/Resources<</Font<</F 3 0 R>>/Properties<</L 6 0 R>>>>>>",
+        f"<</Length {len(content)}>>\nstream\n{content}\nendstream",
+        "<</Type/OCG/Name(Notes)>>",
+    ]
+    body = "%PDF-1.5\n" + "".join(f"{number} 0 obj\n{text}\nendobj\n" for number, text in enumerate(objects, 1))
+    return f"{body}trailer\n<</Size 7/Root 1 0 R>>\n%%EOF".encode()
+
+
+@pytest.mark.parametrize("state", ["ON", "OFF"])
+def test_a_layer_that_is_off_is_not_read(state: str) -> None:
+    content = read_pdf(layered(state), seconds=10).content
+    assert SEEN in content
+    assert (SECRET in content) == (state == "ON")
