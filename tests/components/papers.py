@@ -124,13 +124,14 @@ def report(*, pages: int = 1) -> bytes:
     return file.getvalue()
 
 
-def many_pages(count: int) -> bytes:
-    """Return a file of many pages of running text."""
+def many_pages(count: int, rows: int = 45) -> bytes:
+    """Return a file of many pages of lines."""
+    texts = [sentences(rows, seed) for seed in range(min(count, 10))]
 
     def draw(canvas: Canvas) -> None:
         for page in range(1, count + 1):
             canvas.setFont("Times-Roman", 11)
-            for row, text in enumerate(sentences(45, page)):
+            for row, text in enumerate(texts[page % len(texts)]):
                 canvas.drawString(60, HEIGHT - 60 - 15 * row, f"{text[:80]}")
             canvas.showPage()
 

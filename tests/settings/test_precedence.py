@@ -30,7 +30,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "read.max_length": (1, 2, 3, 4, 5),
     "read.timeout": (1.5, 2.5, 3.5, 4.5, 5.5),
     "read.max_bytes": (1001, 1002, 1003, 1004, 1005),
-    "read.max_document_bytes": (3_000_000, "3000000"),
+    "read.max_document_bytes": (2001, 2002, 2003, 2004, 2005),
     "search.latency": ("normal", "fast", "fastest", "fast", "fastest"),
     "search.cost": ("normal", "strict", "normal", "strict", "normal"),
     "search.strategy": ("hedge", "fuse", "fallback", "hedge", "fuse"),

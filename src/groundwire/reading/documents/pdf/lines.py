@@ -16,6 +16,7 @@ from groundwire.reading.escaping import escape_text
 __all__ = ["Cell", "Line", "lines"]
 
 _LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*")
+_LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
 _UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
 _MOST: Final = 0.6  # of the characters
 
@@ -87,10 +88,11 @@ def _in_order(row: list[Segment]) -> list[Segment]:
 
 
 def _mixed(row: list[Segment]) -> list[Segment]:
-    """Return a line that is read from the right with the words in between that are read from the left in their order."""
+    """Return a line that is read from the right, what is read from the left in it in its own order."""
     found: list[Segment] = []
-    for to_right, parts in groupby(row, key=lambda part: part.words[0].text.isascii()):
-        found += reversed(list(parts)) if to_right else parts
+    for to_right, group in groupby(row, key=lambda part: part.words[0].text.isascii()):
+        parts = list(group)
+        found += reversed(parts) if to_right else parts
     return found
 
 
@@ -125,11 +127,13 @@ def _line(row: Sequence[Segment]) -> Line | None:
     sizes: dict[float, int] = {}
     bold = mono = total = 0
     for word in words:
-        length = len(word.text)
+        length, face = len(word.text), word.face
         total += length
-        sizes[word.face.size] = sizes.get(word.face.size, 0) + length
-        bold += length * word.face.bold
-        mono += length * word.face.mono
+        sizes[face.size] = sizes.get(face.size, 0) + length
+        if face.bold:
+            bold += length
+        if face.mono:
+            mono += length
     texts = [_markdown(cell) for cell in cells]
     return Line(
         x0=min(part.x0 for part in row),
@@ -139,8 +143,8 @@ def _line(row: Sequence[Segment]) -> Line | None:
         size=max(sizes, key=lambda size: sizes[size]),
         bold=bold == total,
         mono=mono == total,
-        plain=_LEADERS.sub(" \u2026 ", plain).rstrip("\xad").replace("\xad", ""),
-        text=_LEADERS.sub(" \u2026 ", " ".join(texts)).strip(),
+        plain=_without_leaders(plain).rstrip("\xad").replace("\xad", ""),
+        text=_without_leaders(" ".join(texts)).strip(),
         first=words[0].x1 - words[0].x0,
         broken=plain.endswith(("\xad", "-", "\u2010")) and plain[-2:-1].isalpha(),
         cells=[Cell(cell[0].x0, cell[-1].x1, text) for cell, text in zip(cells, texts, strict=True)]
@@ -151,8 +155,14 @@ def _line(row: Sequence[Segment]) -> Line | None:
     )
 
 
+def _without_leaders(text: str) -> str:
+    """Return text without the dots that lead from an entry to its page."""
+    return _LEADERS.sub(" \u2026 ", text) if any(mark in text for mark in _LEADING) else text
+
+
 def _plain(words: Sequence[Word]) -> str:
-    return "".join(("" if word.glued or not index else " ") + word.text for index, word in enumerate(words))
+    text = "".join([word.text if word.glued else " " + word.text for word in words])
+    return text if words[0].glued else text[1:]
 
 
 def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
@@ -168,6 +178,8 @@ def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
 
 def _markdown(words: Sequence[Word]) -> str:
     """Return words as Markdown, each run that leads to one address as one link."""
+    if not any(word.link for word in words):
+        return escape_text(_keep_hyphens(_plain(words)))
     parts: list[str] = []
     start = 0
     for end in range(1, len(words) + 1):
@@ -189,5 +201,7 @@ def _markdown(words: Sequence[Word]) -> str:
 
 def _keep_hyphens(text: str) -> str:
     """Return text in which only a hyphen at the end is a soft one."""
+    if "\xad" not in text:
+        return text
     end = "\xad" if text.endswith("\xad") else ""
     return text.replace("\xad", "") + ("-" if end else "")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from groundwire.reading.documents.unreadable import UnreadableDocument
 
-__all__ = ["Box", "Calls", "Matrix", "Page", "Pdf", "open_pdf"]
+__all__ = ["Calls", "Matrix", "Page", "Pdf", "open_pdf"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final = {
@@ -23,12 +23,6 @@ _ERRORS: Final = {
 }
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
-
-
-class Box(Structure):
-    """FS_RECTF: a rectangle in points, the origin at the lower left."""
-
-    _fields_ = (("left", c_float), ("top", c_float), ("right", c_float), ("bottom", c_float))
 
 
 class Matrix(Structure):
@@ -43,7 +37,7 @@ class Calls:
     def __init__(self, raw: Any) -> None:
         word = c_void_p, c_int
         self.text_object = _typed(raw.FPDFText_GetTextObject, c_void_p, *word)
-        self.box = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, POINTER(Box))
+        self.box = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, c_void_p)
         self.matrix = _typed(raw.FPDFText_GetMatrix, c_int, *word, POINTER(Matrix))
         self.letter = _typed(raw.FPDFText_GetUnicode, c_uint, *word)
         self.size = _typed(raw.FPDFText_GetFontSize, ctypes.c_double, *word)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import struct
 import unicodedata
 from collections.abc import Iterator
 from ctypes import byref
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.reading.documents.pdf.pdfium import Box, Matrix, Page
+from groundwire.reading.documents.pdf.pdfium import Matrix, Page
 
 __all__ = ["MAX_LETTERS", "Face", "Word", "page_words"]
 
@@ -29,6 +30,8 @@ _MONO: Final = re.compile(
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
 _AHEAD: Final = 40  # letters; a line of many files is one text object
+_PLACES: Final = struct.Struct("8f")  # two of FS_RECTF: left, top, right and bottom of the first and of the last letter
+_BOX: Final = 16  # bytes of one
 _HYPHENS: Final = {0x02, 0xFFFE, 0xAD}  # how PDFium marks a hyphen at which a word was broken
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
@@ -91,9 +94,10 @@ def page_words(page: Page) -> tuple[list[Word], bool]:
     text = _letters(page, count)
     faces: dict[int, Face] = {}
     fonts: dict[int, tuple[bool, bool]] = {}
-    first, last = Box(), Box()
-    at_first, at_last = byref(first), byref(last)
-    box = call.box
+    boxes = ctypes.create_string_buffer(2 * _BOX)
+    at_first = ctypes.addressof(boxes)
+    at_last = at_first + _BOX
+    box, places = call.box, _PLACES.unpack
     words: list[Word] = []
     end_before = -1
     for start, end, handle in _runs(page, text):
@@ -105,12 +109,11 @@ def page_words(page: Page) -> tuple[list[Word], bool]:
         said = _spelled(text[start:end])
         if not said:
             continue
-        left, bottom, right, top = first.left, first.bottom, last.right, last.top
-        if (
-            face.direction or right <= first.left
-        ):  # not written to the right: the first letter may be the last one of the sheet
-            left, bottom = min(left, last.left), min(bottom, last.bottom)
-            right, top = max(right, first.right), max(top, first.top)
+        left, top, first_right, bottom, last_left, last_top, right, last_bottom = places(boxes.raw)
+        if face.direction or right <= left:  # not written to the right
+            left, right = min(left, last_left), max(right, first_right)
+        if bottom != last_bottom or top != last_top:
+            bottom, top = min(bottom, last_bottom), max(top, last_top)
         words.append(Word(said, left, bottom, right, top, face, glued=start == end_before))
         end_before = end
     return words, cut
