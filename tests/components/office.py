@@ -22,7 +22,7 @@ _CORE = (
 )
 
 
-def zipped(parts: Mapping[str, str | bytes]) -> bytes:
+def zipped(parts: Mapping[str, str | bytes] | Mapping[str, bytes]) -> bytes:
     """Return an archive; a part named `mimetype` stays unpacked, as EPUB and OpenDocument ask."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

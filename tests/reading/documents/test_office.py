@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import random
 import zipfile
 from collections.abc import Mapping, Sequence
 from types import ModuleType
@@ -181,6 +182,15 @@ def test_the_kind_is_found_by_the_bytes_whatever_the_header_says(kind: KindName,
         assert found.extracted.content, said
         assert found.extracted.content == converted(body).extracted.content
     assert any("the server calls it text/html" in warning for warning in converted(body, "text/html").warnings)
+
+
+def test_a_presentation_that_begins_like_any_package_is_found_by_its_parts() -> None:
+    body = presentation(shape("title", "Fog"))
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    picture = random.Random(1).randbytes(20_000)
+    late = {"[Content_Types].xml": b"<Types/>", "docProps/thumbnail.jpeg": picture, **parts}
+    assert converted(zipped(late)).extracted.content == "[slide 1]\n\n## Fog"
 
 
 @pytest.mark.parametrize(("kind", "body"), FILES, ids=[kind for kind, _ in FILES])

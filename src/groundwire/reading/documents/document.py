@@ -13,6 +13,12 @@ __all__ = ["FILES", "read_file"]
 FILES: Final[frozenset[KindName]] = frozenset({"pdf", "word", "slides", "sheet", "opendocument", "epub"})
 """The kinds that are files of bytes; they are read in a process of their own, whatever their size."""
 
+_PARTS: Final[dict[KindName, bytes]] = {
+    "word": b"word/document.xml",
+    "slides": b"ppt/presentation.xml",
+    "sheet": b"xl/workbook.",
+    "epub": b"META-INF/container.xml",
+}
 _EMPTY: Final = "What came is {name} without any text. Open another page."
 _NAMES: Final[dict[KindName, str]] = {
     "pdf": "a PDF",
@@ -36,10 +42,18 @@ def read_file(kind: KindName, body: bytes, url: str, *, seconds: float) -> Extra
     Raises:
         UnreadableDocument: it gives no text; its message says why and what to do.
     """
+    kind = _inside(kind, body)
     extracted = _read(kind, body, url, seconds)
     if not extracted.content.strip():
         raise UnreadableDocument("empty", _EMPTY.format(name=_NAMES[kind]))
     return extracted
+
+
+def _inside(kind: KindName, body: bytes) -> KindName:
+    """Return what an archive is by the names of its parts, which its beginning and its type may not tell."""
+    if not body.startswith(b"PK") or _PARTS.get(kind, b"PK") in body:
+        return kind
+    return next((other for other, part in _PARTS.items() if part in body), kind)
 
 
 def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
