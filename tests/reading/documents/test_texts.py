@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.delimited import read_delimited
 
-pytestmark = pytest.mark.req("B3")
+pytestmark = pytest.mark.req("B2", "B11")
 URL = "https://harbour.example/feeds/all"
 
 RSS = """<?xml version="1.0" encoding="iso-8859-1"?><!DOCTYPE rss [<!ENTITY nbsp "&#160;">]>
