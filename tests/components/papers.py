@@ -126,7 +126,7 @@ def report(*, pages: int = 1) -> bytes:
 
 def many_pages(count: int, rows: int = 45) -> bytes:
     """Return a file of many pages of lines."""
-    texts = [sentences(rows, seed) for seed in range(min(count, 10))]
+    texts = [sentences(rows, seed) for seed in range(min(count, 40))]
 
     def draw(canvas: Canvas) -> None:
         for page in range(1, count + 1):
