@@ -170,7 +170,6 @@ class TestPages:
             ("empty", PageEmpty, "empty"),
             ("image", UnsupportedContent, "PNG"),
             ("mislabelled-image", UnsupportedContent, "PNG"),
-            ("pdf", UnsupportedContent, "PDF"),
             ("video", UnsupportedContent, "video"),
         ],
     )

@@ -293,7 +293,7 @@ class Transport:
         conditions: Mapping[str, Mapping[str, str]] | None = None,
         cap: int = 10_000_000,
         cut: bool = False,
-        inspect: Callable[[Head], None] | None = None,
+        inspect: Callable[[Head], int | None] | None = None,
         hops: int = MAX_HOPS,
         gated: bool = True,
     ) -> Reply:
@@ -307,7 +307,8 @@ class Transport:
                 validators is shown to no other.
             cap: The most bytes to take, on the wire and decoded.
             cut: Whether a larger body is cut there instead of refused.
-            inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch.
+            inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
+                a number that it returns is the cap instead.
             hops: The most redirects.
             gated: Whether each request waits until the gate lets it through.
 
@@ -363,7 +364,7 @@ class Transport:
             ) from error
 
     async def _exchange(
-        self, asked: _Asked, deadline: Deadline, cap: int, inspect: Callable[[Head], None] | None
+        self, asked: _Asked, deadline: Deadline, cap: int, inspect: Callable[[Head], int | None] | None
     ) -> Reply:
         """Send one request and read the answer: the one place where a request meets the network, or the cassette."""
         heard = _Heard()
@@ -386,7 +387,7 @@ class Transport:
         return reply
 
     async def _replayed(
-        self, asked: _Asked, cassette: Cassette, cap: int, inspect: Callable[[Head], None] | None
+        self, asked: _Asked, cassette: Cassette, cap: int, inspect: Callable[[Head], int | None] | None
     ) -> Reply:
         """Answer one request from the cassette; nothing is looked up and nothing connected to."""
         from multidict import CIMultiDict
@@ -404,14 +405,14 @@ class Transport:
                 return Reply(head.url, head.status, head.headers)
             start = b""
             if found.failure is None or found.failure.kind == _UNREAD or len(answer.body) >= _SNIFF:
-                start = _shown(inspect, head, bytearray(answer.body))
+                start, cap = _shown(inspect, head, bytearray(answer.body), cap)
             if not asked.cut:
                 _refuse_more_than(cap, len(answer.body))
             if found.failure is None:
                 return Reply(head.url, head.status, head.headers, start, answer.body[:cap])
         raise _as_error(found.failure)
 
-    async def _ask(self, asked: _Asked, cap: int, inspect: Callable[[Head], None] | None, heard: _Heard) -> Reply:
+    async def _ask(self, asked: _Asked, cap: int, inspect: Callable[[Head], int | None] | None, heard: _Heard) -> Reply:
         async with await self._request(asked) as response:
             heard.status, heard.headers = response.status, response.headers
             if asked.leads_on(response.status, response.headers):  # left unread: the body may be endless or undecodable
@@ -443,7 +444,7 @@ class Transport:
         self,
         response: aiohttp.ClientResponse,
         cap: int,
-        inspect: Callable[[Head], None] | None,
+        inspect: Callable[[Head], int | None] | None,
         body: bytearray,
         *,
         cut: bool,
@@ -465,7 +466,7 @@ class Transport:
                 for piece in decoder.feed(chunk):
                     body += piece
                     if not start and (len(body) >= _SNIFF or announced > cap):
-                        start = _shown(inspect, head, body)
+                        start, cap = _shown(inspect, head, body, cap)
                         _refuse_more_than(cap, announced)
                     if cut and len(body) > cap:
                         response.close()
@@ -484,7 +485,9 @@ class Transport:
             raise
         finally:
             self._reading.discard(response)
-        start = start or _shown(inspect, head, body)
+        if not start:
+            start, cap = _shown(inspect, head, body, cap)
+            _refuse_more_than(cap, len(body))
         return Reply(head.url, head.status, head.headers, start, bytes(body))
 
     async def _chunk(self, response: aiohttp.ClientResponse) -> bytes:
@@ -579,23 +582,21 @@ def _within(deadline: Deadline) -> asyncio.Timeout:
     return deadline.timeout()
 
 
-def _seen(visit: Visit, inspect: Callable[[Head], None] | None) -> Callable[[Head], None]:
+def _seen(visit: Visit, inspect: Callable[[Head], int | None] | None) -> Callable[[Head], int | None]:
     """Return an `inspect` that also lets the gate see the head."""
 
-    def look(head: Head) -> None:
+    def look(head: Head) -> int | None:
         visit.status, visit.headers = head.status, head.headers
-        if inspect is not None:
-            inspect(head)
+        return inspect(head) if inspect is not None else None
 
     return look
 
 
-def _shown(inspect: Callable[[Head], None] | None, head: Head, body: bytearray) -> bytes:
-    """Show the head with the first bytes of the body, and return these."""
+def _shown(inspect: Callable[[Head], int | None] | None, head: Head, body: bytearray, cap: int) -> tuple[bytes, int]:
+    """Show the head with the first bytes of the body, and return these and the cap that holds from here on."""
     start = bytes(body[:_SNIFF])
-    if inspect is not None:
-        inspect(replace(head, start=start))
-    return start
+    changed = inspect(replace(head, start=start)) if inspect is not None else None
+    return start, cap if changed is None else changed
 
 
 def _refuse_more_than(cap: int, size: int) -> None:

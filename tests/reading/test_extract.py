@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.reading.decode import decode
-from groundwire.reading.extract import MAX_CONTENT, Extracted, extract
+from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.extracted import MAX_CONTENT
 
 URL = "https://gazette.example.com/news/bakery"
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -34,6 +34,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "read.robots_exceptions": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
     "read.delay": (1.5, 2.5, 3.5, 4.5, 5.5),
     "read.per_host": (1, 2, 3, 4, 5),
+    "read.max_document_bytes": (2001, 2002, 2003, 2004, 2005),
     "search.latency": ("normal", "fast", "fastest", "fast", "fastest"),
     "search.cost": ("normal", "strict", "normal", "strict", "normal"),
     "search.strategy": ("hedge", "fuse", "fallback", "hedge", "fuse"),

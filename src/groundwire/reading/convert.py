@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from groundwire.reading.clean import clean, strip_controls
 from groundwire.reading.decode import decode
+from groundwire.reading.documents.delimited import read_delimited
+from groundwire.reading.documents.document import FILES, read_file
+from groundwire.reading.documents.notebook import read_notebook
+from groundwire.reading.documents.unreadable import Unreadable, UnreadableDocument
+from groundwire.reading.escaping import fence
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
-from groundwire.reading.media import KindName, media_type
+from groundwire.reading.kinds import KindName, language_of
+from groundwire.reading.media import media_type
 from groundwire.reading.softblock import SoftBlock, page_remarks, soft_block
 from groundwire.safety.reserved import break_reserved
 
@@ -20,7 +27,7 @@ __all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
-_TICKS = re.compile(r"`{3,}")
+_SECONDS: Final = 15.0  # for a file of many pages, when nobody says
 _ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
@@ -35,9 +42,13 @@ class Converted:
     """What was wrong with the bytes, and what the page is not."""
     block: SoftBlock | None = None
     """What stands in place of the page, when it is not the page that came."""
+    unreadable: Unreadable | None = None
+    """Why a document gives no text, when it gives none."""
 
 
-def convert(body: bytes, content_type: str, url: str, *, headers: Mapping[str, str]) -> Converted:
+def convert(
+    body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], seconds: float = _SECONDS
+) -> Converted:
     """Return a body as Markdown: its kind, its encoding and its content are found here.
 
     Args:
@@ -45,45 +56,94 @@ def convert(body: bytes, content_type: str, url: str, *, headers: Mapping[str, s
         content_type: The `Content-Type` header as it came; anything may stand in it.
         url: The address that answered.
         headers: The other headers; some announce a bot check.
+        seconds: How long a file of many pages may be read; what was read until then is returned.
     """
-    kind = media_type(content_type, body[:1_024]).kind
+    media = media_type(content_type, body[:4_096], url)
+    kind, remarks = media.kind, (media.remark,) if media.remark else ()
+    if kind in FILES:
+        try:
+            return Converted(extracted=_cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
+        except UnreadableDocument as error:
+            return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     decoded = decode(body, content_type)
-    extracted = to_markdown(kind, decoded.text, url)
+    extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
+    warnings = remarks + decoded.warnings
     if kind != "html":
-        return Converted(extracted=extracted, warnings=decoded.warnings)
+        return Converted(extracted=extracted, warnings=warnings)
     title, content = extracted.title, extracted.content
     return Converted(
         extracted=extracted,
-        warnings=decoded.warnings + page_remarks(decoded.text, title=title, content=content),
+        warnings=warnings + page_remarks(decoded.text, title=title, content=content),
         block=soft_block(headers, url, decoded.text, title=title, content=content),
     )
 
 
-def to_markdown(kind: KindName, text: str, url: str) -> Extracted:
-    """Return a document as Markdown, whatever kind it is of.
+def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> Extracted:
+    """Return a text as Markdown, whatever kind it is of.
 
     Args:
-        kind: What the document is; see `media_type`. A binary has no text and gives an empty result.
-        text: Its decoded text.
+        kind: What the text is; see `media_type`. A binary has none and gives an empty result.
+        text: The decoded text.
         url: Its address, for relative links.
+        language: What a code block calls the language of source code.
     """
     if kind == "html":
         return extract(text, url)
-    if kind == "binary":
+    if kind == "binary" or kind in FILES:
         return Extracted()
     cut, text = len(text) > _MAX_PLAIN, text[:_MAX_PLAIN]
-    if kind == "json":
-        text, counts = strip_invisible(json_to_markdown(text))
-        text, counts["reserved"] = break_reserved(text)
-        return Extracted(content=text, cut=cut, warnings=hygiene_warnings(counts))
+    if (listed := _structured(kind, text, url)) is not None:
+        return _cleaned(replace(listed, cut=cut or listed.cut))
     if kind == "markdown":
         content, counts = clean_text(clean(text))
         heading = _FIRST_HEADING.search(content, 0, 20_000)
         title = heading[1] if heading else ""
         return Extracted(title=title, content=content, cut=cut, warnings=hygiene_warnings(counts))
-    text, counts = strip_invisible(strip_controls(text).rstrip())
+    if kind in {"json", "notebook"}:
+        text = json_to_markdown(text)
+    elif kind in {"source", "xml"}:
+        text = clean(text)
+        text = fence(text, "xml" if kind == "xml" else language) if text else ""
+    else:
+        text = strip_controls(text).rstrip()
+    text, counts = strip_invisible(text)
     text, counts["reserved"] = break_reserved(text)
     return Extracted(content=text, cut=cut, warnings=hygiene_warnings(counts))
+
+
+def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
+    """Return a text whose parts can be told apart as Markdown; None when it is none."""
+    if kind == "delimited":
+        return read_delimited(text)
+    if kind == "notebook":
+        return read_notebook(text)
+    if kind not in {"xml", "json"}:
+        return None
+    from groundwire.reading.documents.feeds import is_json_feed, read_feed, read_json_feed
+
+    if kind == "xml":
+        return read_feed(text, url)
+    return read_json_feed(text, url) if is_json_feed(text) else None
+
+
+def _cleaned(found: Extracted) -> Extracted:
+    """Return a document in which nothing is left that a reader cannot see and a machine would obey."""
+    content, counts = clean_text(clean(unicodedata.normalize("NFC", found.content)))
+    return replace(
+        found,
+        title=_line(found.title),
+        author=_line(found.author or "") or None,
+        content=content,
+        warnings=found.warnings + hygiene_warnings(counts),
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(strip_invisible(clean(text))[0].split())
+
+
+def _type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()[:200]
 
 
 def json_to_markdown(text: str) -> str:
@@ -99,5 +159,4 @@ def json_to_markdown(text: str) -> str:
         text = _ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", laid_out)
     else:
         text = strip_controls(text)
-    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
-    return f"{fence}json\n{text}\n{fence}"
+    return fence(text, "json")

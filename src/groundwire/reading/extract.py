@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.bounds import fit, trim
 from groundwire.reading.clean import clean, strip_controls
-from groundwire.reading.extracted import Extracted
+from groundwire.reading.extracted import MAX_CONTENT, Extracted
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 
 if TYPE_CHECKING:
     from groundwire.reading.model import Model
 
-__all__ = ["MAX_CONTENT", "Extracted", "extract"]
+__all__ = ["Extracted", "extract"]
 
 _MENUS_ONLY: Final = 0.12
 """The chance of the likeliest block below which a page with scripts has no content: true of four of 1,497 real pages,
 and the reviewed text of none of them has a word."""
-MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its markup
 
 
 def extract(html: str, url: str, model: Model | None = None) -> Extracted:

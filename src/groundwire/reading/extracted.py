@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["Extracted"]
+__all__ = ["MAX_CONTENT", "Extracted"]
+
+MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its markup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

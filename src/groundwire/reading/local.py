@@ -12,8 +12,10 @@ from groundwire.errors import (
     DeadlineExceeded,
     PageBlocked,
     PageEmpty,
+    PageError,
     PageNotFound,
     PageRefused,
+    PageTooLarge,
     PageUnavailable,
     UnsupportedContent,
 )
@@ -21,6 +23,8 @@ from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.bounds import is_heavy
 from groundwire.reading.convert import Converted, convert
+from groundwire.reading.documents.document import FILES
+from groundwire.reading.documents.unreadable import Unreadable, Why
 from groundwire.reading.freshness import freshness
 from groundwire.reading.media import media_type
 from groundwire.reading.softblock import known_wall
@@ -35,16 +39,27 @@ _TELLING = 1_000  # characters; the headers that tell something have a few
 _NOT_MODIFIED = 304
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
 _ACCEPT = (
-    "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.1"
+    "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
+    "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
 )
+_SHARE = 0.6  # of the time that is left; what was read of a long file is still to be put together
+_UNREADABLE: dict[Why, type[PageError]] = {
+    "protected": PageRefused,
+    "scanned": PageEmpty,
+    "empty": PageEmpty,
+    "large": PageTooLarge,
+    "broken": UnsupportedContent,
+    "missing": UnsupportedContent,
+}
 
 
 class LocalReadProvider:
-    """Reads HTML, Markdown, plain text and JSON without any outside service.
+    """Reads pages, texts of all kinds, PDF, Office documents and EPUB without any outside service.
 
     Args:
         transport: Gets the pages.
         max_bytes: The most bytes of a body, on the wire and decoded.
+        max_document_bytes: The same for PDF, Office documents and EPUB.
         name: The name it goes by.
     """
 
@@ -52,10 +67,18 @@ class LocalReadProvider:
     Options = Options
     """It has no settings of its own; those of the section `read` hold for it."""
 
-    def __init__(self, transport: Transport, *, max_bytes: int = 10_000_000, name: str = "local") -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        max_bytes: int = 10_000_000,
+        max_document_bytes: int = 50_000_000,
+        name: str = "local",
+    ) -> None:
         self.name = name
         self._transport = transport
         self._max_bytes = max_bytes
+        self._max_document_bytes = max_document_bytes
         self._threads = ThreadPoolExecutor(_THREADS, "groundwire-extract")
         self._workers = Workers()
 
@@ -67,7 +90,13 @@ class LocalReadProvider:
             ConfigurationError: an option is given; it has none.
         """
         context.options(cls.Options)
-        return cls(context.transports.pages, max_bytes=context.settings.read.max_bytes, name=context.name)
+        read = context.settings.read
+        return cls(
+            context.transports.pages,
+            max_bytes=read.max_bytes,
+            max_document_bytes=read.max_document_bytes,
+            name=context.name,
+        )
 
     async def read_url(
         self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
@@ -81,7 +110,7 @@ class LocalReadProvider:
             headers={"Accept": _ACCEPT},
             conditions=conditions,
             cap=self._max_bytes,
-            inspect=partial(_refuse_unreadable, asked=bool(conditions)),
+            inspect=partial(self._inspect, asked=bool(conditions)),
         )
         said = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
@@ -91,27 +120,46 @@ class LocalReadProvider:
             return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
         try:
             async with deadline.timeout():
-                converted = await self._convert(reply)
+                converted = await self._convert(url, reply, deadline)
         except TimeoutError as error:
             raise DeadlineExceeded(
                 "The page came, but turning it into Markdown took too long. Open another page."
             ) from error
         if converted.block is not None:
             raise PageBlocked(url, str(converted.block), status=reply.status)
+        if converted.unreadable is not None:
+            raise _unreadable(url, converted.unreadable, reply.status)
         if not converted.extracted.content:
             size = f"{len(reply.body):,} bytes of {reply.media_type or 'unknown type'}"
             raise PageEmpty(url, f"The page has no readable text ({size}). It may need a browser; open another page.")
         return _result(url, reply, converted).model_copy(update={"freshness": said})
 
-    async def _convert(self, reply: Reply) -> Converted:
-        """Turn a body into Markdown: in a thread, or in a process when it would hold up or fill this one."""
+    def _inspect(self, head: Head, *, asked: bool) -> int | None:
+        """Refuse what will not be read before its body comes, and say how large a document may be."""
+        _refuse_unreadable(head, asked=asked)
+        is_file = media_type(head.content_type, head.start, head.url).kind in FILES
+        return self._max_document_bytes if is_file else None
+
+    async def _convert(self, url: str, reply: Reply, deadline: Deadline) -> Converted:
+        """Turn a body into Markdown: in a thread, or in a process when it would hold up, fill or endanger this one."""
         headers = {name: value for name, value in reply.headers.items() if len(value) < _TELLING}
         convert_here = partial(convert, reply.body, reply.content_type, reply.url, headers=headers)
-        if is_heavy(reply.body):
+        is_file = media_type(reply.content_type, reply.body[:4_096], reply.url).kind in FILES
+        if is_file or is_heavy(reply.body):
+            seconds = _SHARE * deadline.remaining()
             try:
-                return await self._workers.convert(reply.body, reply.content_type, reply.url, headers=headers)
-            except WorkerUnavailable:
-                pass  # a thread may hold up the loop for a while, but the page is read
+                return await self._workers.convert(
+                    reply.body, reply.content_type, reply.url, headers=headers, seconds=seconds
+                )
+            except WorkerUnavailable as error:
+                if is_file:  # what reads it is not written to meet strangers' files without limits around it
+                    raise UnsupportedContent(
+                        url,
+                        "The page is a document, which is read in a process of its own, and none can be started here. "
+                        "Open another page.",
+                        status=reply.status,
+                    ) from error
+                # a thread may hold up the loop for a while, but the page is read
         return await asyncio.get_running_loop().run_in_executor(self._threads, convert_here)
 
     async def aclose(self) -> None:
@@ -147,13 +195,17 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
         raise PageUnavailable(url, f"The site answered HTTP {status}. Open another page.", status=status)
     if not head.start:
         raise PageEmpty(url, f"The page is empty (HTTP {status}, no body). Open another page.", status=status)
-    kind = media_type(head.content_type, head.start)
+    kind = media_type(head.content_type, head.start, head.url)
     if kind.kind == "binary":
         raise UnsupportedContent(
             url,
             f"The address leads to {kind.description}, which cannot be read as text. Open another page.",
             status=status,
         )
+
+
+def _unreadable(url: str, found: Unreadable, status: int) -> PageError:
+    return _UNREADABLE[found.why](url, found.message, status=status)
 
 
 def _result(url: str, reply: Reply, converted: Converted) -> ReadResult:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from groundwire.reading.detect import utf16_without_mark
+from groundwire.reading.kinds import LANGUAGES, TYPES, KindName, archive_kind, kind_of_address, language_of
 
-__all__ = ["Kind", "KindName", "media_type"]
-
-KindName = Literal["html", "markdown", "text", "json", "binary"]
-"""The kinds that are told apart; everything that has no text to read is `binary`."""
+__all__ = ["Kind", "media_type"]
 
 _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -21,8 +19,7 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (8, b"WEBP", "a WebP image"),
     (8, b"WAVE", "a WAV recording"),
     (8, b"AVI ", "an AVI video"),
-    (0, b"%PDF-", "a PDF document"),
-    (0, b"PK\x03\x04", "a ZIP archive or an Office document"),
+    (0, b"PK\x03\x04", "a ZIP archive"),
     (0, b"PK\x05\x06", "a ZIP archive"),
     (0, b"\x1f\x8b\x08", "a gzip archive"),
     (0, b"BZh", "a bzip2 archive"),
@@ -57,32 +54,6 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
 )
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
 
-_TYPES: Final[dict[str, KindName]] = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/xhtml": "html",
-    "text/markdown": "markdown",
-    "text/x-markdown": "markdown",
-    "application/markdown": "markdown",
-    "application/json": "json",
-    "text/json": "json",
-    "application/x-json": "json",
-    "application/x-ndjson": "text",
-    "application/jsonl": "text",
-    "application/javascript": "text",
-    "application/x-javascript": "text",
-    "application/ecmascript": "text",
-    "application/yaml": "text",
-    "application/x-yaml": "text",
-    "application/toml": "text",
-    "application/sql": "text",
-    "application/x-sh": "text",
-    "application/x-httpd-php": "text",
-    "application/x-tex": "text",
-    "application/x-latex": "text",
-    "message/rfc822": "text",
-    "image/svg+xml": "binary",
-}
 _UNSURE: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
@@ -98,6 +69,16 @@ _DESCRIPTIONS: Final[dict[KindName, str]] = {
     "markdown": "a Markdown document",
     "text": "a text",
     "json": "a JSON document",
+    "source": "a file of source code",
+    "delimited": "a table of text",
+    "notebook": "a Jupyter notebook",
+    "xml": "an XML document",
+    "pdf": "a PDF document",
+    "word": "a Word document",
+    "slides": "a PowerPoint presentation",
+    "sheet": "a spreadsheet",
+    "opendocument": "an OpenDocument text or presentation",
+    "epub": "an EPUB book",
     "binary": "a binary file",
 }
 _SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard looks at 1,445
@@ -108,6 +89,13 @@ _HTML = re.compile(
 )
 _JSON = re.compile(rb"""\{\s*(?:"|\})|\[\s*(?:[\[{"\]\d-]|true|false|null)""")
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+*-]+/[a-z0-9!#$&^_.+*-]+")
+_PDF = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]{0,64}%PDF-")
+_XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
+_TEXTS: Final[frozenset[KindName | None]] = frozenset(
+    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html"}
+)
 _TEXT_CONTROLS: Final = frozenset(b"\t\n\x0b\x0c\r\x1b\x08")
 
 
@@ -119,35 +107,71 @@ class Kind:
     """How it is read."""
     description: str
     """What to call it in a sentence, with its article: `a PNG image`."""
+    remark: str = ""
+    """That the header says something else, as a phrase; empty when it does not."""
 
 
-def media_type(content_type: str, body: bytes) -> Kind:
+def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
     """Return what kind of content `body` is.
 
     Args:
         content_type: The `Content-Type` header as it came; anything may stand in it.
         body: The beginning of the body, at least 1,024 bytes of it if it has as many.
+        url: Its address; its end counts when neither header nor bytes tell more than that it is text.
 
     Returns:
         The kind. Known signatures win over the header; without a telling header the bytes decide.
     """
+    match = _TYPE.match(content_type.strip().lower()[:200])
+    said = match[0] if match else ""
+    announced = _announced(said)
+    kind = _by_signature(body, announced, url) or _by_header(body[:_SNIFFED], said, announced, url)
+    differs = announced is not None and kind.kind != announced and not {kind.kind, announced} <= _TEXTS
+    if not differs or said in _UNSURE:
+        return kind
+    return Kind(kind.kind, kind.description, f"the server calls it {said}, but it is {kind.description}")
+
+
+def _announced(said: str) -> KindName | None:
+    """Return the kind that a type means; None when it may be several."""
+    kind = TYPES.get(said)
+    if kind is None and said in LANGUAGES:
+        return "source"
+    if kind is None and said.endswith("+json"):
+        return "json"
+    return kind
+
+
+def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | None:
+    """Return what the first bytes prove a body to be."""
+    if _PDF.match(body[:_SNIFFED]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFFED]):
+        return Kind("pdf", _DESCRIPTIONS["pdf"])
+    if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
+        return Kind(kind, _DESCRIPTIONS[kind])
+    if body.startswith(_OLE) and (announced == "sheet" or kind_of_address(url) == "sheet"):
+        return Kind("sheet", _DESCRIPTIONS["sheet"])
     for offset, signature, description in _SIGNATURES:
         if body.startswith(signature, offset):
             return Kind("binary", description)
-    match = _TYPE.match(content_type.strip().lower()[:200])
-    said = match[0] if match else ""
+    return None
+
+
+def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> Kind:
+    """Return what a body without a signature is, by its header if that says so, else by its bytes."""
     top, _, sub = said.partition("/")
-    kind = _TYPES.get(said)
-    if kind is None and sub.endswith("+json"):
-        kind = "json"
-    if kind is None and (top in _NAMES or (top == "application" and said not in _UNSURE and not sub.endswith("xml"))):
+    kind = announced
+    if kind in _ARCHIVES or kind == "pdf":
+        kind = None  # it has no such signature
+        if not _is_binary(head) and not _HTML.match(_plain(head)):
+            return Kind("binary", f"a damaged file of type {said}")
+    elif kind is None and (top in _NAMES or (top == "application" and said not in _UNSURE and not sub.endswith("xml"))):
         return Kind("binary", _NAMES.get(top) or f"a file of type {said}")
     if kind == "binary":
         return Kind("binary", _NAMES.get(top, _DESCRIPTIONS["binary"]))
-    if _is_binary(body[:_SNIFFED]):
+    if _is_binary(head):
         return Kind("binary", _DESCRIPTIONS["binary"])
     if kind is None:
-        kind = _sniff(body[:_SNIFFED], said)
+        kind = _sniff(head, said, url)
     return Kind(kind, _DESCRIPTIONS[kind])
 
 
@@ -163,13 +187,30 @@ def _is_utf16(head: bytes) -> bool:
     return head.startswith((b"\xff\xfe", b"\xfe\xff")) or utf16_without_mark(head) is not None
 
 
-def _sniff(head: bytes, said: str) -> KindName:
+def _plain(head: bytes) -> bytes:
+    """Return the first bytes of a text as if they were ASCII."""
     plain = head.removeprefix(b"\xef\xbb\xbf")
     if _is_utf16(head):
         plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe")
-    plain = plain.lstrip()
-    if said == "text/plain":
-        return "text"  # browsers show the source of a page that is served so
-    if (said in _UNSURE or said.endswith("xml")) and _HTML.match(plain):
+    return plain.lstrip()
+
+
+def _sniff(head: bytes, said: str, url: str) -> KindName:
+    plain = _plain(head)
+    unsure = said in _UNSURE
+    if said.startswith("text/") and not said.endswith("xml"):
+        return _by_address(url)  # browsers show the source of a page that is served so
+    if (unsure or said.endswith("xml") or said in TYPES) and _HTML.match(plain):
         return "html"
-    return "json" if said in _UNSURE and _JSON.match(plain) else "text"
+    if said.endswith("xml") or (unsure and _XML.match(plain)):
+        return "xml"
+    if unsure and _JSON.match(plain):
+        return "notebook" if kind_of_address(url) == "notebook" else "json"
+    return _by_address(url) if unsure else "text"
+
+
+def _by_address(url: str) -> KindName:
+    kind = kind_of_address(url)
+    if kind is not None and kind in _TEXTS:
+        return kind
+    return "source" if language_of("", url) else "text"

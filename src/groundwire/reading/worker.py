@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from groundwire.errors import Closed, PageTooLarge
 from groundwire.reading.convert import Converted
+from groundwire.reading.documents.unreadable import Unreadable
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.frames import HEAD_SIZE, pack, sizes, unpack
 from groundwire.reading.softblock import SoftBlock
@@ -23,6 +24,7 @@ MEMORY: Final = 1_000_000_000
 """Bytes of address space of one worker; the most that a page within the bounds took was a quarter of it."""
 SECONDS: Final = 20
 """Seconds of processor time for one page; the slowest page within the bounds took a tenth of it."""
+_FILE_SECONDS: Final = 12.0  # for the pages of a file; less than what it may take in all
 _PAGES: Final = 200  # after so many, a worker is replaced: whatever libraries keep is gone with it
 _KEEP: Final = 400_000_000  # bytes; a worker that ever used more is replaced after the page
 _PIECE: Final = 65_536  # bytes written at a time; more would be copied into a buffer in this process
@@ -102,7 +104,15 @@ class Workers:
         self._reapers: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def convert(self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str]) -> Converted:
+    async def convert(
+        self,
+        body: bytes,
+        content_type: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        seconds: float = _FILE_SECONDS,
+    ) -> Converted:
         """Return a body as Markdown; see `groundwire.reading.convert.convert`.
 
         Whoever is cancelled here leaves no process at work for him.
@@ -112,7 +122,8 @@ class Workers:
             WorkerUnavailable: no process can be started.
             Closed: the workers were closed.
         """
-        header = {"content_type": content_type, "url": url, "headers": dict(headers)}
+        seconds = min(seconds, _FILE_SECONDS)
+        header = {"content_type": content_type, "url": url, "headers": dict(headers), "seconds": seconds}
         async with self._turn:
             if self._closed:
                 raise Closed("This Web was closed; make a new one.")
@@ -189,11 +200,12 @@ def _too_heavy(url: str) -> PageTooLarge:
 
 
 def _converted(fields: dict[str, Any], content: bytes) -> Converted:
-    block = fields["block"]
+    block, unreadable = fields["block"], fields["unreadable"]
     return Converted(
         extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
         warnings=tuple(fields["warnings"]),
         block=SoftBlock(**_tuples(block)) if block else None,
+        unreadable=Unreadable(**unreadable) if unreadable else None,
     )
 
 

@@ -38,7 +38,9 @@ def main() -> None:
 
 def _convert(body: bytes, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     try:
-        converted = convert(body, asked["content_type"], asked["url"], headers=asked["headers"])
+        converted = convert(
+            body, asked["content_type"], asked["url"], headers=asked["headers"], seconds=asked["seconds"]
+        )
     except MemoryError:
         return {"failed": "memory"}, b""
     except RecursionError:

@@ -170,6 +170,8 @@ class ReadSettings(_Section):
     """Seconds for reading a page, all attempts together."""
     max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
     """The most bytes of a page's body, on the wire and again after decompression."""
+    max_document_bytes: int = Field(default=50_000_000, ge=1_000, le=60_000_000)
+    """The same for PDF, Office documents and EPUB, which are larger than pages."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
     robots_exceptions: Domains = ()

@@ -9,6 +9,7 @@ from groundwire.testing.sites.docs import docs_site
 from groundwire.testing.sites.forum import forum_site
 from groundwire.testing.sites.legacy import legacy_site
 from groundwire.testing.sites.maze import Maze
+from groundwire.testing.sites.papers import papers_site
 from groundwire.testing.sites.slow import Slow
 
 __all__ = ["make_sites"]
@@ -23,6 +24,7 @@ def make_sites(calendar: Calendar) -> tuple[Site, ...]:
         forum_site(calendar),
         legacy_site(calendar),
         app_site(calendar),
+        papers_site(calendar),
         Maze(calendar, elsewhere=articles),
         Slow(calendar),
     )

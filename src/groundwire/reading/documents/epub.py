@@ -1,0 +1,105 @@
+"""EPUB books (EPUB 3.3) as Markdown: their chapters in the order of the spine, by the rules that hold for pages."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from typing import Final
+from urllib.parse import unquote
+
+from lxml import etree
+
+from groundwire.reading.decode import decode
+from groundwire.reading.documents.properties import read_properties
+from groundwire.reading.documents.unreadable import UnreadableDocument
+from groundwire.reading.documents.xml import local_name
+from groundwire.reading.documents.zipped import Archive
+from groundwire.reading.extracted import MAX_CONTENT, Extracted
+from groundwire.reading.fragment import fragment_to_markdown
+
+__all__ = ["read_epub"]
+
+_MAX_CHAPTERS: Final = 3_000
+_PAGES: Final = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_SELF_CLOSED: Final = re.compile(
+    r"<(a|b|div|em|i|p|script|span|strong|style|sub|sup|td|th|title)(\s[^<>]*)?/>", re.IGNORECASE
+)
+"""Elements that XML may close at once; a parser of HTML takes them for open."""
+
+
+def read_epub(body: bytes, url: str) -> Extracted:
+    """Return a book as Markdown.
+
+    Args:
+        body: The whole file.
+        url: Its address.
+
+    Raises:
+        UnreadableDocument: it is damaged, protected, or larger than is read.
+    """
+    archive = Archive(body, "an EPUB book")
+    package = _package(archive)
+    root = archive.xml(package)
+    if root is None:
+        raise archive.broken()
+    removed: Counter[str] = Counter()
+    parts: list[str] = []
+    length = 0
+    chapters = _chapters(root, posixpath.dirname(package))
+    protected = _protected(archive)
+    if chapters and all(chapter in protected for chapter in chapters):
+        raise UnreadableDocument(
+            "protected", "The EPUB book is protected against copying and cannot be read. Open another page."
+        )
+    for chapter in chapters[:_MAX_CHAPTERS]:
+        if length > MAX_CONTENT:
+            break
+        text = decode(archive.read(chapter), "application/xhtml+xml").text
+        markdown = fragment_to_markdown(_SELF_CLOSED.sub(r"<\1\2></\1>", text), url, removed, web_links_only=True)
+        if markdown:
+            parts.append(markdown)
+            length += len(markdown)
+    said = read_properties(root)
+    content = "\n\n".join(parts)
+    return Extracted(
+        title=said.title,
+        content=content[:MAX_CONTENT],
+        author=said.author,
+        published=said.published,
+        language=said.language,
+        cut=length > MAX_CONTENT or len(chapters) > _MAX_CHAPTERS,
+        kind="document",
+        warnings=(f"hidden text removed: {removed['hidden']}",) if removed["hidden"] else (),
+    )
+
+
+def _package(archive: Archive) -> str:
+    root = archive.xml("META-INF/container.xml")
+    for element in root.iter() if root is not None else ():
+        if local_name(element) == "rootfile" and element.get("full-path"):
+            return str(element.get("full-path"))
+    raise archive.broken()
+
+
+def _chapters(root: etree._Element, folder: str) -> list[str]:
+    """Return the names of the parts that are read, in their order."""
+    files: dict[str, str] = {}
+    for item in root.iter():
+        if local_name(item) == "item" and item.get("media-type", "") in _PAGES:
+            name = unquote(item.get("href", "").partition("#")[0])
+            files[item.get("id", "")] = posixpath.normpath(posixpath.join(folder, name))
+    return [
+        files[item.get("idref", "")]
+        for item in root.iter()
+        if local_name(item) == "itemref" and item.get("idref", "") in files and item.get("linear") != "no"
+    ]
+
+
+def _protected(archive: Archive) -> set[str]:
+    root = archive.xml("META-INF/encryption.xml")
+    return {
+        unquote(element.get("URI", ""))
+        for element in (root.iter() if root is not None else ())
+        if local_name(element) == "CipherReference"
+    }

@@ -1,0 +1,255 @@
+"""Feeds (RSS 0.9 to 2.0, RDF, Atom, JSON Feed) as a list of their entries, and sitemaps as a list of addresses."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from groundwire.reading.clean import strip_controls
+from groundwire.reading.dates import iso_date
+from groundwire.reading.documents.xml import MAX_ELEMENTS, local_name, parse_xml
+from groundwire.reading.escaping import escape_text
+from groundwire.reading.extracted import Extracted
+from groundwire.reading.fragment import fragment_to_markdown
+from groundwire.reading.truncate import truncate
+
+__all__ = ["is_json_feed", "read_feed", "read_json_feed"]
+
+_MAX_ENTRIES: Final = 200
+_MAX_ADDRESSES: Final = 5_000
+_MAX_SUMMARY: Final = 1_500  # characters of an entry; the rest is at its address
+_MAX_MARKUP: Final = 100_000  # characters of an entry's HTML
+_JSON_FEED: Final = "https://jsonfeed.org/version/"
+_UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    title: str = ""
+    link: str = ""
+    date: str = ""
+    author: str = ""
+    summary: str = ""
+    """As HTML."""
+
+
+def read_feed(text: str, url: str) -> Extracted | None:
+    """Return a feed or a sitemap as Markdown; None when the XML is neither.
+
+    Args:
+        text: The XML.
+        url: Its address, for relative links.
+    """
+    head = text[:5_000].lower()
+    if not any(mark in head for mark in ("<rss", "<feed", ":feed", "rdf", "<channel", "urlset", "sitemapindex")):
+        return None
+    root = parse_xml(_without_declaration(text).encode("utf-8", "replace"))
+    name = local_name(root) if root is not None else ""
+    if root is None:
+        return None
+    if name in {"urlset", "sitemapindex"}:
+        return _sitemap(root)
+    if name == "feed":
+        entries = [_atom_entry(entry) for entry in _children(root, "entry")]
+        return _feed(_plain(_text(root, "title")), _text(root, "subtitle"), entries, url, _language(root))
+    if name not in {"rss", "RDF"}:
+        return None
+    channel = next(iter(_children(root, "channel")), root)
+    items = _children(channel, "item") or _children(root, "item")
+    entries = [_rss_entry(item) for item in items]
+    return _feed(_plain(_text(channel, "title")), _text(channel, "description"), entries, url, _language(channel))
+
+
+def is_json_feed(text: str) -> bool:
+    """Return whether a text in JSON looks like a JSON Feed."""
+    return _JSON_FEED in text[:5_000].replace("\\/", "/")
+
+
+def read_json_feed(text: str, url: str) -> Extracted | None:
+    """Return a JSON Feed (https://www.jsonfeed.org/version/1.1/) as Markdown; None when the text is none."""
+    try:
+        feed = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(feed, dict) or not isinstance(items := feed.get("items"), list):
+        return None
+    entries = [_json_entry(item) for item in items if isinstance(item, dict)]
+    return _feed(
+        _string(feed, "title"), _escaped(_string(feed, "description")), entries, url, _string(feed, "language")
+    )
+
+
+def _feed(title: str, about: str, entries: Sequence[_Entry], url: str, language: str) -> Extracted:
+    removed: Counter[str] = Counter()
+    parts = [f"# {escape_text(title)}" if title else "", _summary(about, url, removed)]
+    for entry in entries[:_MAX_ENTRIES]:
+        label = escape_text(entry.title or "Untitled", in_label=True)
+        address = "".join(_UNSAFE.get(letter, letter) for letter in urljoin(url, entry.link)) if entry.link else ""
+        parts.append(f"## [{label}]({address})" if address else f"## {label}")
+        said = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
+        parts += [
+            " \u00b7 ".join(said),
+            _summary(entry.summary, (entry.link and urljoin(url, entry.link)) or url, removed),
+        ]
+    warnings = []
+    if len(entries) > _MAX_ENTRIES:
+        warnings.append(f"the feed has {len(entries):,} entries; the first {_MAX_ENTRIES} are shown")
+    if removed["cut"]:
+        warnings.append(f"entries shortened: {removed['cut']}")
+    if removed["hidden"]:
+        warnings.append(f"hidden text removed: {removed['hidden']}")
+    return Extracted(
+        title=title,
+        content="\n\n".join(part for part in parts if part) if entries or title else "",
+        language=language or None,
+        cut=len(entries) > _MAX_ENTRIES,
+        kind="listing",
+        warnings=tuple(warnings),
+    )
+
+
+def _summary(markup: str, url: str, removed: Counter[str]) -> str:
+    markup = markup.strip()
+    if not markup:
+        return ""
+    markdown = fragment_to_markdown(markup[:_MAX_MARKUP], url, removed)
+    short = truncate(markdown, _MAX_SUMMARY)
+    removed["cut"] += len(short) < len(markdown)
+    return _no_headings(short)
+
+
+def _no_headings(markdown: str) -> str:
+    """Return Markdown whose headings stand below those of the entries."""
+    lines = markdown.split("\n")
+    return "\n".join(
+        "##" + line if line.startswith("#") and line.lstrip("#").startswith(" ") else line for line in lines
+    )
+
+
+def _sitemap(root: etree._Element) -> Extracted:
+    rows = []
+    for entry in _limited(root):
+        address = "".join(_UNSAFE.get(letter, letter) for letter in _text(entry, "loc"))
+        if address.startswith(("http://", "https://")):
+            changed = iso_date(_text(entry, "lastmod")) or ""
+            rows.append(f"- {address}" + (f" ({changed})" if changed else ""))
+    cut = len(rows) > _MAX_ADDRESSES
+    return Extracted(
+        title="Sitemap",
+        content="\n".join(rows[:_MAX_ADDRESSES]),
+        cut=cut,
+        kind="listing",
+        warnings=(f"the sitemap has {len(rows):,} addresses; the first {_MAX_ADDRESSES:,} are shown",) if cut else (),
+    )
+
+
+def _rss_entry(item: etree._Element) -> _Entry:
+    link = _text(item, "link")
+    if not link:
+        guid = next(iter(_children(item, "guid")), None)
+        link = _own_text(guid) if guid is not None and guid.get("isPermaLink") != "false" else ""
+    return _Entry(
+        title=_plain(_text(item, "title")),
+        link=link if link.startswith(("http://", "https://", "/")) else "",
+        date=_text(item, "pubDate") or _text(item, "date"),
+        author=_plain(_text(item, "creator") or _text(item, "author")),
+        summary=_text(item, "description") or _text(item, "encoded"),
+    )
+
+
+def _atom_entry(entry: etree._Element) -> _Entry:
+    links = {link.get("rel", "alternate"): link.get("href", "") for link in reversed(_children(entry, "link"))}
+    body = next(iter(_children(entry, "summary") or _children(entry, "content")), None)
+    author = next(iter(_children(entry, "author")), None)
+    title = next(iter(_children(entry, "title")), None)
+    return _Entry(
+        title=_plain(_markup(title))
+        if title is not None and title.get("type") in {"html", "xhtml"}
+        else _text(entry, "title"),
+        link=links.get("alternate") or "",
+        date=_text(entry, "published") or _text(entry, "updated") or _text(entry, "issued"),
+        author=_text(author, "name") if author is not None else "",
+        summary=_markup(body) if body is not None else "",
+    )
+
+
+def _json_entry(item: dict[str, Any]) -> _Entry:
+    authors = item.get("authors")
+    first = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    html = _string(item, "content_html")
+    return _Entry(
+        title=_string(item, "title"),
+        link=_string(item, "url") or _string(item, "external_url"),
+        date=_string(item, "date_published"),
+        author=_string(first, "name") if isinstance(first, dict) else "",
+        summary=_escaped(_string(item, "summary")) or html or _escaped(_string(item, "content_text")),
+    )
+
+
+def _markup(element: etree._Element) -> str:
+    """Return what an Atom text construct holds, as HTML (RFC 4287, 3.1)."""
+    kind = element.get("type", "text")
+    if kind == "xhtml":
+        return "".join(etree.tostring(child, encoding="unicode", with_tail=True) for child in element)
+    text = "".join(element.itertext())
+    return text if "html" in kind else _escaped(text)
+
+
+def _plain(markup: str) -> str:
+    """Return the text of a title, in which many feeds have HTML, as one line."""
+    if "<" in markup or "&" in markup:
+        from turbohtml import parse
+
+        markup = " ".join(parse(markup).strings)
+    return " ".join(strip_controls(markup).split())
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _children(element: etree._Element, name: str) -> list[etree._Element]:
+    return [child for child in _limited(element) if local_name(child) == name]
+
+
+def _limited(element: etree._Element) -> Iterator[etree._Element]:
+    for count, child in enumerate(element):
+        if count >= MAX_ELEMENTS:
+            return
+        yield child
+
+
+def _text(element: etree._Element, name: str) -> str:
+    """Return the text of the first child of a name that has any."""
+    return next((text for child in _children(element, name) if (text := _own_text(child))), "")
+
+
+def _own_text(element: etree._Element) -> str:
+    return "".join(element.itertext()).strip()
+
+
+def _language(element: etree._Element) -> str:
+    return element.get("{http://www.w3.org/XML/1998/namespace}lang", "") or _text(element, "language")
+
+
+def _string(value: dict[str, Any], name: str) -> str:
+    text = value.get(name)
+    return (
+        " ".join(text.split())
+        if isinstance(text, str) and name != "content_html"
+        else text
+        if isinstance(text, str)
+        else ""
+    )
+
+
+def _without_declaration(text: str) -> str:
+    """Return XML without the declaration of an encoding that it is no longer in."""
+    text = text.lstrip("\ufeff \t\r\n")
+    return text.partition("?>")[2] if text.startswith("<?xml") and "?>" in text[:1_000] else text

@@ -1,0 +1,152 @@
+"""OpenDocument texts and presentations (ODF 1.3) as Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from lxml import etree
+
+from groundwire.reading.documents.grid import to_table
+from groundwire.reading.documents.properties import read_properties
+from groundwire.reading.documents.xml import local_name
+from groundwire.reading.documents.zipped import Archive
+from groundwire.reading.escaping import escape_line, escape_text
+from groundwire.reading.extracted import Extracted
+
+__all__ = ["read_opendocument"]
+
+_TEXT: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_STYLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_LINK: Final = "{http://www.w3.org/1999/xlink}href"
+_SKIPPED: Final = frozenset(
+    {"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "user-field-decls", "notes",
+     "variable-decls", "hidden-text", "hidden-paragraph", "note-citation", "image", "object"}
+)  # fmt: skip
+_DEPTH: Final = 30
+_MAX_SPACES: Final = 100
+_MAX_REPEATED: Final = 60
+
+
+def read_opendocument(body: bytes) -> Extracted:
+    """Return an OpenDocument text or presentation as Markdown; each slide begins with a line `[slide 3]`.
+
+    Raises:
+        UnreadableDocument: it is damaged, encrypted, or larger than is read.
+    """
+    archive = Archive(body, "an OpenDocument file")
+    root = archive.xml("content.xml")
+    place = (
+        next((element for element in root.iter() if local_name(element) == "body"), None) if root is not None else None
+    )
+    if root is None or place is None:
+        raise archive.broken()
+    hidden = {
+        style.get(_STYLE + "name", "")
+        for style in root.iter(_STYLE + "style")
+        if any(part.get(_TEXT + "display") == "none" for part in style.iter(_STYLE + "text-properties"))
+    }
+    reader = _Reader(hidden)
+    content = "\n\n".join(part for part in reader.blocks(place, 0) if part)
+    said = read_properties(archive.xml("meta.xml"))
+    return Extracted(
+        title=said.title or reader.title,
+        content=content,
+        author=said.author,
+        published=said.published,
+        language=said.language,
+        kind="document",
+        warnings=(f"hidden text removed: {reader.removed['hidden']}",) if reader.removed["hidden"] else (),
+    )
+
+
+class _Reader:
+    """Walks one document.
+
+    Args:
+        hidden: The names of the styles that are not displayed.
+    """
+
+    def __init__(self, hidden: set[str]) -> None:
+        self._hidden = hidden
+        self._slides = 0
+        self.removed: Counter[str] = Counter()
+        self.title = ""
+
+    def blocks(self, place: etree._Element, depth: int) -> Iterator[str]:
+        """Yield the blocks in a place."""
+        if depth > _DEPTH:
+            return
+        for element in place:
+            name = local_name(element)
+            if name == "p":
+                yield "\n".join(escape_line(line) for line in self._inline(element).strip().split("\n"))
+            elif name == "h":
+                yield self._heading(element)
+            elif name == "list":
+                yield "\n".join(self._items(element, 0))
+            elif name == "table":
+                yield self._table(element, depth)
+            elif name == "page":
+                self._slides += 1
+                yield f"[slide {self._slides}]"
+                yield from self.blocks(element, depth + 1)
+            elif name and name not in _SKIPPED:
+                yield from self.blocks(element, depth + 1)
+
+    def _heading(self, element: etree._Element) -> str:
+        text = " ".join(self._inline(element).split())
+        level = element.get(_TEXT + "outline-level", "1")
+        if text and not self.title:
+            self.title = text.replace("\\", "")
+        return f"{'#' * (min(int(level), 6) if level.isdigit() and level != '0' else 1)} {text}" if text else ""
+
+    def _items(self, place: etree._Element, depth: int) -> Iterator[str]:
+        for item in place:
+            if local_name(item) not in {"list-item", "list-header"}:
+                continue
+            for element in item:
+                if local_name(element) == "list" and depth < _DEPTH:
+                    yield from self._items(element, depth + 1)
+                elif local_name(element) in {"p", "h"} and (text := " ".join(self._inline(element).split())):
+                    yield f"{'  ' * depth}- {text}"
+
+    def _table(self, table: etree._Element, depth: int) -> str:
+        rows = []
+        for row in table.iter(_TABLE + "table-row"):
+            if next(row.iterancestors(_TABLE + "table"), None) is not table:
+                continue
+            cells: list[str] = []
+            for cell in row:
+                if local_name(cell) in {"table-cell", "covered-table-cell"}:
+                    text = " ".join(part.replace("\n", " ") for part in self.blocks(cell, depth + 1) if part)
+                    times = cell.get(_TABLE + "number-columns-repeated", "1")
+                    cells += [text] * (min(int(times), _MAX_REPEATED) if times.isdigit() else 1)
+            rows.append(cells[:_MAX_REPEATED])
+        return to_table(rows)
+
+    def _inline(self, place: etree._Element, depth: int = 0) -> str:
+        if place.get(_TEXT + "style-name", "") in self._hidden:
+            self.removed["hidden"] += 1
+            return ""
+        parts = [escape_text(place.text or "")]
+        for element in place:
+            name = local_name(element)
+            if name == "s":
+                count = element.get(_TEXT + "c", "1")
+                parts.append(" " * (min(int(count), _MAX_SPACES) if count.isdigit() else 1))
+            elif name == "tab":
+                parts.append(" ")
+            elif name == "line-break":
+                parts.append("\n")
+            elif name and name not in _SKIPPED and depth < _DEPTH:
+                inner = self._inline(element, depth + 1)
+                target = element.get(_LINK, "") if name == "a" else ""
+                if inner.strip() and target.startswith(("http://", "https://")):
+                    target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+                    inner = f"[{inner.replace('[', '').replace(']', '')}]({target})"
+                parts.append(f" ({inner.strip()})" if name == "note" and inner.strip() else inner)
+            parts.append(escape_text(element.tail or ""))
+        return "".join(parts)

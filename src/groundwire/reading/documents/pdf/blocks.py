@@ -1,0 +1,211 @@
+"""Lines to blocks: paragraphs whose lines belong together, list items, code, tables, and what may be a heading."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, Literal
+
+from groundwire.reading.documents.pdf.lines import Line
+from groundwire.reading.documents.pdf.tables import table_at
+from groundwire.reading.escaping import escape_line, fence
+
+__all__ = ["Block", "blocks", "join_broken"]
+
+Kind = Literal["text", "item", "code", "table"]
+
+_BULLET: Final = re.compile(
+    r"(?:[\u2022\u25e6\u25aa\u2023\u00b7\u25cb\u25cf\u25a0\u25a1\u2219\u27a2\u2713\u2043\uf0b7\uf0a7\uf076\uf0d8*\u2013\u2014-]|\\\*)(?:\s+|$)(?=(.?))"
+)
+_NUMBERED: Final = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+\S")
+_REFERENCE: Final = re.compile(r"\\?\[\d{1,3}\\?\]\s")
+_COMPOUND: Final = re.compile(r"([^\W\d_]+)-$")
+_NEXT: Final = re.compile(r"[^\W\d_]+")
+_ENTRY: Final = re.compile(r"\u2026 (?:\d{1,4}|[ivxlc]{1,7})$")
+_ENDS: Final = (".", ":", "?", "!", "\u3002", ";")
+
+
+@dataclass(slots=True)
+class Block:
+    """A piece of the document that stands by itself."""
+
+    kind: Kind
+    text: str
+    """What it says, as Markdown but for the mark of a heading or an item."""
+    plain: str
+    """What it says."""
+    size: float
+    """The size of its type, in points."""
+    bold: bool
+    """Whether all of it is bold."""
+    lines: int
+    """How many lines it has."""
+    indent: float = 0.0
+    """How far an item stands from the left."""
+    mark: str = "-"
+    """What an item begins with."""
+    broken: bool = False
+    """Whether its last word goes on in the next block."""
+
+
+def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) -> list[Block]:
+    """Return the lines of one column as blocks.
+
+    Args:
+        lines: From top to bottom.
+        compounds: The words of the document that have a hyphen in them, in lower case.
+        code: Whether lines whose letters are all of one width are code; in a document from a typewriter they are not.
+    """
+    found: list[Block] = []
+    right = max((line.x1 for line in lines), default=0.0)
+    leading = _leading(lines)
+    index = 0
+    while index < len(lines):
+        if (table := table_at(lines, index)) is not None:
+            text, taken = table
+            first = lines[index]
+            found.append(Block("table", text, first.plain, first.size, bold=False, lines=taken))
+        elif code and lines[index].mono:
+            taken = _code_run(lines, index, leading)
+            found.append(_code(lines[index : index + taken]))
+        else:
+            taken = _paragraph(lines, index, right, leading, code=code)
+            found.append(_text(lines[index : index + taken], compounds))
+        index += taken
+    return found
+
+
+def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
+    """Return two pieces of text as one; a word that was broken between them is whole again."""
+    match, after = _COMPOUND.search(text), _NEXT.match(following)
+    if match is None or after is None or not after[0][0].islower():
+        return f"{text}{following}" if match is not None and after is not None else f"{text} {following}"
+    if f"{match[1]}-{after[0]}".lower() in compounds:
+        return text + following
+    return text[:-1] + following
+
+
+def _leading(lines: Sequence[Line]) -> float:
+    """Return how far lines stand apart from each other, from one to the next."""
+    steps = [
+        other.middle - one.middle
+        for one, other in itertools.pairwise(lines)
+        if 0 < other.middle - one.middle < 2.2 * max(one.size, other.size, 1.0)
+    ]
+    return median(steps) if steps else 0.0
+
+
+def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, *, code: bool) -> int:
+    """Return how many lines from `start` on are one paragraph."""
+    first = lines[start]
+    item = bool(_BULLET.match(first.plain) or _NUMBERED.match(first.plain))
+    end = start + 1
+    while end < len(lines):
+        line, before = lines[end], lines[end - 1]
+        if (code and line.mono) or table_at(lines, end) is not None:
+            break
+        if _apart(before, line, leading) or _starts(line) or _ENTRY.search(before.plain):
+            break
+        if not item and _indented(lines, start, end):
+            break
+        if item and line.x0 < first.x0 - 0.5 * first.size:
+            break
+        if _had_room(before, line, right) and not (first.size == line.size and _is_large(first, leading)):
+            break
+        end += 1
+    return end - start
+
+
+def _apart(before: Line, line: Line, leading: float) -> bool:
+    """Return whether a line looks unlike the one before, or stands further from it than lines of a paragraph do."""
+    size = max(before.size, line.size, 1.0)
+    if abs(before.size - line.size) > 0.08 * size or before.bold != line.bold:
+        return True
+    step = line.middle - before.middle
+    if step < 0:
+        return True
+    usual = leading if 0 < leading < 1.9 * size and leading > 0.8 * size else 1.3 * size
+    return step > 1.25 * usual + 1
+
+
+def _starts(line: Line) -> bool:
+    """Return whether a line begins an item of a list, of a bibliography or of a table of contents."""
+    return bool(_BULLET.match(line.plain) or _NUMBERED.match(line.plain) or _REFERENCE.match(line.plain))
+
+
+def _indented(lines: Sequence[Line], start: int, index: int) -> bool:
+    """Return whether the line at `index` begins a paragraph by where it begins."""
+    line, before = lines[index], lines[index - 1]
+    step = 0.7 * max(line.size, 1.0)
+    if line.x0 > before.x0 + step:
+        if index - start == 1 and not before.plain.endswith(_ENDS):
+            return False  # what hangs below a first line
+        following = lines[index + 1] if index + 1 < len(lines) else None
+        return following is None or following.x0 < line.x0 - 0.5 * step
+    if line.x0 < before.x0 - step:
+        return index - start > 1
+    return False
+
+
+def _had_room(before: Line, line: Line, right: float) -> bool:
+    """Return whether the line before was ended on purpose: this line's first word would have stood on it."""
+    if before.broken:
+        return False
+    return right - before.x1 > line.first + 1.2 * max(line.size, 1.0)
+
+
+def _is_large(line: Line, leading: float) -> bool:
+    return leading > 0 and line.size > 1.15 * leading
+
+
+def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
+    text = lines[0].text
+    for before, line in itertools.pairwise(lines):
+        text = join_broken(text, line.text, compounds) if before.broken else f"{text} {line.text}"
+    plain = " ".join(line.plain for line in lines)
+    first = lines[0]
+    block = Block(
+        "text", text, plain, first.size, all(line.bold for line in lines), len(lines), first.x0, broken=lines[-1].broken
+    )
+    if match := _BULLET.match(text):
+        block.kind, block.text = "item", text[match.end() :].strip()
+    elif _NUMBERED.match(text):
+        mark, _, rest = text.partition(" ")
+        if mark.strip("().").isdigit() and not mark.startswith("("):
+            block.kind, block.mark, block.text = "item", mark, rest.strip()
+    elif _ENTRY.search(plain):
+        block.kind, block.indent = "item", 0.0
+    if block.kind == "text":
+        block.text = escape_line(text)
+    return block
+
+
+def _code_run(lines: Sequence[Line], start: int, leading: float) -> int:
+    end = start + 1
+    while end < len(lines) and lines[end].mono:
+        if lines[end].middle - lines[end - 1].middle > 3.5 * max(leading, lines[end].size):
+            break
+        end += 1
+    return end - start
+
+
+def _code(lines: Sequence[Line]) -> Block:
+    """Return lines of one width as they stand: what is further to the right is indented."""
+    pitch = median(line.pitch for line in lines) or 1.0
+    left = min(line.x0 for line in lines)
+    rows: list[str] = []
+    step = min((other.middle - one.middle for one, other in itertools.pairwise(lines)), default=0.0)
+    for index, line in enumerate(lines):
+        if index and line.middle - lines[index - 1].middle > 1.6 * max(step, line.size):
+            rows.append("")
+        row = ""
+        for x0, word in line.code:
+            column = min(round((x0 - left) / pitch), 500)
+            row += " " * max(column - len(row), 1 if row else 0) + word.replace("\xad", "-")
+        rows.append(row)
+    text = "\n".join(rows)
+    return Block("code", fence(text), text, lines[0].size, bold=False, lines=len(lines))

@@ -1,0 +1,287 @@
+"""In which order the parts of a page are read: columns one after the other, what spans them between.
+
+The page is swept from the top. As long as some strip from top to bottom stays free, what stands beside it are columns;
+what crosses every free strip (a title, a wide figure's caption) ends them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from groundwire.reading.documents.pdf.words import Word
+
+__all__ = ["Segment", "regions", "segments"]
+
+_DEPTH: Final = 4  # columns inside of columns; no page has more
+_EDGE: Final = 0.08  # of the width; a column is not narrower
+_GAP: Final = 1.0  # times the size of type; two words with more between them may belong to two columns
+_GUTTER: Final = 0.8  # times the size of type
+_TEXT: Final = 18  # characters of a line; a column of text has more, a cell less
+_FULL: Final = 0.5  # of a column's width
+_ALIGNED: Final = 0.7  # of the lines; in a table most cells have a neighbour at their height
+_FEW: Final = 3  # lines; fewer make no column
+
+_Strip = tuple[float, float]
+
+
+@dataclass(slots=True)
+class Segment:
+    """Words that surely follow each other on one line."""
+
+    words: list[Word]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def middle(self) -> float:
+        """The height of its middle."""
+        return (self.y0 + self.y1) / 2
+
+    @property
+    def size(self) -> float:
+        """The size of its type, in points."""
+        return max([word.face.size for word in self.words])
+
+    @property
+    def length(self) -> int:
+        """How many characters it has."""
+        return sum(len(word.text) + 1 for word in self.words) - 1
+
+
+def segments(words: Sequence[Word]) -> list[Segment]:
+    """Return words as segments, in the order in which they came.
+
+    Args:
+        words: With their places as they are read, y growing down.
+    """
+    found: list[Segment] = []
+    for word in words:
+        if found and _continues(found[-1], word):
+            last = found[-1]
+            last.words.append(word)
+            if word.x1 > last.x1:
+                last.x1 = word.x1
+            if word.x0 < last.x0:
+                last.x0 = word.x0
+            if word.y0 < last.y0:
+                last.y0 = word.y0
+            if word.y1 > last.y1:
+                last.y1 = word.y1
+        else:
+            found.append(Segment([word], word.x0, word.y0, word.x1, word.y1))
+    return found
+
+
+def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]]:
+    """Return segments in groups that are read one after the other; each is a column, or spans all of them."""
+    if depth <= 0 or len(parts) < 2 * _FEW:
+        return [list(parts)] if parts else []
+    found: list[list[Segment]] = []
+    flat: list[Segment] = []
+    runs = _runs(parts)
+    for index, (run, strips) in enumerate(runs):
+        columns = _columns(run, strips)
+        if columns is None:
+            flat += run
+            continue
+        gutters = _between(columns)
+        _give_back(flat, run)
+        _take_heading(flat, run, gutters)
+        rest = _leave_heading(run, gutters, has_next=index + 1 < len(runs))
+        split = _split(run, gutters)
+        if flat:
+            found.append(flat)
+        for column in split:
+            found += regions(column, depth - 1)
+        flat = rest
+    if flat:
+        found.append(flat)
+    return found
+
+
+def _continues(last: Segment, word: Word) -> bool:
+    before = last.words[-1]
+    size = before.face.size if before.face is word.face else max(before.face.size, word.face.size, 1.0)
+    if not -0.6 * size <= word.x0 - before.x1 <= _GAP * size:
+        return False
+    if before.y0 == word.y0 and before.y1 == word.y1:
+        return True
+    overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
+    return overlap >= 0.4 * min(before.y1 - before.y0, word.y1 - word.y0)
+
+
+def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
+    """Return segments from top to bottom in runs, each with the strips that it leaves free."""
+    left, right = min(part.x0 for part in parts), max(part.x1 for part in parts)
+    least = _GUTTER * median(part.size for part in parts)
+    edge = _EDGE * (right - left)
+    whole = [(left + edge, right - edge)]
+    runs: list[tuple[list[Segment], list[_Strip]]] = []
+    run: list[Segment] = []
+    strips = whole
+    for part in sorted(parts, key=lambda part: (part.middle, part.x0)):
+        left_free = _without(strips, part, least)
+        if run and not left_free:
+            runs.append((run, strips))
+            run, left_free = [], _without(whole, part, least)
+        run.append(part)
+        strips = left_free
+        if not strips:
+            runs.append((run, []))
+            run, strips = [], whole
+    if run:
+        runs.append((run, strips))
+    return runs
+
+
+def _without(strips: Sequence[_Strip], part: Segment, least: float) -> list[_Strip]:
+    """Return what a segment leaves free of the strips."""
+    found = []
+    for start, end in strips:
+        for begin, stop in ((start, min(end, part.x0)), (max(start, part.x1), end)):
+            if stop - begin >= least:
+                found.append((begin, stop))
+        if part.x1 <= start or part.x0 >= end:  # both sides gave the whole strip
+            while len(found) > 1 and found[-1] == found[-2]:
+                found.pop()
+    return found
+
+
+def _columns(run: Sequence[Segment], strips: Sequence[_Strip]) -> list[list[Segment]] | None:
+    """Return the columns of a run; None when it has none, or they are those of a table."""
+    gutters = [
+        strip
+        for strip in strips
+        if any(part.x1 <= strip[0] + 0.01 for part in run) and any(part.x0 >= strip[1] - 0.01 for part in run)
+    ]
+    if not gutters:
+        return None
+    columns = _split(run, gutters)
+    if len(columns) < 2 or not _is_text_enough(columns) or not _side_by_side(columns):
+        return None
+    if _is_table(columns):
+        return None
+    return columns
+
+
+def _split(run: Sequence[Segment], gutters: Sequence[_Strip]) -> list[list[Segment]]:
+    columns: list[list[Segment]] = [[] for _ in range(len(gutters) + 1)]
+    for part in run:
+        middle = (part.x0 + part.x1) / 2
+        columns[sum(middle > (start + end) / 2 for start, end in gutters)].append(part)
+    return [column for column in columns if column]
+
+
+def _between(columns: Sequence[Sequence[Segment]]) -> list[_Strip]:
+    """Return the strips between columns."""
+    return [
+        (max(part.x1 for part in one), min(part.x0 for part in other)) for one, other in itertools.pairwise(columns)
+    ]
+
+
+def _is_text_enough(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether there are enough lines for columns; the last one of a text may have but one or two."""
+    strong = sum(len(column) >= _FEW for column in columns)
+    short = [column for column in columns if len(column) < _FEW]
+    return strong > 1 or (strong == 1 and all(max(part.length for part in column) >= _TEXT for column in short))
+
+
+def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether each column stands beside the next for half the height of the lower of them."""
+    spans = [(min(part.y0 for part in column), max(part.y1 for part in column)) for column in columns]
+    return all(
+        min(one[1], other[1]) - max(one[0], other[0]) >= 0.5 * min(one[1] - one[0], other[1] - other[0])
+        for one, other in itertools.pairwise(spans)
+    )
+
+
+def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether what stands side by side belongs together line by line."""
+    near = 0.3 * median(part.size for column in columns for part in column)
+    rows = [_rows(column, near) for column in columns]
+    texts = 0
+    for column in rows:
+        width = max(row.x1 for row in column) - min(row.x0 for row in column)
+        usual = median if len(column) > _FEW else max
+        full = usual(row.x1 - row.x0 for row in column) >= _FULL * width
+        texts += full and usual(row.length for row in column) >= _TEXT
+    strong = [column for column in rows if len(column) >= _FEW]
+    if texts == len(rows) or (texts >= len(strong) > 1):
+        return False
+    fewest = min(rows, key=len)
+    others = [row.middle for column in rows if column is not fewest for row in column]
+    aligned = sum(any(abs(row.middle - other) <= near for other in others) for row in fewest)
+    return aligned >= _ALIGNED * len(fewest)
+
+
+@dataclass(slots=True)
+class _Row:
+    """What stands at one height of a column; justified text may have wide gaps in it."""
+
+    middle: float
+    x0: float
+    x1: float
+    length: int
+
+
+def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
+    rows: list[_Row] = []
+    for part in sorted(column, key=lambda part: part.middle):
+        if rows and part.middle - rows[-1].middle <= near:
+            row = rows[-1]
+            row.x0, row.x1, row.length = min(row.x0, part.x0), max(row.x1, part.x1), row.length + part.length + 1
+        else:
+            rows.append(_Row(part.middle, part.x0, part.x1, part.length))
+    return rows
+
+
+def _give_back(before: list[Segment], run: list[Segment]) -> None:
+    """Move what is the last line of the paragraph above the columns, and not their first, out of the run."""
+    if not before:
+        return
+    bottom = max(part.y1 for part in before)
+    first = min(run, key=lambda part: part.y0)
+    line = [part for part in run if part.y0 < first.y1 - 0.5 * (first.y1 - first.y0)]
+    below = [part.y0 for part in run if part.y0 >= first.y1 - 1]
+    if not below or len(line) == len(run):
+        return
+    above, under = first.y0 - bottom, min(below) - max(part.y1 for part in line)
+    if above <= 0.6 * first.size and under > above + 0.3 * first.size:
+        before += line
+        run[:] = [part for part in run if all(part is not one for one in line)]
+
+
+def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_Strip]) -> None:
+    """Move what stands closely above a column, and within it, from what came before into the run."""
+    while before:
+        last = max(before, key=lambda part: part.middle)
+        if any(last.x1 > start and last.x0 < end for start, end in gutters):
+            return
+        top = min(part.y0 for part in run)
+        above = [part.y1 for part in before if part is not last and part.y1 <= last.y0 + 1]
+        if above and last.y0 - max(above) <= top - last.y1:
+            return
+        before.remove(last)
+        run.append(last)
+
+
+def _leave_heading(run: list[Segment], gutters: Sequence[_Strip], *, has_next: bool) -> list[Segment]:
+    """Take the last lines of a run out of it when they are the heading of what comes after the columns."""
+    if not has_next:
+        return []
+    columns = _split(run, gutters)
+    bottoms = sorted(max(part.y1 for part in column) for column in columns)
+    last = max(run, key=lambda part: part.y1)
+    above = [part.y1 for part in run if part is not last and part.y1 <= last.y0 + 1]
+    if len(run) <= _FEW * len(columns) or len(bottoms) < 2 or last.y0 < bottoms[-2] or not above:
+        return []
+    if last.y0 - max(above) <= 0.8 * last.size:
+        return []
+    run.remove(last)
+    return [last]

@@ -1,0 +1,207 @@
+"""Lines of a page: the segments that stand at one height of a column, with what they say as Markdown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from groundwire.reading.documents.pdf.columns import Segment
+from groundwire.reading.documents.pdf.words import Word
+from groundwire.reading.escaping import escape_text
+
+__all__ = ["Cell", "Line", "lines"]
+
+_LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*")
+_LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
+_UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
+_MOST: Final = 0.6  # of the characters
+
+
+@dataclass(slots=True)
+class Cell:
+    """A part of a line with wide gaps around it."""
+
+    x0: float
+    x1: float
+    text: str
+    """What it says, as Markdown."""
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a column."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    """The size of most of its type, in points."""
+    bold: bool
+    """Whether all of it is bold."""
+    mono: bool
+    """Whether all its letters are of one width."""
+    plain: str
+    """What it says."""
+    text: str
+    """The same as Markdown."""
+    first: float
+    """The width of its first word."""
+    broken: bool
+    """Whether its last word goes on in the next line."""
+    cells: list[Cell] = field(default_factory=list)
+    """Its parts, when it has more than one."""
+    code: list[tuple[float, str]] = field(default_factory=list)
+    """Where its words begin and what they are, when it is of one width."""
+    pitch: float = 0.0
+    """The width of a letter, when it is of one width."""
+
+    @property
+    def middle(self) -> float:
+        """The height of its middle."""
+        return (self.y0 + self.y1) / 2
+
+
+def lines(parts: Iterable[Segment]) -> list[Line]:
+    """Return the segments of a column as lines, from top to bottom."""
+    rows: list[list[Segment]] = []
+    for part in sorted(parts, key=lambda part: part.middle):
+        for row in reversed(rows[-3:]):
+            if _on_one_line(row, part):
+                row.append(part)
+                break
+        else:
+            rows.append([part])
+    return [line for row in rows if (line := _line(_in_order(row))) is not None]
+
+
+def _in_order(row: list[Segment]) -> list[Segment]:
+    """Return the segments of a line as they are read: from the right in scripts that are written so."""
+    to_left = sum(len(part.words) for part in row if _is_to_left(part.words[0].text))
+    if 2 * to_left > sum(len(part.words) for part in row):
+        return _mixed(sorted(row, key=lambda part: -part.x1))
+    return sorted(row, key=lambda part: part.x0)
+
+
+def _mixed(row: list[Segment]) -> list[Segment]:
+    """Return a line that is read from the right, what is read from the left in it in its own order."""
+    found: list[Segment] = []
+    for to_right, group in groupby(row, key=lambda part: part.words[0].text.isascii()):
+        parts = list(group)
+        found += reversed(parts) if to_right else parts
+    return found
+
+
+def _is_to_left(text: str) -> bool:
+    if text.isascii():
+        return False
+    return any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
+
+
+def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
+    for other in row:
+        overlap = min(other.y1, part.y1) - max(other.y0, part.y0)
+        if overlap >= 0.5 * min(other.y1 - other.y0, part.y1 - part.y0):
+            # what stands on the same place is another line: lines that touch each other overlap in height
+            return not any(min(one.x1, part.x1) - max(one.x0, part.x0) > 0.5 * part.size for one in row)
+    return False
+
+
+def _line(row: Sequence[Segment]) -> Line | None:
+    cells: list[list[Word]] = []
+    for part in row:
+        last = cells[-1][-1] if cells else None
+        gap = max(part.x0 - last.x1, last.x0 - part.x1) if last is not None else 0.0
+        if last is not None and gap <= max(last.face.size, part.size):
+            cells[-1] += part.words
+        else:
+            cells.append(list(part.words))
+    words = [word for cell in cells for word in cell]
+    plain = " ".join(_plain(cell) for cell in cells).strip()
+    if not plain.strip("\xad "):
+        return None
+    sizes: dict[float, int] = {}
+    bold = mono = total = 0
+    for word in words:
+        length, face = len(word.text), word.face
+        total += length
+        sizes[face.size] = sizes.get(face.size, 0) + length
+        if face.bold:
+            bold += length
+        if face.mono:
+            mono += length
+    texts = [_markdown(cell) for cell in cells]
+    return Line(
+        x0=min(part.x0 for part in row),
+        y0=min(part.y0 for part in row),
+        x1=max(part.x1 for part in row),
+        y1=max(part.y1 for part in row),
+        size=max(sizes, key=lambda size: sizes[size]),
+        bold=bold == total,
+        mono=mono == total,
+        plain=_without_leaders(plain).rstrip("\xad").replace("\xad", ""),
+        text=_without_leaders(" ".join(texts)).strip(),
+        first=words[0].x1 - words[0].x0,
+        broken=plain.endswith(("\xad", "-", "\u2010")) and plain[-2:-1].isalpha(),
+        cells=[Cell(cell[0].x0, cell[-1].x1, text) for cell, text in zip(cells, texts, strict=True)]
+        if len(cells) > 1
+        else [],
+        code=_code(words) if mono == total else [],
+        pitch=max((word.x1 - word.x0) / len(word.text) for word in words) if mono == total else 0.0,
+    )
+
+
+def _without_leaders(text: str) -> str:
+    """Return text without the dots that lead from an entry to its page."""
+    return _LEADERS.sub(" \u2026 ", text) if any(mark in text for mark in _LEADING) else text
+
+
+def _plain(words: Sequence[Word]) -> str:
+    text = "".join([word.text if word.glued else " " + word.text for word in words])
+    return text if words[0].glued else text[1:]
+
+
+def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
+    found: list[tuple[float, str]] = []
+    for word in words:
+        if word.glued and found:
+            start, text = found[-1]
+            found[-1] = start, text + word.text
+        else:
+            found.append((word.x0, word.text))
+    return found
+
+
+def _markdown(words: Sequence[Word]) -> str:
+    """Return words as Markdown, each run that leads to one address as one link."""
+    if not any(word.link for word in words):
+        return escape_text(_keep_hyphens(_plain(words)))
+    parts: list[str] = []
+    start = 0
+    for end in range(1, len(words) + 1):
+        if end < len(words) and words[end].link == words[start].link:
+            continue
+        run = words[start:end]
+        text, link = _plain(run), run[0].link
+        joint = "" if not parts or run[0].glued else " "
+        if not link:
+            parts.append(joint + escape_text(_keep_hyphens(text)))
+        elif text == link:
+            parts.append(joint + text)
+        else:
+            target = "".join(_UNSAFE.get(letter, letter) for letter in link)
+            parts.append(f"{joint}[{escape_text(text.replace(chr(0xAD), ''), in_label=True)}]({target})")
+        start = end
+    return "".join(parts)
+
+
+def _keep_hyphens(text: str) -> str:
+    """Return text in which only a hyphen at the end is a soft one."""
+    if "\xad" not in text:
+        return text
+    end = "\xad" if text.endswith("\xad") else ""
+    return text.replace("\xad", "") + ("-" if end else "")

@@ -1,0 +1,130 @@
+"""What else is painted on a page, as far as it may hide text or stand in for it: filled shapes, images, forms."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_float, c_int, c_uint
+from dataclasses import dataclass, field
+from typing import Final
+
+from groundwire.reading.documents.pdf.pdfium import Page
+
+__all__ = ["Colour", "Shape", "Shapes", "fill_colour", "page_shapes"]
+
+Colour = tuple[int, int, int, int]
+"""Red, green, blue and opacity, 0 to 255 each."""
+
+_TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5  # FPDF_PAGEOBJ_...
+_MAX_OBJECTS: Final = 20_000
+_MAX_SHAPES: Final = 300
+_LOW: Final = 4.0  # points; a word does not vanish behind what is lower
+_SCAN: Final = 0.5  # of the page; what scanners make covers all of it, but for margins
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A filled path, an image, a shading or a form."""
+
+    order: int
+    """Its place in the order of painting."""
+    left: float
+    bottom: float
+    right: float
+    top: float
+    colour: Colour | None
+    """What it is filled with; None when that is not one opaque colour."""
+
+    @property
+    def area(self) -> float:
+        """Its area in square points."""
+        return max(0.0, self.right - self.left) * max(0.0, self.top - self.bottom)
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return whether a point lies within it."""
+        return self.left <= x <= self.right and self.bottom <= y <= self.top
+
+
+@dataclass(slots=True)
+class Shapes:
+    """What a page's objects are."""
+
+    orders: dict[int, int] = field(default_factory=dict)
+    """The place of each text object in the order of painting; those inside of forms are missing."""
+    shapes: list[Shape] = field(default_factory=list)
+    """What may lie behind or before text, in the order of painting."""
+    images: int = 0
+    """How many images there are."""
+    scanned: bool = False
+    """Whether images cover so much of the page that it is a scan."""
+
+
+def page_shapes(page: Page) -> Shapes:
+    """Return what is painted on a page besides its text."""
+    call, raw = page.pdf.call, page.pdf.raw
+    found = Shapes()
+    covered = 0.0
+    for order in range(min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)):
+        handle = call.object(page.pointer, order)
+        if not handle:
+            continue
+        kind = call.kind(handle)
+        if kind == _TEXT:
+            found.orders[handle] = order
+            continue
+        images = 1 if kind == _IMAGE else _images_inside(page, handle) if kind == _FORM else 0
+        if kind == _PATH and not _is_filled(page, handle):
+            continue
+        shape = _shape(page, handle, order, kind)
+        if shape is None:
+            continue
+        if images:
+            found.images += images
+            covered += _on_page(page, shape)
+        if shape.top - shape.bottom >= _LOW:
+            found.shapes.append(shape)
+    whole = (page.right - page.left) * (page.top - page.bottom)
+    found.scanned = whole > 0 and covered >= _SCAN * whole
+    if len(found.shapes) > _MAX_SHAPES:
+        largest = sorted(found.shapes, key=lambda shape: -shape.area)[:_MAX_SHAPES]
+        found.shapes = sorted(largest, key=lambda shape: shape.order)
+    return found
+
+
+def fill_colour(page: Page, handle: int) -> Colour | None:
+    """Return what an object is filled with; None when that is no plain colour."""
+    parts = [c_uint() for _ in range(4)]
+    if not page.pdf.call.fill(handle, *map(byref, parts)):
+        return None
+    red, green, blue, opacity = (part.value for part in parts)
+    return red, green, blue, opacity
+
+
+def _is_filled(page: Page, handle: int) -> bool:
+    fill, stroke = c_int(), c_int()
+    return bool(page.pdf.call.draw_mode(handle, byref(fill), byref(stroke))) and fill.value != 0
+
+
+def _shape(page: Page, handle: int, order: int, kind: int) -> Shape | None:
+    edges = [c_float() for _ in range(4)]
+    if not page.pdf.call.bounds(handle, *map(byref, edges)):
+        return None
+    left, bottom, right, top = (edge.value for edge in edges)
+    colour = fill_colour(page, handle) if kind == _PATH else None
+    if colour is not None and colour[3] < 250:
+        if colour[3] < 12:
+            return None
+        colour = None
+    return Shape(order, left, bottom, right, top, colour)
+
+
+def _on_page(page: Page, shape: Shape) -> float:
+    width = min(shape.right, page.right) - max(shape.left, page.left)
+    height = min(shape.top, page.top) - max(shape.bottom, page.bottom)
+    return float(max(0.0, width) * max(0.0, height))
+
+
+def _images_inside(page: Page, form: int) -> int:
+    handle = ctypes.cast(form, page.pdf.raw.FPDF_PAGEOBJECT)
+    count = min(page.pdf.raw.FPDFFormObj_CountObjects(handle), 100)
+    parts = (page.pdf.call.part(form, index) for index in range(count))
+    return sum(1 for part in parts if part and page.pdf.call.kind(part) == _IMAGE)

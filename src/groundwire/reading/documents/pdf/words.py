@@ -1,0 +1,208 @@
+"""The words of a page: what they say, where they stand and how they look."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import struct
+import unicodedata
+from collections.abc import Iterator
+from ctypes import byref
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.reading.documents.pdf.pdfium import Matrix, Page
+
+__all__ = ["MAX_LETTERS", "Face", "Word", "page_words"]
+
+MAX_LETTERS: Final = 200_000
+"""Letters of one page that are looked at; a full page of small print has a tenth of it."""
+_WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
+_BOLD: Final = re.compile(
+    r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE
+)
+_ITALIC: Final = re.compile(r"ital|obliq|(?:^|\+)(?:cmti|cmsl|sfti|ecti)", re.IGNORECASE)
+_MONO: Final = re.compile(
+    r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
+    re.IGNORECASE,
+)
+_FIXED_PITCH: Final = 1
+_FORCE_BOLD: Final = 1 << 18
+_AHEAD: Final = 40  # letters; a line of many files is one text object
+_PLACES: Final = struct.Struct("8f")  # two of FS_RECTF: left, top, right and bottom of the first and of the last letter
+_BOX: Final = 16  # bytes of one
+_HYPHENS: Final = {0x02, 0xFFFE, 0xAD}  # how PDFium marks a hyphen at which a word was broken
+_LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
+
+
+@dataclass(slots=True)
+class Face:
+    """How the text of one text object looks."""
+
+    handle: int
+    """PDFium's text object."""
+    size: float
+    """The height of its type in points, as it is shown."""
+    direction: int
+    """Where it is written to: 0 right, 1 up, 2 left, 3 down; -1 when askew."""
+    bold: bool
+    """Whether its font is a bold one."""
+    mono: bool
+    """Whether all letters of its font are of one width."""
+    hidden: str = ""
+    """Why nobody sees it; empty when somebody may."""
+
+
+@dataclass(slots=True)
+class Word:
+    """Letters without space between them; its place is in points, the origin at the upper left, y growing down."""
+
+    text: str
+    """The letters."""
+    x0: float
+    """The left edge."""
+    y0: float
+    """The upper edge."""
+    x1: float
+    """The right edge."""
+    y1: float
+    """The lower edge."""
+    face: Face
+    """How it looks."""
+    glued: bool = False
+    """Whether no space stands between it and the word before it."""
+    link: str = ""
+    """The address it leads to."""
+
+    @property
+    def middle(self) -> float:
+        """The height of its middle."""
+        return (self.y0 + self.y1) / 2
+
+
+def page_words(page: Page) -> tuple[list[Word], bool]:
+    """Return the words of a page in the order of its text, and whether it had more than are looked at.
+
+    Places are as on the sheet: not turned yet, the origin at the lower left, y growing up.
+    """
+    raw, call, pointer = page.pdf.raw, page.pdf.call, page.text_pointer
+    count = min(raw.FPDFText_CountChars(page.text), MAX_LETTERS + 1)
+    if count <= 0:
+        return [], False
+    cut, count = count > MAX_LETTERS, min(count, MAX_LETTERS)
+    text = _letters(page, count)
+    faces: dict[int, Face] = {}
+    fonts: dict[int, tuple[bool, bool]] = {}
+    boxes = ctypes.create_string_buffer(2 * _BOX)
+    at_first = ctypes.addressof(boxes)
+    at_last = at_first + _BOX
+    box, places = call.box, _PLACES.unpack
+    words: list[Word] = []
+    end_before = -1
+    for start, end, handle in _runs(page, text):
+        if not box(pointer, start, at_first) or not box(pointer, end - 1, at_last):
+            continue
+        face = faces.get(handle)
+        if face is None:
+            face = faces[handle] = _face(page, handle, start, fonts)
+        said = _spelled(text[start:end])
+        if not said:
+            continue
+        left, top, first_right, bottom, last_left, last_top, right, last_bottom = places(boxes.raw)
+        if face.direction or right <= left:  # not written to the right
+            left, right = min(left, last_left), max(right, first_right)
+        if bottom != last_bottom or top != last_top:
+            bottom, top = min(bottom, last_bottom), max(top, last_top)
+        words.append(Word(said, left, bottom, right, top, face, glued=start == end_before))
+        end_before = end
+    return words, cut
+
+
+def _letters(page: Page, count: int) -> str:
+    """Return the page's text with one character for each of PDFium's, so that both are counted alike."""
+    raw = page.pdf.raw
+    buffer = (ctypes.c_ushort * (count + 1))()
+    written = raw.FPDFText_GetText(page.text, 0, count, buffer)
+    text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "surrogatepass")
+    if len(text) == count:
+        return text
+    letter, pointer = page.pdf.call.letter, page.text_pointer
+    return "".join(chr(code) if 0 < (code := letter(pointer, index)) < 0x110000 else "\ufffd" for index in range(count))
+
+
+def _runs(page: Page, text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield where a word of one look begins and ends, and PDFium's text object of it."""
+    of, pointer = page.pdf.call.text_object, page.text_pointer
+    until, known = -1, None  # the letters of one text object follow each other: up to here they are this one's
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if end <= until and known:
+            yield start, end, known
+            continue
+        handle, final = of(pointer, start), of(pointer, end - 1)
+        if handle == final:
+            ahead = min(end + _AHEAD, len(text)) - 1
+            while ahead >= end and text[ahead].isspace():
+                ahead -= 1  # the spaces that PDFium makes up belong to no object
+            if ahead >= end and of(pointer, ahead) == handle:
+                until, known = ahead + 1, handle
+            if handle:
+                yield start, end, handle
+            continue
+        begin = start
+        for index in range(start + 1, end):
+            other = of(pointer, index)
+            if other != handle:
+                if handle:
+                    yield begin, index, handle
+                begin, handle = index, other
+        if handle:
+            yield begin, end, handle
+
+
+def _face(page: Page, handle: int, index: int, fonts: dict[int, tuple[bool, bool]]) -> Face:
+    call = page.pdf.call
+    matrix = Matrix()
+    call.matrix(page.text_pointer, index, byref(matrix))
+    size = call.size(page.text_pointer, index) * math.hypot(matrix.c, matrix.d)
+    font = call.font(handle) or 0
+    if font not in fonts:
+        fonts[font] = _font(page, font)
+    bold, mono = fonts[font]
+    return Face(handle, size if math.isfinite(size) else 0.0, _direction(matrix), bold, mono)
+
+
+def _font(page: Page, font: int) -> tuple[bool, bool]:
+    if not font:
+        return False, False
+    call = page.pdf.call
+    buffer = ctypes.create_string_buffer(200)
+    length = call.font_name(font, ctypes.addressof(buffer), 200)
+    name = buffer.raw[: max(0, min(length, 200) - 1)].decode("utf-8", "replace")
+    flags = call.font_flags(font)
+    flags = max(0, flags)
+    return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(_MONO.search(name) or flags & _FIXED_PITCH)
+
+
+def _direction(matrix: Matrix) -> int:
+    right, up = matrix.a, matrix.b
+    length = math.hypot(right, up)
+    if not length:
+        return 0
+    if abs(up) <= 0.1 * length:
+        return 0 if right > 0 else 2
+    if abs(right) <= 0.1 * length:
+        return 1 if up > 0 else 3
+    return -1
+
+
+def _spelled(text: str) -> str:
+    """Return the letters of a word as they are written: ligatures taken apart, a hyphen for each that PDFium marks."""
+    if text.isascii() and text.isprintable():
+        return text
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    text = "".join("\xad" if ord(letter) in _HYPHENS else letter for letter in text)
+    text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    return "".join(letter for letter in text if letter >= " " and not "\x7f" <= letter <= "\x9f")

@@ -1,0 +1,141 @@
+"""PowerPoint presentations (ECMA-376, PresentationML) as Markdown, a section for each slide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from lxml import etree
+
+from groundwire.reading.documents.grid import to_table
+from groundwire.reading.documents.properties import read_properties
+from groundwire.reading.documents.xml import local_name
+from groundwire.reading.documents.zipped import Archive
+from groundwire.reading.escaping import escape_line, escape_text
+from groundwire.reading.extracted import Extracted
+
+__all__ = ["read_slides"]
+
+_A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TITLES: Final = frozenset({"title", "ctrTitle"})
+_SKIPPED: Final = frozenset({"dt", "ftr", "sldNum", "hdr"})
+_MAX_SLIDES: Final = 2_000
+
+
+def read_slides(body: bytes) -> Extracted:
+    """Return a presentation as Markdown; each slide begins with a line `[slide 3]`.
+
+    Raises:
+        UnreadableDocument: it is damaged, encrypted, or larger than is read.
+    """
+    archive = Archive(body, "a PowerPoint presentation")
+    root = archive.xml("ppt/presentation.xml")
+    if root is None:
+        raise archive.broken()
+    relations = archive.relations("ppt/presentation.xml")
+    names = [relations.get(slide.get(_R + "id", ""), "") for slide in root.iter() if local_name(slide) == "sldId"]
+    removed: Counter[str] = Counter()
+    parts: list[str] = []
+    title = ""
+    for number, name in enumerate(names[:_MAX_SLIDES], 1):
+        slide = archive.xml(name) if name else None
+        if slide is None:
+            removed["missing"] += 1
+            continue
+        if slide.get("show") in {"0", "false"}:
+            removed["hidden"] += 1
+            continue
+        heading, blocks = _slide(slide, archive.relations(name))
+        title = title or heading
+        parts.append(f"[slide {number}]")
+        if heading:
+            parts.append(f"## {escape_text(heading)}")
+        parts += blocks
+    said = read_properties(archive.xml("docProps/core.xml"))
+    warnings = []
+    if removed["hidden"]:
+        warnings.append(f"hidden slides left out: {removed['hidden']}")
+    if removed["missing"]:
+        warnings.append(f"damaged slides left out: {removed['missing']}")
+    return Extracted(
+        title=said.title if said.title.lower() not in {"", "powerpoint presentation"} else title,
+        content="\n\n".join(parts),
+        author=said.author,
+        published=said.published,
+        language=said.language,
+        cut=len(names) > _MAX_SLIDES,
+        kind="document",
+        warnings=tuple(warnings),
+    )
+
+
+def _slide(slide: etree._Element, relations: dict[str, str]) -> tuple[str, list[str]]:
+    """Return a slide's title and its blocks."""
+    title = ""
+    blocks: list[str] = []
+    for shape in slide.iter():
+        name = local_name(shape)
+        if name == "sp":
+            kind = _placeholder(shape)
+            if kind in _SKIPPED or _is_hidden(shape):
+                continue
+            if kind in _TITLES and not title:
+                title = " ".join(" ".join("".join(_runs(line, {})) for line in shape.iter(_A + "p")).split())
+            else:
+                blocks.append("\n".join(_paragraphs(shape, relations, listed=kind in {"body", "obj", "idx"})))
+        elif name == "tbl":
+            rows = [
+                [
+                    " ".join("".join(_runs(line, relations)).strip() for line in cell.iter(_A + "p"))
+                    for cell in row.iter(_A + "tc")
+                ]
+                for row in shape.iter(_A + "tr")
+            ]
+            blocks.append(to_table(rows))
+    return title, [block for block in blocks if block]
+
+
+def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: bool) -> Iterator[str]:
+    lines = list(shape.iter(_A + "p"))
+    for line in lines:
+        text = " ".join("".join(_runs(line, relations)).split())
+        if not text:
+            continue
+        properties = line.find(_A + "pPr")
+        level = properties.get("lvl", "0") if properties is not None else "0"
+        plain = properties is not None and properties.find(_A + "buNone") is not None
+        depth = min(int(level), 8) if level.isdigit() else 0
+        if (listed and not plain and len(lines) > 1) or depth:
+            yield f"{'  ' * depth}- {text}"
+        else:
+            yield escape_line(text) + ("\n" if line is not lines[-1] else "")
+
+
+def _runs(line: etree._Element, relations: dict[str, str]) -> Iterator[str]:
+    for run in line:
+        name = local_name(run)
+        if name in {"r", "fld"}:
+            text = escape_text("".join(part.text or "" for part in run.iter(_A + "t")))
+            link = next(run.iter(_A + "hlinkClick"), None)
+            target = relations.get(link.get(_R + "id", ""), "") if link is not None else ""
+            if text.strip() and target.startswith(("http://", "https://")):
+                target = target.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+                text = f"[{text.replace('[', '').replace(']', '')}]({target})"
+            yield text
+        elif name == "br":
+            yield " "
+
+
+def _placeholder(shape: etree._Element) -> str:
+    for element in shape.iter():
+        if local_name(element) == "ph":
+            return str(element.get("type", "idx"))
+        if local_name(element) == "txBody":
+            break
+    return ""
+
+
+def _is_hidden(shape: etree._Element) -> bool:
+    return any(local_name(element) == "cNvPr" and element.get("hidden") in {"1", "true"} for element in shape.iter())

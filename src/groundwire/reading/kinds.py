@@ -1,0 +1,194 @@
+"""Kinds of documents by what servers call them, by the end of an address, and by the first bytes of an archive."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+__all__ = ["LANGUAGES", "TYPES", "KindName", "archive_kind", "kind_of_address", "language_of"]
+
+KindName = Literal[
+    "html",
+    "markdown",
+    "text",
+    "json",
+    "source",
+    "delimited",
+    "notebook",
+    "xml",
+    "pdf",
+    "word",
+    "slides",
+    "sheet",
+    "opendocument",
+    "epub",
+    "binary",
+]
+"""The kinds that are told apart; everything that has no text to read is `binary`."""
+
+_OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
+_OPEN_DOCUMENT: Final = "application/vnd.oasis.opendocument."
+
+TYPES: Final[dict[str, KindName]] = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/xhtml": "html",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "application/markdown": "markdown",
+    "application/json": "json",
+    "text/json": "json",
+    "application/x-json": "json",
+    "application/x-ndjson": "text",
+    "application/jsonl": "text",
+    "message/rfc822": "text",
+    "text/csv": "delimited",
+    "application/csv": "delimited",
+    "text/tab-separated-values": "delimited",
+    "application/x-ipynb+json": "notebook",
+    "application/pdf": "pdf",
+    "application/x-pdf": "pdf",
+    _OPEN_XML + "wordprocessingml.document": "word",
+    _OPEN_XML + "presentationml.presentation": "slides",
+    _OPEN_XML + "spreadsheetml.sheet": "sheet",
+    "application/vnd.ms-excel": "sheet",
+    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "sheet",
+    "application/vnd.ms-excel.sheet.macroenabled.12": "sheet",
+    "application/vnd.ms-word.document.macroenabled.12": "word",
+    "application/vnd.ms-powerpoint.presentation.macroenabled.12": "slides",
+    _OPEN_DOCUMENT + "text": "opendocument",
+    _OPEN_DOCUMENT + "presentation": "opendocument",
+    _OPEN_DOCUMENT + "spreadsheet": "sheet",
+    "application/epub+zip": "epub",
+    "image/svg+xml": "binary",
+}
+"""What the types of servers mean, as far as they are read; other types of XML and JSON are told by their ends."""
+
+LANGUAGES: Final[dict[str, str]] = {
+    "application/javascript": "javascript",
+    "application/x-javascript": "javascript",
+    "application/ecmascript": "javascript",
+    "text/javascript": "javascript",
+    "application/typescript": "typescript",
+    "text/css": "css",
+    "application/yaml": "yaml",
+    "application/x-yaml": "yaml",
+    "text/yaml": "yaml",
+    "text/x-yaml": "yaml",
+    "application/toml": "toml",
+    "text/x-toml": "toml",
+    "application/sql": "sql",
+    "application/x-sh": "sh",
+    "text/x-sh": "sh",
+    "text/x-shellscript": "sh",
+    "application/x-httpd-php": "php",
+    "text/x-php": "php",
+    "application/x-tex": "latex",
+    "application/x-latex": "latex",
+    "text/x-tex": "latex",
+    "text/x-python": "python",
+    "text/x-script.python": "python",
+    "application/x-python": "python",
+    "application/x-python-code": "python",
+    "text/x-c": "c",
+    "text/x-csrc": "c",
+    "text/x-chdr": "c",
+    "text/x-c++src": "cpp",
+    "text/x-java": "java",
+    "text/x-java-source": "java",
+    "text/x-go": "go",
+    "text/x-rust": "rust",
+    "text/rust": "rust",
+    "text/x-ruby": "ruby",
+    "text/x-perl": "perl",
+    "text/x-lua": "lua",
+    "text/x-diff": "diff",
+    "text/x-patch": "diff",
+}
+"""The types of source code and settings, and what a code block calls their language."""
+
+_ENDS: Final[dict[str, KindName]] = {
+    "md": "markdown",
+    "markdown": "markdown",
+    "csv": "delimited",
+    "tsv": "delimited",
+    "ipynb": "notebook",
+    "docx": "word",
+    "docm": "word",
+    "pptx": "slides",
+    "pptm": "slides",
+    "xlsx": "sheet",
+    "xlsm": "sheet",
+    "xlsb": "sheet",
+    "xls": "sheet",
+    "ods": "sheet",
+    "odt": "opendocument",
+    "odp": "opendocument",
+    "epub": "epub",
+}
+_CODE_ENDS: Final = {
+    "py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "jsx": "jsx",
+    "ts": "typescript", "tsx": "tsx", "css": "css", "scss": "scss", "yaml": "yaml", "yml": "yaml", "toml": "toml",
+    "ini": "ini", "cfg": "ini", "sql": "sql", "sh": "sh", "bash": "sh", "zsh": "sh", "ps1": "powershell", "php": "php",
+    "tex": "latex", "c": "c", "h": "c", "cc": "cpp", "cpp": "cpp", "cxx": "cpp", "hpp": "cpp", "java": "java",
+    "kt": "kotlin", "swift": "swift", "go": "go", "rs": "rust", "rb": "ruby", "pl": "perl", "lua": "lua", "r": "r",
+    "jl": "julia", "scala": "scala", "hs": "haskell", "ex": "elixir", "erl": "erlang", "clj": "clojure", "cs": "csharp",
+    "dart": "dart", "vue": "vue", "svelte": "svelte", "proto": "protobuf", "graphql": "graphql", "tf": "hcl",
+    "cmake": "cmake", "mk": "makefile", "diff": "diff", "patch": "diff", "zig": "zig", "nim": "nim",
+}  # fmt: skip
+_NAMES: Final = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
+
+_OFFICE_PARTS: Final[tuple[tuple[bytes, KindName], ...]] = (
+    (b"mimetypeapplication/epub+zip", "epub"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", "sheet"),
+    (b"mimetypeapplication/vnd.oasis.opendocument.", "opendocument"),
+    (b"word/", "word"),
+    (b"ppt/", "slides"),
+    (b"xl/", "sheet"),
+)
+_PACKAGE: Final = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"customXml/", b"META-INF/container.xml")
+"""What the archives of documents begin with (ECMA-376, part 2; EPUB 3.3, OCF)."""
+
+
+def archive_kind(head: bytes, said: KindName | None, url: str) -> KindName | None:
+    """Return what document a ZIP archive is, by its first bytes, else by its type or address; None when it is none.
+
+    Args:
+        head: The beginning of the archive.
+        said: The kind that its type says.
+        url: Its address.
+    """
+    for mark, kind in _OFFICE_PARTS:
+        if mark in head:
+            return kind
+    hint = said if said in set(_ENDS.values()) - {"markdown", "delimited", "notebook"} else kind_of_address(url)
+    if hint in {"word", "slides", "sheet", "opendocument", "epub"}:
+        return hint
+    return "word" if any(mark in head for mark in _PACKAGE) else None
+
+
+def kind_of_address(url: str) -> KindName | None:
+    """Return the kind that the end of an address tells, of those whose servers often say nothing of it."""
+    return _ENDS.get(_end(url)[1])
+
+
+def language_of(said: str, url: str) -> str:
+    """Return the language of source code, as a code block calls it; empty when it is none.
+
+    Args:
+        said: The type that the server says, in lower case and without parameters.
+        url: The address.
+    """
+    if language := LANGUAGES.get(said):
+        return language
+    name, end = _end(url)
+    return _NAMES.get(name) or _CODE_ENDS.get(end, "")
+
+
+def _end(url: str) -> tuple[str, str]:
+    """Return the last part of an address's path in lower case, and what stands behind its last full stop."""
+    try:
+        name = urlsplit(url).path.rpartition("/")[2].lower()
+    except ValueError:
+        return "", ""
+    return name, name.rpartition(".")[2] if "." in name else ""

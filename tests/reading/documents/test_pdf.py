@@ -1,0 +1,247 @@
+"""PDF files: the order of reading, what stands where, and every file that gives no text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reportlab.pdfgen.canvas import Canvas
+
+from components.papers import (
+    HEIGHT,
+    WIDTH,
+    canvas_pdf,
+    column_paper,
+    encrypted,
+    many_pages,
+    report,
+    scan,
+    sentences,
+)
+from groundwire.reading.documents.pdf.read import read_pdf
+from groundwire.reading.documents.unreadable import UnreadableDocument
+from groundwire.reading.extracted import Extracted
+
+pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
+
+
+def read(body: bytes) -> Extracted:
+    return read_pdf(body, seconds=20)
+
+
+def refusal(body: bytes) -> tuple[str, str]:
+    with pytest.raises(UnreadableDocument) as caught:
+        read(body)
+    return caught.value.found.why, caught.value.found.message
+
+
+def said(body: bytes) -> str:
+    """Return a file's text, or the reason why it has none."""
+    try:
+        return read(body).content
+    except UnreadableDocument as error:
+        return error.found.message
+
+
+def written(*lines: str, size: float = 11, font: str = "Helvetica", step: float = 14) -> bytes:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont(font, size)
+        for number, line in enumerate(lines):
+            canvas.drawString(72, 760 - step * number, line)
+
+    return canvas_pdf(draw)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_columns_are_read_one_after_the_other(columns: int) -> None:
+    texts = sentences(90)
+    content = read(column_paper(texts, columns)).content
+    order = [int(number) for number in re.findall(r"Note (\d+) says", content)]
+    assert order == list(range(1, 91))
+    whole = " ".join(re.sub(r"\[page \d+\]", "", content).split())
+    assert sum(text in whole for text in texts) >= 86  # those that a page's or a column's end cuts are in two parts
+    assert content.index("On the Lights") < content.index("1 Section") < content.index("Note 1 says")
+
+
+def test_headings_lists_tables_and_links_are_markdown_and_the_papers_furniture_is_gone() -> None:
+    found = read(report(pages=4))
+    assert found.content.count("\n# Year 190") == 4
+    assert "- first light\n- second light\n- third light" in found.content
+    assert "| Month | Ships | Fog days |\n| --- | --- | --- |\n| January | 12 | 9 |" in found.content
+    assert "[the tables of tides](https://harbour.example/tides)" in found.content
+    assert "Harbour Office Yearbook" not in found.content
+    assert "running heads, footers and page numbers removed: 8" in found.warnings
+    assert re.findall(r"^\[page (\d+)\]$", found.content, re.MULTILINE) == ["1", "2", "3", "4"]
+    assert (found.title, found.author, found.kind) == ("Yearbook", "Harbour Office", "document")
+
+
+def test_a_head_that_is_there_only_twice_stays() -> None:
+    assert read(report(pages=2)).content.count("Harbour Office Yearbook") == 2
+
+
+def test_lines_are_joined_and_broken_words_mended() -> None:
+    content = read(
+        written(
+            "The keeper of the light reads the baro-",
+            "meter every evening and compares the well-known",
+            "readings of other lights with his own well-",
+            "known ones, which is a habit of many years.",
+        )
+    ).content
+    assert "reads the barometer every evening" in content
+    assert "his own well-known ones" in content
+
+
+def test_a_word_that_the_end_of_a_page_breaks_is_whole() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 760, "The long and winding sentence ends with a light-")
+        canvas.showPage()
+        canvas.drawString(72, 760, "house on the northern shore of the long island.")
+
+    content = read(canvas_pdf(draw)).content
+    assert "a lighthouse\n\n[page 2]\n\non the northern shore" in content
+
+
+def test_code_keeps_its_indentation() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        for row in range(6):
+            canvas.drawString(72, 760 - 14 * row, "Some words about a program that counts the ships at night.")
+        canvas.setFont("Courier", 10)
+        for row, line in enumerate(("def count(ships):", "    for ship in ships:", "        yield ship")):
+            canvas.drawString(72, 660 - 12 * row, line)
+
+    assert "```\ndef count(ships):\n    for ship in ships:\n        yield ship\n```" in read(canvas_pdf(draw)).content
+
+
+def test_a_page_on_its_side_is_read_and_a_stamp_in_the_margin_stands_apart() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.saveState()
+        canvas.rotate(90)
+        for row in range(3):
+            canvas.drawString(100, -100 - 14 * row, f"Line {row} of a page that lies on its side, read from the left.")
+        canvas.restoreState()
+        canvas.drawString(300, 300, "stamp")
+
+    content = read(canvas_pdf(draw)).content
+    places = [content.index(mark) for mark in ("Line 0", "Line 1", "Line 2", "stamp")]
+    assert places == sorted(places)
+
+
+def test_what_looks_like_a_mark_of_a_page_is_not_taken_for_one() -> None:
+    content = read(written("[page 7]", "", "Words that follow, in a paragraph of their own.")).content
+    assert re.findall(r"^\[page \d+\]$", content, re.MULTILINE) == ["[page 1]"]
+    assert "\\[page 7]" in content
+
+
+def test_markup_in_the_text_stays_text() -> None:
+    content = read(written("Use *stars* and <b>tags</b> and [label](javascript:x) freely.")).content
+    assert "\\*stars\\* and \\<b>" in content
+    assert "](javascript" not in content.replace("\\](", "")
+
+
+def test_the_date_and_the_language_are_the_files_own() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setTitle("Microsoft Word - draft.docx")
+        canvas.setFont("Helvetica-Bold", 24)
+        canvas.drawString(72, 760, "The Real Title")
+        canvas.setFont("Helvetica", 11)
+        for row in range(9):
+            canvas.drawString(72, 700 - 14 * row, "Words of the text that make its type the usual one on this page.")
+
+    found = read(canvas_pdf(draw, lang="de-AT"))
+    assert found.title == "The Real Title"
+    assert found.published == "2000-01-01"  # what reportlab writes when a file is to be the same every time
+    assert found.language == "de-AT"
+
+
+def test_five_hundred_pages_are_read_and_said() -> None:
+    found = read_pdf(many_pages(500, rows=20), seconds=60)
+    assert found.content.count("\n[page ") == 499
+    assert not found.cut
+    assert "Note 20 says" in found.content[-4_000:]
+
+
+def test_a_file_that_takes_too_long_is_read_as_far_as_the_time_goes() -> None:
+    found = read_pdf(many_pages(40), seconds=0)
+    assert found.cut
+    assert "the first 1 of 40 pages were read" in found.warnings
+    assert "[page 1]" in found.content
+    assert "[page 2]" not in found.content
+
+
+@pytest.mark.parametrize(
+    ("body", "why", "says"),
+    [
+        (lambda: encrypted("tide"), "protected", "password"),
+        (lambda: scan(3), "scanned", "3 pages are pictures"),
+        (lambda: b"%PDF-1.7\n" + b"nonsense " * 300, "broken", "another copy"),
+        (lambda: many_pages(30)[:9_000], "broken", "another copy"),
+        (lambda: canvas_pdf(lambda canvas: canvas.showPage()), "empty", "no text"),
+        (lambda: b"%PDF-1.4", "broken", "another copy"),
+    ],
+    ids=["encrypted", "scanned", "nonsense", "cut off", "blank", "a head alone"],
+)
+def test_a_file_without_text_says_why(body: Callable[[], bytes], why: str, says: str) -> None:
+    found, message = refusal(body())
+    assert found == why
+    assert says in message
+
+
+def test_a_file_without_pages_says_so() -> None:
+    body = (
+        b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[]/Count 0>>\nendobj\n"
+        b"trailer\n<</Root 1 0 R/Size 3>>\n%%EOF"
+    )
+    assert refusal(body)[0] in {"empty", "broken"}
+
+
+def test_a_password_for_the_owner_alone_does_not_matter() -> None:
+    assert "The secret of the lighthouse." in read(encrypted("")).content
+
+
+def test_a_file_whose_end_is_missing_is_read_and_said() -> None:
+    body = many_pages(3)
+    found = read(body[: body.rindex(b"startxref")])
+    assert "Note 1 says" in found.content
+    assert any("the file's end is missing" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("mode", [0, 3])
+def test_the_recognised_text_of_a_scan_is_read_and_said(mode: int) -> None:
+    found = read(scan(1, recognised="Words that a program recognised", mode=mode))
+    assert "Words that a program recognised" in found.content
+    assert any("recognised in a scan" in warning for warning in found.warnings) == (mode == 3)
+
+
+def test_pictures_among_pages_of_text_are_said() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, "Text of the first page.")
+        canvas.showPage()
+        from PIL import Image
+        from reportlab.lib.utils import ImageReader
+
+        canvas.drawImage(ImageReader(Image.new("RGB", (20, 20), "red")), 0, 0, WIDTH, HEIGHT)
+
+    assert "pages that are pictures without text: 2" in read(canvas_pdf(draw)).warnings
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=600))
+def test_any_bytes_behind_the_head_give_text_or_a_reason(tail: bytes) -> None:
+    assert said(b"%PDF-1.7\n" + tail)
+
+
+_GOOD = report(pages=2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_damage_gives_text_or_a_reason(data: st.DataObject) -> None:
+    body = bytearray(_GOOD)
+    for _ in range(data.draw(st.integers(1, 30))):
+        body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
+    assert said(bytes(body[: data.draw(st.integers(10, len(body)))]))
