@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, ProviderError
 from groundwire.models import Attempt, Page
-from groundwire.reading.readers import Readers, cut
+from groundwire.reading.handle.view import Ask, view
+from groundwire.reading.readers import Readers
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import page_key
@@ -23,6 +24,8 @@ from groundwire.web.keeping import age, identity, lifetime
 from groundwire.web.telling import cost_of
 
 __all__ = ["Opening"]
+
+_AT_ONCE = 50_000  # characters that are looked through without a thread, in some 20 ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +46,31 @@ class Opening:
     """Remembers pages for good; None remembers nothing."""
 
     async def open(
-        self, url: str, longest: int, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
+        self, url: str, ask: Ask, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
+    ) -> Page:
+        """Read a page and return the part that is wanted; see `whole` and `shown`."""
+        return await self.shown(await self.whole(url, deadline, fresh, attempts, budget), ask, budget)
+
+    async def shown(self, page: Page, ask: Ask, budget: SessionBudget) -> Page:
+        """Return the part of a whole page that is wanted, and count it.
+
+        Raises:
+            InvalidRequest: the page has no such part.
+        """
+        if len(page.content) < _AT_ONCE:
+            part = view(page, ask)
+        else:
+            part = await asyncio.get_running_loop().run_in_executor(None, view, page, ask)
+        await budget.read(part.content_length)
+        return part
+
+    async def whole(
+        self, url: str, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
     ) -> Page:
         """Read a page that the guard and the domain lists allow, within a session's budget.
 
         Args:
             url: Its address.
-            longest: The most characters to return.
             deadline: When the page must be here.
             fresh: Whether to pass by what is kept.
             attempts: Takes one entry per reader that was asked.
@@ -64,11 +85,9 @@ class Opening:
         await budget.check_tokens()
         await budget.check_money()
         try:
-            page = cut(await self._kept(target, deadline, fresh, attempts), longest)
+            return await self._kept(target, deadline, fresh, attempts)
         finally:
             await asyncio.shield(budget.charge(cost_of(attempts)))
-        await budget.read(page.content_length)
-        return page
 
     async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
         """Return a whole page from the cache, or from the readers."""
