@@ -12,7 +12,7 @@ the whole pages. The excerpt keeps within 1,000 as we bound them, the others hav
 
     python benchmarks/tokens.py FOLDER [--pages 300] [--peers .venv-peers]
 
-FOLDER is the extraction set. The environment of the peers needs `pip install trafilatura==2.3.1 lxml_html_clean==0.4.6`.
+FOLDER is the extraction set. The peers' environment needs `pip install trafilatura==2.3.1 lxml_html_clean==0.4.6`.
 """
 
 from __future__ import annotations

@@ -224,6 +224,7 @@ def open_page(
     max_tokens: int | None = None,
     fresh: bool = False,
     timeout: float | None = None,
+    around: Around | None = None,
 ) -> Page:
     """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
     with SyncWeb() as web:
@@ -236,4 +237,5 @@ def open_page(
             max_tokens=max_tokens,
             fresh=fresh,
             timeout=timeout,
+            around=around,
         )

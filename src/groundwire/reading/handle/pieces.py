@@ -150,7 +150,8 @@ def _opening(document: Document, start: int) -> str:
             return ""
         mark = code.closing[1:]
         information = text[code.start : code.opened].partition(mark.strip(" >"))[2]
-        return f"{mark}{information}" + ("" if start == code.opened else "\n")
+        ends_line = text[start] == "\n" and text[start - 1] != "\n"
+        return f"{mark}{information}" + ("" if ends_line else "\n")
     if start == 0 or text[start - 1] != "\n" or not _ROW.match(text, start):
         return ""
     rows: list[int] = [start]
