@@ -2,15 +2,15 @@
 
 The questions are built by rule, without a model: from the reviewed text of each long page of the extraction set, a
 sentence of 60 to 300 characters is drawn in each third of the text, from a seed, among those with at least four words
-that stand in one or two sentences of the page only. Its query is three fifths of its content words (at least three),
-drawn from the same seed and without the rarest one, in their order; words of fewer than three letters and common ones
-are left out. A sentence counts as kept when all of its letters and digits stand in the text in a row; the addresses of
+that stand in one or two sentences of the page only. Its query is a share of its content words (`--share`, at least
+three words), drawn from the same seed and without the rarest one, in their order; words of fewer than three letters and
+common ones are left out. A sentence counts as kept when all of its letters and digits stand in the text in a row; the addresses of
 links do not count. What no reader has on the page counts as not kept for all.
 
 Shown are: a `query` excerpt of 1,000 tokens; the first 1,000 tokens of our page; the first 1,000 of trafilatura's; and
 the whole pages. The excerpt keeps within 1,000 as we bound them, the others have 1,000 by o200k_base exactly.
 
-    python benchmarks/tokens.py FOLDER [--pages 300] [--peers .venv-peers]
+    python benchmarks/tokens.py FOLDER [--pages 300] [--share 0.6] [--peers .venv-peers]
 
 FOLDER is the extraction set. The peers' environment needs `pip install trafilatura==2.3.1 lxml_html_clean==0.4.6`.
 """
@@ -69,7 +69,7 @@ def letters(text: str) -> str:
     return "".join(re.findall(r"[^\W_]+", _TARGET.sub("]", text).casefold()))
 
 
-def questions(page: Known, seed: str) -> Iterator[Question]:
+def questions(page: Known, seed: str, share: float) -> Iterator[Question]:
     """Yield up to three questions of a page, one in each third of its reviewed text."""
     text = page.truth or ""
     draw = random.Random(f"{seed} {page.name}")
@@ -89,7 +89,7 @@ def questions(page: Known, seed: str) -> Iterator[Question]:
         content = [word for word in dict.fromkeys(_WORD.findall(sentence)) if not is_common(word.casefold())]
         rarest = min(content, key=lambda word: (spread[word.casefold()], -len(word), word))
         content.remove(rarest)
-        kept = set(draw.sample(content, max(3, round(0.6 * len(content)))))
+        kept = set(draw.sample(content, min(len(content), max(3, round(share * len(content))))))
         yield Question(third, " ".join(word for word in content if word in kept), letters(sentence))
 
 
@@ -112,6 +112,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pages", type=int, default=300, help="long pages that are asked about")
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--share", type=float, default=0.6, help="of an answer's content words that the query has")
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers"))
     asked = parser.parse_args()
 
@@ -140,7 +141,7 @@ def main() -> None:
             peer.stdin.flush()
             theirs = json.loads(peer.stdout.readline())
             texts |= {"trafilatura, first 1,000": letters(first(theirs)), "trafilatura, whole": letters(theirs)}
-        for question in questions(page, asked.seed):
+        for question in questions(page, asked.seed, asked.share):
             count[question.third] += 1
             started = time.process_time()
             found = excerpt(ours, page.url, question.query)
@@ -148,7 +149,7 @@ def main() -> None:
             for name, text in {"query, 1,000 tokens": letters(found), **texts}.items():
                 kept[name, question.third] += question.answer in text
     total = count.total()
-    print(f"{len(chosen)} long pages, {total} questions, seed {asked.seed}")
+    print(f"{len(chosen)} long pages, {total} questions, share {asked.share:g}, seed {asked.seed}")
     print(f"characters of Markdown to one of HTML: median {statistics.median(shares):.3f} ", end="")
     print(f"(tenth {sorted(shares)[len(shares) // 10]:.3f}, ninetieth {sorted(shares)[len(shares) * 9 // 10]:.3f})")
     print(f"a query takes {1_000 * spent / max(1, total):.1f} ms on a page of median length\n")
