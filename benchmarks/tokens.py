@@ -3,9 +3,9 @@
 The questions are built by rule, without a model: from the reviewed text of each long page of the extraction set, a
 sentence of 60 to 300 characters is drawn in each third of the text, from a seed, among those with at least four words
 that stand in one or two sentences of the page only. Its query is a share of its content words (`--share`, at least
-three words), drawn from the same seed and without the rarest one, in their order; words of fewer than three letters and
-common ones are left out. A sentence counts as kept when all of its letters and digits stand in the text in a row; the addresses of
-links do not count. What no reader has on the page counts as not kept for all.
+three words), drawn from the same seed and without the rarest one, in their order; words of fewer than three letters
+and common ones are left out. A sentence counts as kept when all of its letters and digits stand in the text in a row;
+the addresses of links do not count. What no reader has on the page counts as not kept for all.
 
 Shown are: a `query` excerpt of 1,000 tokens; the first 1,000 tokens of our page; the first 1,000 of trafilatura's; and
 the whole pages. The excerpt keeps within 1,000 as we bound them, the others have 1,000 by o200k_base exactly.

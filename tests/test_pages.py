@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -229,6 +231,27 @@ class TestTool:
         assert result.status == "error"
         assert "max_tokens: is 20" in result.error
         assert "Pass at least" in result.error
+
+
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "pages.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+async def test_the_guides_python_runs(number: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", ",".join(world.origins))
+    code = compile(BLOCKS[number], f"{GUIDE.name} block {number}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    names: dict[str, Any] = {}
+    await eval(code, names)
+    if "pieces" in names:
+        whole = "".join(names["pieces"])
+        assert names["answer"].excerpts
+        assert all(excerpt.text in whole for excerpt in names["answer"].excerpts)
+        assert names["places"].matches
+        assert names["outline"]
 
 
 def test_a_page_kept_by_an_older_version_can_be_read() -> None:

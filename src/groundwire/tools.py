@@ -422,14 +422,23 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
         lines.append(f'More: open_page with the same url and cursor="{result.next_cursor}"')
     if result.match_count:
         lines.append(f"Found: {result.match_count:,} times")
-    if result.sections and (result.excerpts or not result.start):
-        more = f"; {len(result.sections) - _NAMED} more" if len(result.sections) > _NAMED else ""
-        lines.append(f'Sections (cursor="#2" reads the second): {"; ".join(result.sections[:_NAMED])}{more}')
+    lines += [f"Note: {warning}" for warning in result.warnings]
     if result.excerpts:
         lines.append('Excerpts follow, each after [@start-end headings]; cursor="@start" reads on from there.')
-    lines += [f"Note: {warning}" for warning in result.warnings]
-    content = fence(result.content, address) if fenced else result.content
+    listed = _listed(result)
+    if not fenced:
+        return "\n".join(filter(None, (*lines, listed))) + f"\n\n{result.content}"
+    content = f"[{listed}]\n\n{result.content}" if listed else result.content  # within the marks: the page's own words
+    content = fence(content, address)
     return "\n".join(filter(None, lines)) + f"\n\n{content}"
+
+
+def _listed(result: OpenPageToolResult) -> str:
+    """Return the sections in a line, where they were not given before."""
+    if not result.sections or (result.start and not result.excerpts):
+        return ""
+    more = f"; {len(result.sections) - _NAMED} more" if len(result.sections) > _NAMED else ""
+    return f'Sections (cursor="#2" reads the second): {"; ".join(result.sections[:_NAMED])}{more}'
 
 
 def length_note(result: OpenPageToolResult) -> str:

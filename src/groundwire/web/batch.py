@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from groundwire.deadline import Deadline
 from groundwire.errors import GroundwireError, InvalidRequest
@@ -84,50 +84,69 @@ class Batch:
             limit: How many may be read at the same time.
         """
         often = Counter(urls)
+        read = {url: _Reading(url) for url in often}
         try:
             async with asyncio.TaskGroup() as group:
-                reading = {url: group.create_task(self._whole(url, deadline, fresh, budget, limit)) for url in often}
-        except BaseExceptionGroup as errors:  # a fault of ours; what a page can do wrong is a page
+                for reading in read.values():
+                    group.create_task(self._whole(reading, deadline, fresh, budget, limit))
+        except BaseExceptionGroup as errors:  # a fault of ours; what a page can do wrong is kept with it
             raise errors.exceptions[0] from None
-        whole = {url: task.result() for url, task in reading.items()}
-        shown = {url: page for url, page in whole.items() if page.status == "error"}
-        waiting = sorted((url for url in whole if url not in shown), key=lambda url: len(whole[url].content))
-        room, parts = ask.room, sum(often[url] for url in waiting)
-        for url in waiting:
-            mine = _share(room, parts) if shared else room
-            shown[url] = await self._shown(whole[url], replace(ask, room=mine), budget)
-            parts -= often[url]
-            if shared:
-                room = _left(room, shown[url].content, often[url])
-        return tuple(shown[url] for url in urls)
+        room, parts = ask.room, sum(often[url] for url in often if read[url].page is not None)
+        for url in sorted(often, key=lambda url: read[url].length):
+            reading = read[url]
+            if reading.page is not None:
+                mine = _share(room, parts) if shared else room
+                await self._show(reading, replace(ask, room=mine), budget)
+                parts -= often[url]
+                if shared and reading.page is not None:
+                    room = _left(room, reading.page.content, often[url])
+            end = reading.error or reading.result()
+            self.watchers.page_done(page_done(url, reading.attempts, reading.started, end, budget))
+        return tuple(read[url].result() for url in urls)
 
     async def _whole(
-        self, url: str, deadline: Deadline, fresh: bool, budget: SessionBudget, limit: asyncio.Semaphore
-    ) -> Page:
-        """Return a whole page, or what went wrong as a page."""
-        started = time.perf_counter()
-        attempts: list[Attempt] = []
+        self, reading: _Reading, deadline: Deadline, fresh: bool, budget: SessionBudget, limit: asyncio.Semaphore
+    ) -> None:
+        """Read a whole page, or note what went wrong."""
         try:
             async with limit:
-                page = await self.opening.whole(url, deadline, fresh, attempts, budget)
-        except BaseException as error:
-            self.watchers.page_done(page_done(url, attempts, started, error, budget))
-            if not isinstance(error, GroundwireError):
-                raise
-            return _failed(url, error)
-        self.watchers.page_done(page_done(url, attempts, started, page, budget))
-        return page
-
-    async def _shown(self, page: Page, ask: Ask, budget: SessionBudget) -> Page:
-        try:
-            return await self.opening.shown(page, ask, budget)
+                reading.started = time.perf_counter()
+                reading.page = await self.opening.whole(reading.url, deadline, fresh, reading.attempts, budget)
         except GroundwireError as error:
-            return _failed(page.url, error)
+            reading.error = error
+        except BaseException as error:
+            self.watchers.page_done(page_done(reading.url, reading.attempts, reading.started, error, budget))
+            raise
+
+    async def _show(self, reading: _Reading, ask: Ask, budget: SessionBudget) -> None:
+        """Put the part that is wanted in the place of the whole page."""
+        page, reading.page = reading.page, None
+        try:
+            reading.page = await self.opening.shown(page, ask, budget) if page is not None else None
+        except GroundwireError as error:
+            reading.error = error
 
 
-def _failed(url: str, error: GroundwireError) -> Page:
-    shown = url[:2_048].encode("utf-8", "replace").decode()
-    return Page(url=shown, status="error", error=str(error))
+@dataclass(slots=True)
+class _Reading:
+    """One page of a batch on its way."""
+
+    url: str
+    started: float = field(default_factory=time.perf_counter)
+    attempts: list[Attempt] = field(default_factory=list)
+    page: Page | None = None
+    error: GroundwireError | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.page.content) if self.page is not None else 0
+
+    def result(self) -> Page:
+        """Return the page, or what went wrong as one."""
+        if self.page is not None:
+            return self.page
+        shown = self.url[:2_048].encode("utf-8", "replace").decode()
+        return Page(url=shown, status="error", error=str(self.error))
 
 
 def _share(room: Room, parts: int) -> Room:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -44,9 +44,6 @@ class Document:
 
     text: str
     """The whole of it."""
-    title: str = ""
-    """The page's title."""
-    _starts: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @cached_property
     def codes(self) -> list[Code]:

@@ -120,7 +120,7 @@ def view(page: Page, ask: Ask) -> Page:
     Raises:
         InvalidRequest: the cursor is none, or leads nowhere; there is no room for a single word.
     """
-    document = Document(page.content, page.title)
+    document = Document(page.content)
     whole = page.model_copy(
         update={
             "content": "",
