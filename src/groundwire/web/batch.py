@@ -96,7 +96,7 @@ class Batch:
             reading = read[url]
             if reading.page is not None:
                 mine = _share(room, parts) if shared else room
-                await self._show(reading, replace(ask, room=mine), budget)
+                await self._show(reading, replace(ask, room=mine), deadline, budget)
                 parts -= often[url]
                 if shared and reading.page is not None:
                     room = _left(room, reading.page.content, often[url])
@@ -118,11 +118,11 @@ class Batch:
             self.watchers.page_done(page_done(reading.url, reading.attempts, reading.started, error, budget))
             raise
 
-    async def _show(self, reading: _Reading, ask: Ask, budget: SessionBudget) -> None:
+    async def _show(self, reading: _Reading, ask: Ask, deadline: Deadline, budget: SessionBudget) -> None:
         """Put the part that is wanted in the place of the whole page."""
         page, reading.page = reading.page, None
         try:
-            reading.page = await self.opening.shown(page, ask, budget) if page is not None else None
+            reading.page = await self.opening.shown(page, ask, deadline, budget) if page is not None else None
         except GroundwireError as error:
             reading.error = error
 

@@ -49,18 +49,22 @@ class Opening:
         self, url: str, ask: Ask, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
     ) -> Page:
         """Read a page and return the part that is wanted; see `whole` and `shown`."""
-        return await self.shown(await self.whole(url, deadline, fresh, attempts, budget), ask, budget)
+        return await self.shown(await self.whole(url, deadline, fresh, attempts, budget), ask, deadline, budget)
 
-    async def shown(self, page: Page, ask: Ask, budget: SessionBudget) -> Page:
+    async def shown(self, page: Page, ask: Ask, deadline: Deadline, budget: SessionBudget) -> Page:
         """Return the part of a whole page that is wanted, and count it.
 
         Raises:
-            InvalidRequest: the page has no such part.
+            InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
         """
         if len(page.content) < _AT_ONCE:
             part = view(page, ask)
         else:
-            part = await asyncio.get_running_loop().run_in_executor(None, view, page, ask)
+            try:
+                async with deadline.timeout():
+                    part = await asyncio.get_running_loop().run_in_executor(None, view, page, ask)
+            except TimeoutError as error:
+                raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
         await budget.read(part.content_length)
         return part
 

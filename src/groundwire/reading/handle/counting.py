@@ -31,8 +31,10 @@ _PARTS: Final = re.compile(
     r"|(?P<control>[\x00-\x1f\x7f])"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONGEST: Final = 24  # letters of a word that is looked at closely
+_LONGEST: Final = 20  # letters of a word that is looked at closely
+_STEPS: Final = (20, 4, 1)  # characters by which a run without a break is gone through
 _MANY: Final = 50_000  # words whose bounds are kept
+_NEW: Final = 20_000  # words that are looked at closely for one text; of more the letters are counted
 
 
 class TokenBound:
@@ -50,25 +52,51 @@ class TokenBound:
         self._marks = marks
         self._characters = characters
         self._groups = groups
-        self._known: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
         """Return the most tokens that a text has."""
+        self._forget()
         return sum(self._cost(part, text) for part in _PARTS.finditer(text))
 
     def reach(self, text: str, start: int, room: int) -> int:
         """Return where the tokens from `start` on have used up the room; the length of the text if they do not.
+
+        Takes time in proportion to the room, not to the text.
 
         Args:
             text: The text.
             start: Where to begin.
             room: Tokens.
         """
+        self._forget()
         for part in _PARTS.finditer(text, start):
-            room -= self._cost(part, text)
-            if room < 0:
-                return part.start()
+            begin, end = part.span()
+            cost = self._cost(part, text) if end - begin <= _STEPS[0] * _LONGEST else room + 1
+            if cost <= room:
+                room -= cost
+                continue
+            if begin > start and end - begin <= _STEPS[0] * _LONGEST:
+                return begin
+            stop, room = self._inside(text, begin, end, room)
+            if stop < end:
+                return stop
         return len(text)
+
+    def _inside(self, text: str, start: int, end: int, room: int) -> tuple[int, int]:
+        """Return how far a run without a break can be read, step by step, and the room that is left."""
+        for step in _STEPS:
+            while start < end:
+                cost = 1 + sum(self._cost(part, text) for part in _PARTS.finditer(text, start, min(start + step, end)))
+                if cost > room:
+                    break
+                room -= cost
+                start = min(start + step, end)
+        return start, room
+
+    def _forget(self) -> None:
+        if len(self._rows) > _MANY:
+            self._rows.clear()
 
     def _cost(self, part: re.Match[str], text: str) -> int:
         kind, piece = part.lastgroup, part[0]
@@ -100,35 +128,25 @@ class TokenBound:
         """Return the bound for a run of letters that stands alone, with or without a space."""
         if piece in self._words:
             return 1
-        found = self._known.get(piece)
-        if found is None:
-            if len(self._known) > _MANY:
-                self._known.clear()
-            parts = _CAMEL.split(piece)
-            found = self._row(piece)
-            if len(parts) > 1:
-                found = max(found, sum(1 if part in self._words else self._row(part) for part in parts))
-            self._known[piece] = found
+        found = self._row(piece)
+        parts = _CAMEL.split(piece)
+        if len(parts) > 1:
+            found = max(found, sum(1 if part in self._words else self._row(part) for part in parts))
         return found
 
     def _row(self, piece: str) -> int:
         """Return the length of the longest row of tokens in which no two neighbours are one token together."""
         size = len(piece)
+        if size > _STEPS[0] * _LONGEST:
+            return size
         if size > _LONGEST:
             return sum(self._row(piece[at : at + _LONGEST]) for at in range(0, size, _LONGEST)) + size // _LONGEST
-        words = self._words
-        # best[start][end]: the longest row for the first `end` letters whose last token is piece[start:end]
-        best = [[0] * (size + 1) for _ in range(size + 1)]
-        for end in range(1, size + 1):
-            best[0][end] = 1
-            for start in range(1, end):
-                longest = 0
-                for before in range(start):
-                    row = best[before][start]
-                    if row > longest and piece[before:end] not in words:
-                        longest = row
-                best[start][end] = longest + 1 if longest else 0
-        return max(best[start][size] for start in range(size)) if size else 0
+        found = self._rows.get(piece)
+        if found is None:
+            if len(self._rows) > _MANY + _NEW:
+                return size
+            found = self._rows[piece] = _longest_row(piece, self._words)
+        return found
 
     def _row_of_marks(self, piece: str) -> int:
         if len(piece) == 1 or piece in self._marks:
@@ -141,6 +159,22 @@ class TokenBound:
         code = ord(character)
         size = 2 if code < 0x800 else 3 if code < 0x10000 else 4
         return size - 1 if code // 64 in self._groups else size
+
+
+def _longest_row(piece: str, words: Set[str]) -> int:
+    size = len(piece)
+    # best[start][end]: the longest row for the first `end` letters whose last token is piece[start:end]
+    best = [[0] * (size + 1) for _ in range(size + 1)]
+    for end in range(1, size + 1):
+        best[0][end] = 1
+        for start in range(1, end):
+            longest = 0
+            for before in range(start):
+                row = best[before][start]
+                if row > longest and piece[before:end] not in words:
+                    longest = row
+            best[start][end] = longest + 1 if longest else 0
+    return max(best[start][size] for start in range(size))
 
 
 def _is_joined(before: str, earlier: str) -> bool:

@@ -35,7 +35,11 @@ class Room:
 
     def holds(self, text: str) -> bool:
         """Whether a text fits."""
-        return len(text) <= self.characters and (self.tokens is None or self.tokens_of(text) <= self.tokens)
+        if self.tokens is None or len(text) > self.characters:
+            return len(text) <= self.characters
+        if self.count is not None:
+            return self.count(text) <= self.tokens
+        return (self._bound or load_token_bound()).reach(text, 0, self.tokens) == len(text)
 
     def reach(self, text: str, start: int) -> int:
         """Return about how far a text can be read from `start`; whether a piece of it fits is for `holds` to say."""
