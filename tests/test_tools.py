@@ -48,7 +48,8 @@ class TestDefinitions:
         assert search.parameters["required"] == ["query"]
         assert search.parameters["properties"]["limit"]["default"] == 5
         assert search.parameters["properties"]["time_range"]["enum"] == ["d", "w", "m", "y", "all"]
-        assert list(read.parameters["properties"]) == ["url", "max_length"]
+        assert list(read.parameters["properties"]) == ["url", "query", "cursor", "find", "max_length", "max_tokens"]
+        assert read.parameters["required"] == ["url"]
         for tool in (search, read):
             assert tool.annotations["readOnlyHint"]
             assert tool.annotations["openWorldHint"]

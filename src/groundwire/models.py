@@ -31,9 +31,11 @@ __all__ = [
     "AttemptStarted",
     "Budget",
     "Event",
+    "Excerpt",
     "FilterReceipt",
     "Filters",
     "Freshness",
+    "Match",
     "Observer",
     "Outcome",
     "Page",
@@ -44,6 +46,7 @@ __all__ = [
     "SafeSearch",
     "SearchResponse",
     "SearchResult",
+    "Section",
     "Source",
     "TimeRange",
 ]
@@ -385,6 +388,43 @@ class ReadResult(_Noun):
     """Whether the page is as it was when it was read before (HTTP 304); then `content` is left out."""
 
 
+class Section(_Noun):
+    """A section of a page: a heading and what stands under it."""
+
+    level: int
+    """The heading's level, 1 to 6."""
+    title: str
+    """The heading as plain text, at most 100 characters."""
+    start: int
+    """Where it begins, in code points of the page's whole Markdown."""
+    length: int
+    """Its length in characters, its sub-sections included."""
+
+
+class Excerpt(_Noun):
+    """A passage of a page that was chosen."""
+
+    start: int
+    """Where it begins, in code points of the page's whole Markdown."""
+    end: int
+    """Where it ends."""
+    heading: str = ""
+    """The headings that it stands under: `Guide > Install`."""
+    score: float = 0.0
+    """How well it answers the query; comparable within one page only. 0 for what was found literally."""
+    text: str
+    """The passage: the page's Markdown from `start` to `end`."""
+
+
+class Match(_Noun):
+    """A place where a text was found on a page."""
+
+    start: int
+    """Where it begins, in code points of the page's whole Markdown."""
+    end: int
+    """Where it ends."""
+
+
 class Page(_Noun):
     """A page that was read, or why it was not."""
 
@@ -403,7 +443,21 @@ class Page(_Noun):
     truncated: bool = False
     """Whether `content` is not the whole page."""
     next_cursor: str | None = None
-    """Where the next piece begins; None when there is none to ask for."""
+    """What to pass as `cursor` for what comes next; None when nothing does."""
+    version: str = ""
+    """What tells this state of the page from others: the beginning of the SHA-256 of its whole Markdown."""
+    start: int = 0
+    """Where the piece begins, in code points of the whole Markdown; of excerpts, where the first begins."""
+    end: int | None = None
+    """Where it ends; of excerpts, where the last ends. None when the page was not looked at as a whole."""
+    sections: tuple[Section, ...] = ()
+    """The sections of the whole page; `cursor="#2"` reads the second. At most 100."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """The passages that `content` is made of, in the order of the page, when `query` or `find` was given."""
+    matches: tuple[Match, ...] = ()
+    """The places in `excerpts` where `find` was found."""
+    match_count: int | None = None
+    """How often `find` is on the whole page; None when it was not given."""
     published: str | None = None
     """When the page was published, ISO 8601; None means unknown."""
     language: str | None = None

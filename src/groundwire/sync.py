@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any, Self, TypeVar
 
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
+from groundwire.reading.handle.view import Around
 from groundwire.routing.policy import Strategy
 from groundwire.web import Web
 
@@ -83,10 +84,58 @@ class SyncWeb:
         )
 
     def open_page(
-        self, url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None
+        self,
+        url: str,
+        *,
+        query: str | None = None,
+        cursor: str | None = None,
+        find: str | None = None,
+        max_length: int | None = None,
+        max_tokens: int | None = None,
+        fresh: bool = False,
+        timeout: float | None = None,
+        around: Around | None = None,
     ) -> Page:
         """Read one page as Markdown; see `Web.open_page` for the arguments, the result and the errors."""
-        return self._run(lambda: self._web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout))
+        return self._run(
+            lambda: self._web.open_page(
+                url,
+                query=query,
+                cursor=cursor,
+                find=find,
+                max_length=max_length,
+                max_tokens=max_tokens,
+                fresh=fresh,
+                timeout=timeout,
+                around=around,
+            )
+        )
+
+    def open_pages(
+        self,
+        urls: Sequence[str],
+        *,
+        query: str | None = None,
+        find: str | None = None,
+        max_length: int | None = None,
+        max_tokens: int | None = None,
+        at_once: int = 4,
+        fresh: bool = False,
+        timeout: float | None = None,
+    ) -> tuple[Page, ...]:
+        """Read several pages side by side; see `Web.open_pages` for the arguments, the result and the errors."""
+        return self._run(
+            lambda: self._web.open_pages(
+                urls,
+                query=query,
+                find=find,
+                max_length=max_length,
+                max_tokens=max_tokens,
+                at_once=at_once,
+                fresh=fresh,
+                timeout=timeout,
+            )
+        )
 
     def allow(self, *texts: str) -> tuple[str, ...]:
         """Let this session open addresses that its user gave; see `Web.allow`."""
@@ -169,7 +218,28 @@ def search(
         )
 
 
-def open_page(url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None) -> Page:
+def open_page(
+    url: str,
+    *,
+    query: str | None = None,
+    cursor: str | None = None,
+    find: str | None = None,
+    max_length: int | None = None,
+    max_tokens: int | None = None,
+    fresh: bool = False,
+    timeout: float | None = None,
+    around: Around | None = None,
+) -> Page:
     """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
     with SyncWeb() as web:
-        return web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout)
+        return web.open_page(
+            url,
+            query=query,
+            cursor=cursor,
+            find=find,
+            max_length=max_length,
+            max_tokens=max_tokens,
+            fresh=fresh,
+            timeout=timeout,
+            around=around,
+        )

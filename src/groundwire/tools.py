@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
+    field_validator,
     model_serializer,
 )
 
@@ -30,6 +31,7 @@ from groundwire.settings.suggest import faults
 from groundwire.web import Web
 
 __all__ = [
+    "ExcerptItem",
     "LocalSearchItem",
     "LocalSearchToolResult",
     "OpenPageToolResult",
@@ -54,6 +56,10 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
+_BRIEF = 800  # tokens; with fewer the list of sections would take too much of them
+_LISTED = 40  # sections in a result
+_NAMED = 20  # sections in a text
+_MARK_ROOM = "-" + 3 * " 0a1b2c3d4e"  # what one random mark may take more than another
 _INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
 
 
@@ -101,6 +107,17 @@ class WebSearchToolResult(_Result):
     """Why not, and what to do."""
 
 
+class ExcerptItem(_Result):
+    """Where a passage of `content` stands on the page."""
+
+    start: int
+    """Where it begins, in code points of the page's whole Markdown."""
+    end: int
+    """Where it ends."""
+    heading: str = ""
+    """The headings that it stands under."""
+
+
 class OpenPageToolResult(_Result):
     """What `open_page` returns."""
 
@@ -118,6 +135,20 @@ class OpenPageToolResult(_Result):
     """The length of the whole page's Markdown, in characters, when it is known."""
     truncated: bool = False
     """Whether `content` is not the whole page."""
+    next_cursor: str | None = None
+    """What to pass as `cursor` for what comes next."""
+    start: int = 0
+    """Where the content begins, in code points of the page's whole Markdown."""
+    end: int | None = None
+    """Where it ends."""
+    version: str = ""
+    """What tells this state of the page from others."""
+    sections: tuple[str, ...] = ()
+    """The sections of a page that is not here as a whole, with their lengths; `cursor` `#2` reads the second."""
+    excerpts: tuple[ExcerptItem, ...] = ()
+    """Where the passages stand that answer, or in which something was found."""
+    match_count: int | None = None
+    """How often what was to be found is on the whole page."""
     published: str | None = None
     """When it was published, ISO 8601; None means unknown."""
     reader: str = ""
@@ -202,7 +233,17 @@ class _SearchArguments(BaseModel):
 class _OpenArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
     url: str
+    query: str | None = None
+    cursor: str | None = None
+    find: str | None = None
     max_length: int | None = None
+    max_tokens: int | None = None
+
+    @field_validator("query", "cursor", "find")
+    @classmethod
+    def _empty_is_none(cls, value: str | None) -> str | None:
+        """Models fill in every argument they see: an empty one was not meant."""
+        return value if value is None or value.strip() else None
 
 
 _READ_ONLY = MappingProxyType({"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False})
@@ -274,19 +315,26 @@ def open_page_tool(web: Web) -> Tool:
     return Tool(
         name="open_page",
         description=(
-            "Read one web page as Markdown. Use it when the snippets of web_search are not enough. "
-            "`truncated` tells whether the content is only the beginning of the page."
+            "Read one web page as Markdown, when the snippets of web_search are not enough. A long page comes in "
+            "pieces: `truncated` and `next_cursor` say so. Give at most one of query, cursor, find."
         ),
         parameters=MappingProxyType(
             {
                 "type": "object",
                 "properties": {
                     "url": {"type": "string", "description": "An http or https address"},
+                    "query": {"type": "string", "description": "Return only the passages that answer this"},
+                    "cursor": {
+                        "type": "string",
+                        "description": "Read on: a next_cursor, #3 for section 3, or @5120 for a position",
+                    },
+                    "find": {"type": "string", "description": "Return the places where these exact words stand"},
                     "max_length": {
                         "type": "integer",
                         "minimum": 1,
                         "description": f"Most characters to return (default {web.settings.read.max_length})",
                     },
+                    "max_tokens": {"type": "integer", "minimum": 1, "description": "Most tokens to return"},
                 },
                 "required": ["url"],
                 "additionalProperties": False,
@@ -320,7 +368,12 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
     shown = _shown(arguments.get("url", ""))
     try:
         asked = _OpenArguments.model_validate(arguments)
-        page = await web.open_page(asked.url, max_length=asked.max_length)
+        brief = asked.max_tokens is not None and asked.max_tokens < _BRIEF
+
+        def around(page: Page) -> str:
+            return render_text(opened(page, brief=brief)) + _MARK_ROOM
+
+        page = await web.open_page(**asked.model_dump(), around=around)
     except ValidationError as error:
         return OpenPageToolResult(url=shown, status="error", error=_bad_arguments(error, _OpenArguments))
     except GroundwireError as error:
@@ -328,7 +381,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
     except Exception:  # an agent must never see a traceback; the operator does, in the log
         _logger.exception("open_page failed")
         return OpenPageToolResult(url=shown, status="error", error=_INTERNAL)
-    return opened(page)
+    return opened(page, brief=brief)
 
 
 def search_failed(query: str, error: GroundwireError) -> WebSearchToolResult:
@@ -390,9 +443,18 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
     )
 
 
-def opened(page: Page) -> OpenPageToolResult:
-    """Return a page as the tool's result."""
-    return OpenPageToolResult(**page.model_dump(include=set(OpenPageToolResult.model_fields)))
+def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
+    """Return a page as the tool's result.
+
+    Args:
+        page: What was read.
+        brief: Whether to leave the sections out; they are left out of a whole page, too.
+    """
+    fields = page.model_dump(include=set(OpenPageToolResult.model_fields) - {"sections", "excerpts"})
+    listed = () if brief or not page.truncated else page.sections[:_LISTED]
+    excerpts = tuple(ExcerptItem(start=row.start, end=row.end, heading=row.heading) for row in page.excerpts)
+    names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
+    return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else ())
 
 
 def _shown(value: object) -> str:
@@ -429,9 +491,27 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
     if result.published:
         lines.append(f"Published: {result.published}")
     lines.append(f"Length: {length_note(result)}")
+    if result.next_cursor:
+        lines.append(f'More: open_page with the same url and cursor="{result.next_cursor}"')
+    if result.match_count:
+        lines.append(f"Found: {result.match_count:,} times")
     lines += [f"Note: {warning}" for warning in result.warnings]
-    content = fence(result.content, address) if fenced else result.content
+    if result.excerpts:
+        lines.append('Excerpts follow, each after [@start-end headings]; cursor="@start" reads on from there.')
+    listed = _listed(result)
+    if not fenced:
+        return "\n".join(filter(None, (*lines, listed))) + f"\n\n{result.content}"
+    content = f"[{listed}]\n\n{result.content}" if listed else result.content  # within the marks: the page's own words
+    content = fence(content, address)
     return "\n".join(filter(None, lines)) + f"\n\n{content}"
+
+
+def _listed(result: OpenPageToolResult) -> str:
+    """Return the sections in a line, where they were not given before."""
+    if not result.sections or (result.start and not result.excerpts):
+        return ""
+    more = f"; {len(result.sections) - _NAMED} more" if len(result.sections) > _NAMED else ""
+    return f'Sections (cursor="#2" reads the second): {"; ".join(result.sections[:_NAMED])}{more}'
 
 
 def length_note(result: OpenPageToolResult) -> str:

@@ -122,3 +122,27 @@ def test_nothing_on_a_page_steers_the_terminal(terminal: Terminal) -> None:
         assert done.exit_code == 0
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.stdout)
         assert "More text." in done.stdout
+
+
+@pytest.mark.req("B8")
+def test_a_part_of_a_page(terminal: Terminal) -> None:
+    url = _article(terminal)
+    outline = terminal.here("open", url, "--sections")
+    assert (outline.exit_code, outline.stderr) == (0, "")
+    assert outline.stdout.splitlines()[0].startswith("   #1 ")
+    second = outline.stdout.splitlines()[1].split(maxsplit=1)[1].rpartition(" (")[0]
+    section = terminal.here("open", url, "--cursor", "#2").stdout.partition("\n\n")[2]
+    assert section.lstrip("# ").startswith(second)
+    cut = json.loads(terminal.here("open", url, "--max-tokens", "60", "--json").stdout)
+    assert cut["truncated"]
+    following = json.loads(terminal.here("open", url, "--cursor", cut["next_cursor"], "--json").stdout)
+    assert following["start"] == cut["end"]
+    asked = terminal.here("open", url, "--query", "keyword index formula", "--max-length", "500")
+    assert "\n[@" in asked.stdout
+    assert "Found: " in terminal.here("open", url, "--find", "bm25").stdout
+
+
+def test_two_ways_to_ask_at_once_are_refused(terminal: Terminal) -> None:
+    done = terminal.here("open", _article(terminal), "--query", "a", "--find", "b")
+    assert done.exit_code == 2
+    assert "find (--find): cannot be given together with query" in done.stderr

@@ -27,11 +27,23 @@ _DEFAULTS = ReadSettings()
     cls=ToolCommand,
     failed=open_failed,
     subject="url",
-    fields={"max_length": "--max-length"},
+    fields={
+        "max_length": "--max-length",
+        "max_tokens": "--max-tokens",
+        "query": "--query",
+        "find": "--find",
+        "cursor": "--cursor",
+    },
     short_help="Read a page as Markdown.",
     epilog=_EXIT_CODES,
 )
 @click.argument("url")
+@click.option("-q", "--query", metavar="WORDS", help="Only the passages that answer this.")
+@click.option("--find", metavar="TEXT", help="Only the places where this stands, with what is around them.")
+@click.option(
+    "--cursor", metavar="WHERE", help="Read on: a next_cursor, #2 for the second section, or @5120 for a position."
+)
+@click.option("--sections", is_flag=True, help="Print the list of sections instead of the page.")
 @click.option(
     "-m",
     "--max-length",
@@ -40,6 +52,7 @@ _DEFAULTS = ReadSettings()
     help="Most characters of Markdown; longer pages are cut at a block and say so. "
     f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
 )
+@click.option("--max-tokens", type=int, metavar="N", help="Most tokens of Markdown, bounded without a tokenizer.")
 @click.option(
     "-r",
     "--reader",
@@ -58,16 +71,46 @@ _DEFAULTS = ReadSettings()
 @click.option("--fresh", is_flag=True, help="Fetch anew, whatever is kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
 def open_(
-    url: str, max_length: int | None, readers: tuple[str, ...], timeout: float | None, fresh: bool, as_json: bool
+    url: str,
+    query: str | None,
+    find: str | None,
+    cursor: str | None,
+    sections: bool,
+    max_length: int | None,
+    max_tokens: int | None,
+    readers: tuple[str, ...],
+    timeout: float | None,
+    fresh: bool,
+    as_json: bool,
 ) -> None:
     """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
         await web.allow(url)  # who typed it is the user
-        return await web.open_page(url, max_length=max_length, fresh=fresh, timeout=timeout)
+        return await web.open_page(
+            url,
+            query=query,
+            find=find,
+            cursor=cursor,
+            max_length=max_length,
+            max_tokens=max_tokens,
+            fresh=fresh,
+            timeout=timeout,
+        )
 
-    page = opened(run("Opening", {"read.providers": each(readers)} if readers else {}, call))
+    page = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
     if as_json:
-        print_json(page)
+        print_json(opened(page))
+    elif sections:
+        click.echo(clean(_outline(page)))
     else:
-        click.echo(clean(render_text(page, fenced=False)))
+        click.echo(clean(render_text(opened(page), fenced=False)))
+
+
+def _outline(page: Page) -> str:
+    """Return the sections of a page, a line each, as deep as they are."""
+    rows = [
+        f"{f'#{number}':>5} {'  ' * (row.level - 1)}{row.title} ({row.length:,})"
+        for number, row in enumerate(page.sections, start=1)
+    ]
+    return "\n".join(rows) or "The page has no sections."

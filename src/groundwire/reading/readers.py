@@ -30,14 +30,13 @@ from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader
 from groundwire.reading.clean import clean
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
-from groundwire.reading.truncate import truncate
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.third_parties import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.transport import Gate
 
-__all__ = ["Readers", "cut"]
+__all__ = ["Readers"]
 
 _logger = logging.getLogger(__name__)
 
@@ -244,14 +243,6 @@ def _cleaned(result: ReadResult) -> ReadResult:
             "warnings": result.warnings + hygiene_warnings(counts),
         }
     )
-
-
-def cut(page: Page, max_length: int) -> Page:
-    """Return a page with at most `max_length` characters of Markdown, cut at a block; what is cut is said to be."""
-    content = truncate(page.content, max_length)
-    if len(content) == len(page.content):
-        return page
-    return page.model_copy(update={"content": content, "content_length": len(content), "truncated": True})
 
 
 def _outcome(error: GroundwireError) -> Outcome:

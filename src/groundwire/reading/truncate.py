@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
-__all__ = ["truncate"]
+__all__ = ["LINE", "Code", "codes_in", "is_rule", "truncate", "whole_blocks", "whole_character"]
 
 _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
@@ -14,17 +14,22 @@ _STARTS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|[-*+][ \t]|\d{1,9}[.)][ 
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _SENTENCE_END = re.compile(r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}(?=\s)|[\u3002\uff01\uff1f\u0964\u06d4]""")
-_LINE: Final = 400  # characters of the next line that tell what it is
+LINE: Final = 400
+"""Characters of the next line that tell what it is."""
 _BACK: Final = 64  # characters; the longest cluster that is kept together
 
 
-class _Code(NamedTuple):
-    """A fenced code block: where its first line begins and ends, where it ends, and what closes it."""
+class Code(NamedTuple):
+    """A fenced code block."""
 
     start: int
+    """Where its first line begins."""
     opened: int
+    """Where its first line ends."""
     end: int | None
+    """Where it ends; None when nothing closes it."""
     closing: str
+    """The line end and the line that close it."""
 
 
 def truncate(markdown: str, max_length: int) -> str:
@@ -43,26 +48,32 @@ def truncate(markdown: str, max_length: int) -> str:
     """
     if len(markdown) <= max_length:
         return markdown
-    window = markdown[: max_length + _LINE]
-    codes = _codes(window)
-    return _whole_blocks(window, max_length, codes) or _part_of_block(window, max_length, codes)
+    window = markdown[: max_length + LINE]
+    codes = codes_in(window)
+    return whole_blocks(window, max_length, codes) or _part_of_block(window, max_length, codes)
 
 
-def _codes(text: str) -> list[_Code]:
-    found: list[_Code] = []
+def is_rule(line: str) -> bool:
+    """Whether a line stands under the head of a table."""
+    return "|" in line and _TABLE_RULE.match(line) is not None
+
+
+def codes_in(text: str) -> list[Code]:
+    """Return the fenced code blocks of a text, in order."""
+    found: list[Code] = []
     mark = ""
     for fence in _FENCE.finditer(text):
         if not mark:
             mark = fence[2]
             indent = re.sub(r"[^\s>]", " ", fence[1])
-            found.append(_Code(fence.start(), fence.end(), None, f"\n{indent}{mark}"))
+            found.append(Code(fence.start(), fence.end(), None, f"\n{indent}{mark}"))
         elif fence[2].startswith(mark) and not fence[3].strip() and not re.search(r"[^\s>]", fence[1]):
             found[-1] = found[-1]._replace(end=fence.end())
             mark = ""
     return found
 
 
-def _whole_blocks(text: str, max_length: int, codes: list[_Code]) -> str:
+def whole_blocks(text: str, max_length: int, codes: list[Code]) -> str:
     """Return the longest prefix that ends at the end of a block, or "" if even the first one is too long."""
     codes = list(codes)
     end = text.rfind("\n", 0, max_length + 1)
@@ -85,7 +96,7 @@ def _whole_blocks(text: str, max_length: int, codes: list[_Code]) -> str:
 def _ends_block(text: str, end: int, *, after_code: bool) -> bool:
     """Whether a block ends at the newline at `end`."""
     before = text[text.rfind("\n", 0, end) + 1 : end]
-    after = text[end + 1 : end + 1 + _LINE].partition("\n")[0]
+    after = text[end + 1 : end + 1 + LINE].partition("\n")[0]
     if not before.strip() or not after.strip() or after_code:
         return True
     if _UNDERLINE.match(after) or (_TABLE_RULE.match(after) and "|" in after):
@@ -106,7 +117,7 @@ def _without_dangling(text: str, end: int) -> int:
     return end
 
 
-def _part_of_block(text: str, max_length: int, codes: list[_Code]) -> str:
+def _part_of_block(text: str, max_length: int, codes: list[Code]) -> str:
     """Return the beginning of a block that is too long as a whole."""
     code = next((c for c in codes if c.start < max_length and (c.end is None or c.end > max_length)), None)
     if code is None:
@@ -115,9 +126,9 @@ def _part_of_block(text: str, max_length: int, codes: list[_Code]) -> str:
         room = max_length - len(code.closing)
         end = text.rfind("\n", code.opened, room + 1) if room > code.opened else -1
         if end <= code.opened < room:
-            end = _whole_character(text, room)
+            end = whole_character(text, room)
         part = text[:end] + code.closing if end > code.opened else text[: code.start]
-    left_open = [c for c in _codes(part) if c.end is None]  # a cut can make a fence of what was none
+    left_open = [c for c in codes_in(part) if c.end is None]  # a cut can make a fence of what was none
     return part[: left_open[0].start].rstrip() if left_open else part.rstrip()
 
 
@@ -129,13 +140,13 @@ def _cut_in_text(text: str, max_length: int) -> int:
         if sentence.end() <= max_length:
             end = sentence.end()
     if not end:
-        end = next((i for i in range(max_length, half, -1) if text[i].isspace()), 0) or _whole_character(
+        end = next((i for i in range(max_length, half, -1) if text[i].isspace()), 0) or whole_character(
             text, max_length
         )
     return _before_link(text, end)
 
 
-def _whole_character(text: str, end: int) -> int:
+def whole_character(text: str, end: int) -> int:
     """Return the nearest place at or before `end` that is not inside a character with its marks."""
     for place in range(end, max(0, end - _BACK), -1):
         if not _joined(text[place - 1 : place + 1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import os
 import time
@@ -21,7 +22,6 @@ from groundwire.errors import (
     InvalidRequest,
 )
 from groundwire.models import (
-    Attempt,
     Budget,
     Observer,
     Page,
@@ -39,6 +39,8 @@ from groundwire.observing.records import Watcher, Watchers
 from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
+from groundwire.reading.handle.counting import CountTokens
+from groundwire.reading.handle.view import Around, check_ask
 from groundwire.reading.readers import Readers
 from groundwire.routing import Chain
 from groundwire.routing.bill import Later
@@ -53,15 +55,15 @@ from groundwire.settings.contradictions import contradictions, lonely
 from groundwire.storage import open_store
 from groundwire.storage.archive import open_archive
 from groundwire.web.assembly import Assembly
+from groundwire.web.batch import Batch, check_url, check_urls
 from groundwire.web.known import KnownAddresses
 from groundwire.web.opening import Opening
 from groundwire.web.rules import all_keys, make_canaries, make_manners
 from groundwire.web.searching import Searching
-from groundwire.web.telling import page_done, search_done
+from groundwire.web.telling import search_done
 
 __all__ = ["Web"]
 
-_LONGEST_PAGE = 10_000_000  # characters
 _LONGEST_TIMEOUT = 600  # seconds
 
 
@@ -83,6 +85,7 @@ class Web:
         record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
+        count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
 
     Raises:
         ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
@@ -100,6 +103,7 @@ class Web:
         record: str | Path | None = None,
         replay: str | Path | None = None,
         resolver: Resolver | None = None,
+        count_tokens: CountTokens | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
         self._closed = False
@@ -161,6 +165,8 @@ class Web:
         )
         self._scores = Scores(self._store)
         self._watchers = Watchers((CallLog(), self._scores, *watchers))
+        self._count_tokens = count_tokens
+        self._batch = Batch(opening=self._opening, watchers=self._watchers)
         self._is_view = False
 
     async def __aenter__(self) -> Self:
@@ -241,39 +247,104 @@ class Web:
         return response
 
     async def open_page(
-        self, url: str, *, max_length: int | None = None, fresh: bool = False, timeout: float | None = None
+        self,
+        url: str,
+        *,
+        query: str | None = None,
+        cursor: str | None = None,
+        find: str | None = None,
+        max_length: int | None = None,
+        max_tokens: int | None = None,
+        fresh: bool = False,
+        timeout: float | None = None,
+        around: Around | None = None,
     ) -> Page:
-        """Read one page as Markdown.
+        """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
 
         Args:
             url: An http or https address. It is judged by the guard before any reader sees it.
+            query: The passages that answer this are wanted.
+            cursor: The piece that begins here is wanted: a `next_cursor`, or `#2` for the second of `sections`, or
+                `@5120` for a place in characters.
+            find: The places where this stands literally are wanted; case, blanks and kinds of quotes do not matter.
             max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
-                default the setting `read.max_length`.
+                default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
+            max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
+                has no default.
+            fresh: Whether to pass by what is kept.
+            timeout: Seconds for the whole call; by default the setting `read.timeout`.
+            around: Returns what will stand around the content where it is shown; `max_tokens` counts it too.
+
+        Returns:
+            The page, or a part of it: `start`, `end` and `version` say which, `next_cursor` how to go on, `truncated`
+            and `warnings` what is missing and why. `excerpts` and `matches` are what was chosen, `sections` the
+            sections of the whole page.
+
+        Raises:
+            InvalidRequest: an argument is wrong, or the cursor leads nowhere. BlockedByPolicy: the address or domain
+            is not allowed. PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded,
+            Closed.
+        """
+        ask = check_ask(
+            query=query,
+            cursor=cursor,
+            find=find,
+            max_length=max_length,
+            max_tokens=max_tokens,
+            usual=self.settings.read.max_length,
+            count_tokens=self._count_tokens,
+            around=around,
+        )
+        check_url("url", url)
+        deadline = self._begin(timeout, self.settings.read.timeout)
+        return await self._batch.one(url, ask, deadline, fresh, self._budget)
+
+    async def open_pages(
+        self,
+        urls: Sequence[str],
+        *,
+        query: str | None = None,
+        find: str | None = None,
+        max_length: int | None = None,
+        max_tokens: int | None = None,
+        at_once: int = 4,
+        fresh: bool = False,
+        timeout: float | None = None,
+    ) -> tuple[Page, ...]:
+        """Read several pages side by side; what short ones leave of the room goes to the long ones.
+
+        Args:
+            urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
+            query: See `open_page`; the same for every page.
+            find: See `open_page`; the same for every page.
+            max_length: The most characters of all pages together. By default each may be as long as `open_page` lets
+                one be.
+            max_tokens: The most tokens of all pages together.
+            at_once: The most pages that are read at the same time, 1 to 16.
             fresh: Whether to pass by what is kept.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
 
         Returns:
-            The page. `truncated` and `warnings` say what is missing and why.
+            A page for each address, in their order. One that could not be read has `status` error and says why.
 
         Raises:
-            InvalidRequest: an argument is wrong. BlockedByPolicy: the address or domain is not allowed.
-            PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded, Closed.
+            InvalidRequest: an argument is wrong. Closed.
         """
-        longest = check_int(
-            "max_length", self.settings.read.max_length if max_length is None else max_length, 1, _LONGEST_PAGE
+        ask = check_ask(
+            query=query,
+            find=find,
+            max_length=max_length,
+            max_tokens=max_tokens,
+            usual=self.settings.read.max_length,
+            count_tokens=self._count_tokens,
         )
-        if not isinstance(url, str):
-            raise InvalidRequest("url", f"must be text, not {type(url).__name__}", "Pass an http or https address.")
+        shared = max_length is not None or max_tokens is not None
+        asked = check_urls(urls)
+        check_int("at_once", at_once, 1, 16)
         deadline = self._begin(timeout, self.settings.read.timeout)
-        started = time.perf_counter()
-        attempts: list[Attempt] = []
-        try:
-            page = await self._opening.open(url, longest, deadline, fresh, attempts, self._budget)
-        except BaseException as error:
-            self._watchers.page_done(page_done(url, attempts, started, error, self._budget))
-            raise
-        self._watchers.page_done(page_done(url, attempts, started, page, self._budget))
-        return page
+        return await self._batch.all(
+            asked, ask, deadline, fresh, self._budget, shared=shared, limit=asyncio.Semaphore(at_once)
+        )
 
     async def allow(self, *texts: str) -> tuple[str, ...]:
         """Let this session open addresses that its user gave, where the setting `policy.open_only` is `known`.

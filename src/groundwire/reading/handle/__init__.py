@@ -1,0 +1,1 @@
+"""A page as a handle: its pieces, the passages that answer a question, what is found in it, its sections."""

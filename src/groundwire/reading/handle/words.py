@@ -1,0 +1,125 @@
+"""The terms of a text, in any script: what a query and a passage have in common is found by them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Final
+
+__all__ = ["Terms", "is_common", "readable_run"]
+
+# Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not parted, or take endings of their own.
+_DENSE: Final = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3040-\u30ff"
+    "\u3105-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
+)
+_RUN: Final = re.compile(rf"[{_DENSE}]+|[^\W{_DENSE}]+(?:[.,'\u2019](?=[0-9])[0-9]+)*")
+_CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_THOUSANDS: Final = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?![0-9]))")
+_IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
+_MANY: Final = 100_000  # runs whose terms are kept
+_LONGEST: Final = 60  # characters of a run that may be a word
+
+_COMMON: Final = frozenset(
+    {
+        "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do",
+        "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "many", "me",
+        "much", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than", "that", "the", "their", "them",
+        "then", "there", "these", "they", "thi", "this", "those", "to", "wa", "was", "we", "were", "what", "when",
+        "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+        "da", "das", "de", "del", "der", "des", "die", "ein", "eine", "el", "en", "est", "et", "il", "ist", "la",
+        "le", "les", "lo", "los", "os", "per", "que", "qui", "um", "uma", "un", "und", "une", "wie", "y",
+    }
+)  # fmt: skip
+
+
+def is_common(term: str) -> bool:
+    """Whether a term is one of those that stand in every text."""
+    return term in _COMMON
+
+
+class Terms:
+    """Finds the terms of texts; what it has seen it knows."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the terms of a text, in order.
+
+        They are words without case, accents and the commonest endings, pairs of characters where words are not
+        parted, numbers as such, and identifiers both whole and in their parts.
+        """
+        found: list[str] = []
+        known = self._known
+        for run in _RUN.findall(text if text.isascii() else _folded(text)):
+            terms = known.get(run)
+            if terms is None:
+                if len(known) > _MANY:
+                    known.clear()
+                terms = known[run] = _terms(run)
+            found += terms
+        return found
+
+
+def readable_run(text: str) -> bool:
+    """Whether a text has a term at all."""
+    return _RUN.search(text) is not None
+
+
+def _terms(run: str) -> tuple[str, ...]:
+    if _IS_DENSE.match(run):
+        pairs = tuple(run[at : at + 2] for at in range(len(run) - 1))
+        return pairs or (run,)
+    run = run[:_LONGEST]
+    whole = _THOUSANDS.sub("", run.strip("_"))
+    low = whole.casefold()
+    if low.isalpha() and (whole.islower() or whole[1:].islower()):
+        return (_stem(low),)
+    if low.isdecimal():
+        return (low,)
+    parts = [_stem(part.casefold()) for part in _CAMEL.findall(whole)]
+    stem = _stem(low)
+    return (stem, *(part for part in parts if part != stem)) if len(parts) > 1 else (stem,)
+
+
+def _stem(word: str) -> str:
+    """Return a word without the commonest endings of English, which do little harm elsewhere."""
+    size = len(word)
+    if size < 4 or not word.isascii() or not word.isalpha():
+        return word
+    if word.endswith("ies") and size > 4:
+        return word[:-3] + "y"
+    if word.endswith("s") and word[-2] not in "us":
+        word = word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
+        size = len(word)
+    for ending in ("ing", "edly", "ed", "ly"):
+        if size - len(ending) >= 3 and word.endswith(ending):
+            stem = word[: -len(ending)]
+            if not re.search("[aeiouy]", stem):
+                break
+            if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
+                stem = stem[:-1]
+            return stem[:-1] if len(stem) > 3 and stem[-1] == "e" else stem
+    return word[:-1] if len(word) > 3 and word[-1] == "e" else word
+
+
+def _folded(text: str) -> str:
+    """Return a text without accents and points; what differs only in form is alike (NFKC)."""
+    if unicodedata.is_normalized("NFKD", text):
+        return _marks().sub("", text)
+    return unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", text)))
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """Return what finds marks: accents, vowel signs, points."""
+    points = [point for point in range(0x300, 0x20000) if unicodedata.category(chr(point))[0] == "M"]
+    runs: list[list[int]] = []
+    for point in points:
+        if runs and runs[-1][1] == point - 1:
+            runs[-1][1] = point
+        else:
+            runs.append([point, point])
+    return re.compile("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in runs) + "]")
