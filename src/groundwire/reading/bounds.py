@@ -49,13 +49,19 @@ _BORDERS: Final = frozenset(
 )
 """The elements out of which an end tag does not reach (HTML Standard, 13.2.4.2)."""
 # `a` is missing in both: a second one closes the first, so that at most one is opened again.
-_OPENING = re.compile(r"<(?:[bisu]|big|code|em|font|nobr|small|strike|strong|tt)[\s/>]", re.IGNORECASE)
-_CLOSED_AT_ONCE = re.compile(
-    r"<([bisu]|big|code|em|font|nobr|small|strike|strong|tt)"
-    r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*>[^<>]*</\1\s*>""",
+_NAMES: Final = (
+    "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
+    "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
+)
+_OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as with IGNORECASE
+_ATTRIBUTES: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
+_CLOSED_LATER = re.compile(
+    rf"<({_NAMES}){_ATTRIBUTES}"
+    rf"(?=[^<>]*(?:</?(?!\1[\s/>])(?:{_NAMES}|a|span|br|img|wbr|svg|path|use){_ATTRIBUTES}[^<>]*)*</\1\s*>)",
     re.IGNORECASE,
 )
-"""A formatting element that surely ends where it seems to: no quote in it can be read in two ways."""
+"""A formatting element that surely ends where it seems to: no quote in it can be read in two ways, and what is inside
+neither hides its end tag nor is a border."""
 
 
 @dataclass(slots=True)
@@ -125,10 +131,12 @@ def _first_tags(markup: str, count: int) -> str:
 
 def _may_explode(markup: str, tags: int) -> bool:
     """Return whether formatting elements might be opened so often that simulating them is worth its time."""
+    if tags * tags <= MAX_NODES:
+        return False
     opened = len(_OPENING.findall(markup))
     if opened * tags <= MAX_NODES:
         return False
-    opened -= sum(1 for _ in _CLOSED_AT_ONCE.finditer(markup))
+    opened -= sum(1 for _ in _CLOSED_LATER.finditer(markup))
     return opened * tags > MAX_NODES
 
 
