@@ -96,7 +96,6 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         lexicon: What words mean.
         names: What each element says of itself, when it is known already; see `names_of`.
     """
-    names = names_of(layout) if names is None else names
     owners, tags = layout.owners, layout.tags
     sizes = list(map(len, layout.texts))
     shares = [ratio(linked, length) for linked, length in zip(layout.linked, layout.lengths, strict=True)]
@@ -105,6 +104,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         for size, share in zip(sizes, shares, strict=True)
     ]
     holdings = sum_up(layout, sizes, shares, good)
+    names = names_of(layout, holdings.blocks) if names is None else names
     standing = see_standing(layout, names, holdings, lexicon)
     headings = [tags[owner] in _HEADINGS for owner in owners]
     main_heading = next(

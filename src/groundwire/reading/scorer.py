@@ -17,7 +17,7 @@ from itertools import repeat
 from math import exp
 from operator import add, and_, mul, neg
 from sys import byteorder
-from typing import Final
+from typing import Final, TypeAlias
 
 from groundwire.reading.codes import TOP, picker
 
@@ -41,6 +41,12 @@ class Level:
     """Picks for each branch the question that is answered by yes on it."""
     values: tuple[int, ...]
     """For each branch, what it adds."""
+    steps: tuple[tuple[int, int], ...]
+    """For each branch the number of the one that it starts from, and of its question."""
+
+
+_Branch: TypeAlias = "tuple[int, int, bool, int, tuple[_Branch, ...]]"
+"""Feature, threshold, the answer on it, what it adds, and the branches that start from it."""
 
 
 @dataclass(slots=True)
@@ -68,6 +74,9 @@ class Forest:
     _chances: bytes = field(init=False, repr=False)
     """How likely a block is, for each total."""
 
+    _roots: tuple[_Branch, ...] = field(init=False, repr=False)
+    """The trees as they are followed for a single row."""
+
     def __post_init__(self) -> None:
         self._features = tuple(sorted({feature for feature, _, _ in self.questions}))
         rows = {feature: row for row, feature in enumerate(self._features)}
@@ -76,6 +85,7 @@ class Forest:
         places = {mark: place for place, mark in enumerate(self._marks)}
         self._compared = picker([rows[feature] + at_most * len(rows) for feature, _, at_most in self.questions])
         self._with = picker([places[mark] for mark in marks])
+        self._roots = self._nested()
         starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(TOP + 2)]
         lengths = [after - start for start, after in zip(starts, starts[1:], strict=False)]
         self._chances = b"".join(map(mul, (bytes((code,)) for code in range(TOP + 1)), lengths))
@@ -120,12 +130,24 @@ class Forest:
 
     def total_of(self, row: Sequence[int]) -> int:
         """Return the total of a single row of features."""
-        answers = [(row[feature] <= threshold) == at_most for feature, threshold, at_most in self.questions]
-        total, branches = self.base, [1]
-        for level in self.levels:
-            branches = list(map(and_, level.starts(branches), level.questions(answers)))
-            total += sum(map(mul, branches, level.values))
+        total, rest = self.base, [self._roots]
+        while rest:
+            for feature, threshold, at_most, value, further in rest.pop():
+                if (row[feature] <= threshold) == at_most:
+                    total += value
+                    if further:
+                        rest.append(further)
         return total
+
+    def _nested(self) -> tuple[_Branch, ...]:
+        """Return the branches at the roots, each with those that start from it."""
+        below: dict[int, list[_Branch]] = {}
+        for level in reversed(self.levels):
+            here: dict[int, list[_Branch]] = {}
+            for number, ((start, question), value) in enumerate(zip(level.steps, level.values, strict=True)):
+                here.setdefault(start, []).append((*self.questions[question], value, tuple(below.get(number, ()))))
+            below = here
+        return tuple(below.get(0, ()))
 
     def chances(self, columns: Sequence[bytes]) -> list[int]:
         """Return how likely each block is, from 0 to 254."""
@@ -150,5 +172,6 @@ def grow(trees: Iterable[Sequence[Step]]) -> tuple[Level, ...]:
     grown = []
     for level in levels:
         starts, questions, values = zip(*level, strict=True)
-        grown.append(Level(picker(starts), picker(questions), values))
+        steps = tuple(zip(starts, questions, strict=True))
+        grown.append(Level(picker(starts), picker(questions), values, steps))
     return tuple(grown)

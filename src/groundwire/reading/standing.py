@@ -25,6 +25,9 @@ _ROLES: Final = {
     "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
 }  # fmt: skip
 
+_Meaning = tuple[int, int, int]
+"""What a name means: groups of keywords, a bit each; the worst of its words; the best."""
+
 
 @dataclass(slots=True)
 class Holdings:
@@ -84,7 +87,8 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
         blocks[owner] += 1
         if size >= 80 and share < 80:
             paragraphs[owner] += 1
-        firsts[owner] = min(block, firsts[owner])
+        if firsts[owner] == count:
+            firsts[owner] = block
         lasts[owner] = block
     parents = layout.parents
     for element in range(total - 1, 0, -1):
@@ -113,6 +117,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     sums = [NEUTRAL] * total
     articles = bytearray(total)
     judged: dict[str, tuple[int, int, int, int]] = {"": (0, NEUTRAL, NEUTRAL, 0)}
+    known: dict[str, _Meaning] = {}
     groups: dict[tuple[int, str, str], int] = {}
     counts: list[int] = []
     sizes: list[int] = []
@@ -122,15 +127,16 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
         parent, tag, name = parents[element], tags[element], names[element]
         verdict = judged.get(name)
         if verdict is None:
-            verdict = judged[name] = _judge(name, lexicon)
+            verdict = judged[name] = _judge(name, lexicon, known)
         mask, below, above, flag = verdict
         own[element], low[element], high[element] = mask, below, above
         if element:
             depths[element] = depths[parent] + 1
             flags[element] = flags[parent] | flag | _FLAGS.get(tag, 0)
             around[element] = around[parent] | mask
-            low_any[element] = min(below, low_any[parent])
-            high_any[element] = max(above, high_any[parent])
+            worst, best = low_any[parent], high_any[parent]
+            low_any[element] = below if below < worst else worst
+            high_any[element] = above if above > best else best
             sums[element] = sums[parent] + (below + above - 2 * NEUTRAL) // 2
             nested = articles[parent]
             articles[element] = nested + 1 if tag == "article" and nested < 9 else nested
@@ -146,17 +152,37 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     return Standing(depths, flags, own, around, low, high, low_any, high_any, sums, articles, siblings, counts, sizes)
 
 
-def _judge(name: str, lexicon: Lexicon) -> tuple[int, int, int, int]:
-    """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role."""
-    words = split_name(name)
-    mask = 0
-    for word in words:
-        mask |= lexicon.groups.get(word, 0)
-    known = lexicon.names
-    scores = [known[word] for word in words if word in known]
+def _judge(name: str, lexicon: Lexicon, known: dict[str, _Meaning]) -> tuple[int, int, int, int]:
+    """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role.
+
+    Args:
+        name: What an element says of itself.
+        lexicon: What words mean.
+        known: The meanings of single names so far; it is added to.
+    """
+    mask, worst, best = 0, NEUTRAL, NEUTRAL
+    for part in name.split():
+        meaning = known.get(part)
+        if meaning is None:
+            meaning = known[part] = _mean(part, lexicon)
+        groups, low, high = meaning
+        mask |= groups
+        if low < worst:
+            worst = low
+        if high > best:
+            best = high
     role = name.rfind(" role")
     flag = _ROLES.get(name[role + 5 :], 0) if role >= 0 else 0
-    return mask, min(NEUTRAL, NEUTRAL, *scores), max(NEUTRAL, NEUTRAL, *scores), flag
+    return mask, worst, best, flag
+
+
+def _mean(name: str, lexicon: Lexicon) -> _Meaning:
+    mask = 0
+    scores = [NEUTRAL]
+    for word in split_name(name):
+        mask |= lexicon.groups.get(word, 0)
+        scores.append(lexicon.names.get(word, NEUTRAL))
+    return mask, min(scores), max(scores)
 
 
 def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
