@@ -6,13 +6,14 @@ A page over a limit is read up to it, and the caller says so; nothing is refused
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.markup import shorten, tokens
 
 if TYPE_CHECKING:
-    from turbohtml import Document
+    from turbohtml import Document, Element
 
 __all__ = [
     "HEAVY_BYTES",
@@ -109,18 +110,38 @@ def trim(document: Document) -> bool:
     Returns:
         Whether anything was changed.
     """
-    levels: dict[object, int] = {}
-    deep = []
-    for element in document.iter_elements():
-        level = levels[element] = levels.get(element.parent, 0) + 1
-        if level > MAX_DEPTH:
-            deep.append(element)
+    elements = list(document.iter_elements())
+    deep = _too_deep(elements) if _is_deep(elements) else []
     for element in deep:  # from the top down, so that every node moves once for each child list it is in
         element.unwrap()
     surplus = document.find_all("a")[MAX_LINKS:]
     for link in surplus:
         link.attrs.pop("href", None)
     return bool(deep or surplus)
+
+
+def _is_deep(elements: Sequence[Element]) -> bool:
+    """Return whether an element of a document may be nested too deeply; only a few are looked at.
+
+    In the order of the document each is at most one level below the one before it.
+    """
+    place = 0
+    while place < len(elements):
+        level = sum(1 for _ in elements[place].ancestors) + 1
+        if level > MAX_DEPTH:
+            return True
+        place += MAX_DEPTH + 1 - level
+    return False
+
+
+def _too_deep(elements: Sequence[Element]) -> list[Element]:
+    levels: dict[object, int] = {}
+    deep = []
+    for element in elements:
+        level = levels[element] = levels.get(element.parent, 0) + 1
+        if level > MAX_DEPTH:
+            deep.append(element)
+    return deep
 
 
 def _first_tags(markup: str, count: int) -> str:

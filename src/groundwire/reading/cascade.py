@@ -146,11 +146,11 @@ def read_styles(document: Document) -> Styles:
     parsed: dict[str, list[Declaration]] = {}
     for element in document.select("[style]"):
         text = element.attr("style") or ""
-        if not _HIDES.search(text) and "--" not in text:
-            continue
         if (declared := parsed.get(text)) is None:
-            declared = parsed[text] = declarations(text)
-        styles.declare((element,), declared, inline=True)
+            telling = _HIDES.search(text) is not None or "--" in text
+            declared = parsed[text] = declarations(text) if telling else []
+        if declared:
+            styles.declare((element,), declared, inline=True)
     return styles
 
 

@@ -36,7 +36,7 @@ _LONG: Final = 100  # characters; of a longer block only both ends are looked at
 _END: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """What words mean for a block: 128 is neutral, less is boilerplate, more is content. Learned in training."""
 

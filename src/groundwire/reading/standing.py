@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.blocks import Layout
@@ -25,6 +26,7 @@ _ROLES: Final = {
     "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
 }  # fmt: skip
 
+_COMMON: Final = 30  # characters of a name that pages are likely to share
 _Meaning = tuple[int, int, int]
 """What a name means: groups of keywords, a bit each; the worst of its words; the best."""
 
@@ -117,7 +119,6 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     sums = [NEUTRAL] * total
     articles = bytearray(total)
     judged: dict[str, tuple[int, int, int, int]] = {"": (0, NEUTRAL, NEUTRAL, 0)}
-    known: dict[str, _Meaning] = {}
     groups: dict[tuple[int, str, str], int] = {}
     counts: list[int] = []
     sizes: list[int] = []
@@ -127,7 +128,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
         parent, tag, name = parents[element], tags[element], names[element]
         verdict = judged.get(name)
         if verdict is None:
-            verdict = judged[name] = _judge(name, lexicon, known)
+            verdict = judged[name] = _judge(name, lexicon)
         mask, below, above, flag = verdict
         own[element], low[element], high[element] = mask, below, above
         if element:
@@ -152,20 +153,11 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     return Standing(depths, flags, own, around, low, high, low_any, high_any, sums, articles, siblings, counts, sizes)
 
 
-def _judge(name: str, lexicon: Lexicon, known: dict[str, _Meaning]) -> tuple[int, int, int, int]:
-    """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role.
-
-    Args:
-        name: What an element says of itself.
-        lexicon: What words mean.
-        known: The meanings of single names so far; it is added to.
-    """
+def _judge(name: str, lexicon: Lexicon) -> tuple[int, int, int, int]:
+    """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role."""
     mask, worst, best = 0, NEUTRAL, NEUTRAL
     for part in name.split():
-        meaning = known.get(part)
-        if meaning is None:
-            meaning = known[part] = _mean(part, lexicon)
-        groups, low, high = meaning
+        groups, low, high = _mean(part, lexicon) if len(part) <= _COMMON else _meaning(part, lexicon)
         mask |= groups
         if low < worst:
             worst = low
@@ -176,13 +168,18 @@ def _judge(name: str, lexicon: Lexicon, known: dict[str, _Meaning]) -> tuple[int
     return mask, worst, best, flag
 
 
-def _mean(name: str, lexicon: Lexicon) -> _Meaning:
+def _meaning(name: str, lexicon: Lexicon) -> _Meaning:
+    """Return what a single name means."""
     mask = 0
     scores = [NEUTRAL]
     for word in split_name(name):
         mask |= lexicon.groups.get(word, 0)
         scores.append(lexicon.names.get(word, NEUTRAL))
     return mask, min(scores), max(scores)
+
+
+_mean = lru_cache(maxsize=4096)(_meaning)
+"""The same, of names that pages are likely to share; two of three names of a page are known from others."""
 
 
 def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
