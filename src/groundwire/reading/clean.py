@@ -16,7 +16,9 @@ _ESCAPES: Final = re.compile(
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 _PLAIN: Final = bytes([*b"\t\n", *range(0x20, 0x7F)])
-_TELLING: Final = re.compile(rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])")
+_TELLING: Final = re.compile(
+    rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])"
+)
 """All of `_CONTROLS` and of `_NEWLINES` in UTF-8 (which has no surrogates), of a text without `_PLAIN`."""
 _NEWLINES: Final = re.compile("[\x0b\x0c\x85\u2028\u2029]")
 _GAPS: Final = re.compile(r"\n{4,}")

@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import pairwise, repeat
 from math import exp
 from operator import add, and_, mul, neg
 from sys import byteorder
@@ -87,7 +87,7 @@ class Forest:
         self._with = picker([places[mark] for mark in marks])
         self._roots = self._nested()
         starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(TOP + 2)]
-        lengths = [after - start for start, after in zip(starts, starts[1:], strict=False)]
+        lengths = [after - start for start, after in pairwise(starts)]
         self._chances = b"".join(map(mul, (bytes((code,)) for code in range(TOP + 1)), lengths))
 
     def totals(self, columns: Sequence[bytes]) -> array[int]:

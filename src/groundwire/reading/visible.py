@@ -152,7 +152,7 @@ def _hinted(names: Iterable[str]) -> Iterator[str]:
     lowered = "\n".join(names).lower()
     hints = [hint for hint in _HINTS if hint in lowered]
     for name, small in zip(names, lowered.split("\n"), strict=True) if hints else ():
-        if any([hint in small for hint in hints]):
+        if any(hint in small for hint in hints):
             yield name
 
 

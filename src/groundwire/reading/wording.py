@@ -92,7 +92,7 @@ def read_wording(texts: Sequence[str], headings: Sequence[bool], main_heading: s
             before = seen.get(lowered, 0)
             seen[lowered] = before + 1
             if before:
-                found.repeats[block] = before if before < 4 else 4
+                found.repeats[block] = min(4, before)
             if lowered == main_heading:
                 found.same_as_heading[block] = 1
             if number := len(find_digits(text)):
