@@ -20,7 +20,9 @@ _TELLING: Final = re.compile(
     rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])"
 )
 """All of `_CONTROLS` and of `_NEWLINES` in UTF-8 (which has no surrogates), of a text without `_PLAIN`."""
-_NEWLINES: Final = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
+_BEGINNINGS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
+"""What the escape sequences begin with."""
 _GAPS: Final = re.compile(r"\n{4,}")
 
 
@@ -30,10 +32,11 @@ def strip_controls(text: str) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if _is_plain(text):
         return text
-    text = _NEWLINES.sub("\n", text)
-    if _CONTROLS.search(text) is None:
-        return text
-    return _CONTROLS.sub("", _ESCAPES.sub("", text))
+    for newline in _NEWLINES:
+        text = text.replace(newline, "\n")
+    if any(sign in text for sign in _BEGINNINGS):
+        text = _ESCAPES.sub("", text)
+    return _CONTROLS.sub("", text)
 
 
 def _is_plain(text: str) -> bool:
