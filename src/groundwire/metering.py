@@ -42,15 +42,14 @@ class MeteredSocket(socket.socket):
 
     def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
         """Receive bytes; raises `Overrun` when more than was allowed has come already."""
-        self._check()
-        data = super().recv(bufsize, flags)
+        data = super().recv(min(bufsize, self._room()), flags)
         self._received += len(data)
         return data
 
     def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
         """Receive bytes into a buffer; raises `Overrun` when more than was allowed has come already."""
-        self._check()
-        size = super().recv_into(buffer, nbytes, flags)
+        room = self._room()
+        size = super().recv_into(buffer, min(nbytes or memoryview(buffer).nbytes, room), flags)
         self._received += size
         return size
 
@@ -59,6 +58,8 @@ class MeteredSocket(socket.socket):
         self._allowed = max(self._allowed, self._received + HEAD_ALLOWANCE)
         return super().send(data, flags)
 
-    def _check(self) -> None:
+    def _room(self) -> int:
+        """Return how many bytes may be received at once: what is left, and one more that tells that there are more."""
         if self.overrun:
             raise Overrun("more came than was allowed")
+        return self._allowed - self._received + 1

@@ -534,8 +534,8 @@ def _refuse(cap: int) -> NoReturn:
 
 
 def _framing(cap: int) -> int:
-    """Return how many bytes the chunks and TLS records of a body may take; of ordinary ones they are 1 to 3 %."""
-    return cap // 32 + 65_536
+    """Return how many bytes the chunks and TLS records of a body may take; of ordinary ones they are 1 to 2 %."""
+    return cap // 40 + 32_768
 
 
 def _as_reference(location: str) -> str:
