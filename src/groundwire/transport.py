@@ -16,8 +16,9 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 from groundwire._version import USER_AGENT
 from groundwire.bodies import ACCEPT_ENCODING, BodyDecoder, UndecodableBody
@@ -28,17 +29,24 @@ from groundwire.errors import (
     Closed,
     ConfigurationError,
     DeadlineExceeded,
-    GroundwireError,
     InvalidRequest,
-    PageTooLarge,
-    PageUnavailable,
     ProviderTimeout,
-    ProviderUnreachable,
     TooManyRedirects,
-    UnexpectedResponse,
 )
+from groundwire.metering import HEAD_ALLOWANCE, MeteredSocket
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url, parse_url
+from groundwire.transport_errors import (
+    UNREAD,
+    ExchangeFailed,
+    Vetoed,
+    as_error,
+    as_failure,
+    nowhere,
+    raise_page_error,
+    raise_provider_error,
+    translated,
+)
 
 if TYPE_CHECKING:
     import aiohttp
@@ -54,30 +62,10 @@ _CALL_CAP = 5_000_000  # bytes; the largest recorded search answer has 0.3 milli
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SNIFF = 1_024  # bytes; the signatures of media types lie in the first few hundred (WHATWG MIME Sniffing: 1,445)
 _FAILURES = 400  # statuses from here on say that there is no answer (RFC 9110, section 15)
-_RECORD = "Record it again: groundwire record FILE -- COMMAND"
-_UNREAD = "unread"  # what a cassette says of an answer that was refused when its head and first bytes were here
 _CLOSED = "This Web was closed; make a new one."
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 
 _AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
-
-_WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
-
-_Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol", "cassette"]
-_TROUBLES: frozenset[_Trouble] = frozenset(get_args(_Trouble))
-
-
-class _ExchangeFailed(Exception):
-    """One request failed; `call` and `fetch` say it in their own terms."""
-
-    def __init__(self, kind: _Trouble, detail: str) -> None:
-        super().__init__(detail)
-        self.kind = kind
-        self.detail = detail
-
-
-class _Vetoed(OSError):
-    """The last gate refused a socket address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +223,7 @@ class Transport:
         self._max_connections = max_connections
         self._session: aiohttp.ClientSession | None = None
         self._reading: set[aiohttp.ClientResponse] = set()
+        self._sockets: WeakValueDictionary[int, MeteredSocket] = WeakValueDictionary()
         self._closed = False
 
     async def call(
@@ -281,8 +270,8 @@ class Transport:
             return await self._exchange(_Asked(method, full, headers or {}, body), deadline, cap, None)
         except TimeoutError as error:
             raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
-        except _ExchangeFailed as error:
-            _raise_provider_error(provider, target.host, error)
+        except ExchangeFailed as error:
+            raise_provider_error(provider, target.host, error)
 
     async def fetch(
         self,
@@ -338,8 +327,8 @@ class Transport:
             raise
         except TimeoutError as error:
             raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
-        except _ExchangeFailed as error:
-            _raise_page_error(url, target.host, error)
+        except ExchangeFailed as error:
+            raise_page_error(url, target.host, error)
 
     async def aclose(self) -> None:
         """Close all connections; further requests raise Closed, and so do those that are under way."""
@@ -379,7 +368,7 @@ class Transport:
             async with _within(deadline):
                 reply = await self._ask(asked, cap, inspect, heard)
         except BaseException as error:
-            failure = _as_failure(error, began=bool(heard.status))
+            failure = as_failure(error, began=bool(heard.status))
             if failure is not None and not self._closed:
                 _record(self.cassette, asked, heard, failure, started)
             raise
@@ -398,19 +387,19 @@ class Transport:
         try:
             found = cassette.find("http", asked.as_json())
         except CallFailed as error:
-            raise _ExchangeFailed("cassette", error.failure.detail) from error
+            raise ExchangeFailed("cassette", error.failure.detail) from error
         if (answer := found.answer) is not None:
             head = Head(str(asked.url), answer.status, CIMultiDict(answer.headers))
             if found.failure is None and asked.leads_on(head.status, head.headers):
                 return Reply(head.url, head.status, head.headers)
             start = b""
-            if found.failure is None or found.failure.kind == _UNREAD or len(answer.body) >= _SNIFF:
+            if found.failure is None or found.failure.kind == UNREAD or len(answer.body) >= _SNIFF:
                 start, cap = _shown(inspect, head, bytearray(answer.body), cap)
             if not asked.cut:
                 _refuse_more_than(cap, len(answer.body))
             if found.failure is None:
                 return Reply(head.url, head.status, head.headers, start, answer.body[:cap])
-        raise _as_error(found.failure)
+        raise as_error(found.failure)
 
     async def _ask(self, asked: _Asked, cap: int, inspect: Callable[[Head], int | None] | None, heard: _Heard) -> Reply:
         async with await self._request(asked) as response:
@@ -437,7 +426,7 @@ class Transport:
             if self._closed:  # closing under aiohttp ends in whatever it trips over, failed assertions among it
                 raise Closed(_CLOSED) from error
             if isinstance(error, (aiohttp.ClientError, OSError, ValueError)):
-                raise _translated(error, proxied=self._proxy is not None) from error
+                raise translated(error, proxied=self._proxy is not None) from error
             raise
 
     async def _read(
@@ -458,8 +447,11 @@ class Transport:
         decoder: BodyDecoder | None = None
         wire, start = 0, b""
         self._reading.add(response)
+        meter = self._meter(response)
+        if meter is not None:
+            meter.allow(cap + _framing(cap))
         try:
-            while chunk := await self._chunk(response):
+            while chunk := await self._chunk(response, cap, meter):
                 # Made with the first bytes: an answer without a body may name any coding (RFC 9110, 8.4).
                 decoder = decoder or BodyDecoder(",".join(response.headers.getall("Content-Encoding", [])))
                 wire += len(chunk)
@@ -467,6 +459,8 @@ class Transport:
                     body += piece
                     if not start and (len(body) >= _SNIFF or announced > cap):
                         start, cap = _shown(inspect, head, body, cap)
+                        if meter is not None:
+                            meter.allow(cap + _framing(cap))
                         _refuse_more_than(cap, announced)
                     if cut and len(body) > cap:
                         response.close()
@@ -478,19 +472,21 @@ class Transport:
         except UndecodableBody as error:
             response.close()
             if head.status < _FAILURES:
-                raise _ExchangeFailed("coding", str(error)) from error
+                raise ExchangeFailed("coding", str(error)) from error
             # The status of a failure says enough without its body.
         except BaseException:
             response.close()
             raise
         finally:
             self._reading.discard(response)
+            if meter is not None:
+                meter.allow(HEAD_ALLOWANCE)
         if not start:
             start, cap = _shown(inspect, head, body, cap)
             _refuse_more_than(cap, len(body))
         return Reply(head.url, head.status, head.headers, start, bytes(body))
 
-    async def _chunk(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _chunk(self, response: aiohttp.ClientResponse, cap: int, meter: MeteredSocket | None) -> bytes:
         """Return the next bytes of a body as they come from the wire, and none at its end."""
         import aiohttp
 
@@ -499,7 +495,9 @@ class Transport:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if self._closed:
                 raise Closed(_CLOSED) from error
-            raise _ExchangeFailed("network", "broke off in the middle of its answer") from error
+            if meter is not None and meter.overrun:
+                _refuse(cap)
+            raise ExchangeFailed("network", "broke off in the middle of its answer") from error
 
     def _open(self) -> aiohttp.ClientSession:
         if self._closed:
@@ -533,10 +531,19 @@ class Transport:
         """Make the socket for one address, if the guard permits it: the gate that IP literals pass too."""
         family, kind, protocol, _, address = info
         if not self._gate.permits(address[0], address[1]):
-            raise _Vetoed("address not allowed")
-        made = socket.socket(family, kind, protocol)
+            raise Vetoed("address not allowed")
+        made = MeteredSocket(family, kind, protocol)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD)
+        self._sockets[made.fileno()] = made
         return made
+
+    def _meter(self, response: aiohttp.ClientResponse) -> MeteredSocket | None:
+        """Return the socket on which an answer comes; None when it is here already."""
+        connection = response.connection
+        if connection is None or connection.transport is None:
+            return None
+        found = connection.transport.get_extra_info("socket")
+        return None if found is None else self._sockets.get(found.fileno())
 
 
 def _resolver(guard: Guard) -> AbstractResolver:
@@ -552,7 +559,7 @@ def _resolver(guard: Guard) -> AbstractResolver:
             try:
                 addresses = await guard.resolve(host, port)
             except BlockedAddress as error:
-                raise BlockedAddress(f"{_nowhere(host)} Check the spelling, or search for the page.") from error
+                raise BlockedAddress(f"{nowhere(host)} Check the spelling, or search for the page.") from error
             return [
                 ResolveResult(
                     hostname=host,
@@ -601,7 +608,16 @@ def _shown(inspect: Callable[[Head], int | None] | None, head: Head, body: bytea
 
 def _refuse_more_than(cap: int, size: int) -> None:
     if size > cap:
-        raise _ExchangeFailed("large", f"has more than {cap:,} bytes")
+        _refuse(cap)
+
+
+def _refuse(cap: int) -> NoReturn:
+    raise ExchangeFailed("large", f"has more than {cap:,} bytes")
+
+
+def _framing(cap: int) -> int:
+    """Return how many bytes the chunks and TLS records of a body may take; of ordinary ones they are 1 to 2 %."""
+    return cap // 40 + 32_768
 
 
 def _as_reference(location: str) -> str:
@@ -612,122 +628,11 @@ def _as_reference(location: str) -> str:
     )
 
 
-def _translated(error: Exception, *, proxied: bool) -> Exception:
-    """Return a library's error in our terms; its text, which may name addresses, stays behind."""
-    import aiohttp
-
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, _Vetoed):
-            return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
-        cause = getattr(cause, "os_error", None) or cause.__cause__
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            if getattr(error.certificate_error, "verify_code", None) in _WRONG_TIME:
-                detail = "has a TLS certificate that is not valid today, or this machine's clock is wrong"
-                return _ExchangeFailed("certificate", detail)
-            return _ExchangeFailed("certificate", "has a TLS certificate that is not valid for it")
-        case aiohttp.ClientSSLError():
-            return _ExchangeFailed("certificate", "did not agree on a TLS connection")
-        case aiohttp.ClientHttpProxyError():
-            return _ExchangeFailed("proxy", f"could not be reached: the proxy refused with HTTP {error.status}")
-        case aiohttp.ClientConnectorError() if proxied:  # only the proxy is looked up and connected to
-            return _ExchangeFailed("proxy", "could not be reached: the proxy does not answer")
-        case aiohttp.ClientConnectorDNSError():
-            return _ExchangeFailed("name", "does not resolve")
-        case aiohttp.ClientConnectorError():
-            return _ExchangeFailed("network", "refused the connection or could not be reached")
-        case aiohttp.ClientResponseError():
-            return _ExchangeFailed("protocol", "sent an answer that is not HTTP")
-        case aiohttp.ClientConnectionError():
-            return _ExchangeFailed("network", "closed the connection without an answer")
-        case OSError():
-            return _ExchangeFailed("network", "could not be reached")
-        case _:
-            return _ExchangeFailed("protocol", "could not be asked or sent an answer that is not HTTP")
-
-
 def _record(cassette: Cassette, asked: _Asked, heard: _Heard, failure: Failure | None, started: float) -> None:
     body = bytes(heard.body if failure is None else heard.body[:_SNIFF])  # of a part only the start is looked at
     answer = Answer(heard.status, heard.headers, body) if heard.status else None
     took = round((time.perf_counter() - started) * 1_000)
     cassette.add("http", asked.as_json(), response=answer, failure=failure, ms=took)
-
-
-def _as_failure(error: BaseException, *, began: bool) -> Failure | None:
-    """Return what a cassette says of an exchange that failed, or None for what is not the outside world's doing.
-
-    Args:
-        error: What was raised.
-        began: Whether an answer had begun.
-    """
-    match error:
-        case _ExchangeFailed():
-            return Failure(error.kind, error.detail)
-        case TimeoutError() if not isinstance(error, GroundwireError):
-            return Failure("timeout")
-        case asyncio.CancelledError():  # nobody waited any longer; asked again, it is as late as it was
-            return Failure("timeout", "given up before the answer came")
-        case BlockedAddress() if not began:
-            return Failure("blocked", str(error))
-        case GroundwireError() if began:
-            return Failure(_UNREAD)
-        case _:
-            return None
-
-
-def _as_error(failure: Failure | None) -> Exception:
-    """Return the error of an exchange that failed when it was recorded."""
-    kind, detail = (failure.kind, failure.detail) if failure else ("", "")
-    if kind == "timeout":
-        return TimeoutError()
-    if kind == "blocked":
-        return BlockedAddress(detail)
-    for trouble in _TROUBLES:
-        if trouble == kind:
-            return _ExchangeFailed(trouble, detail)
-    return _ExchangeFailed("cassette", "was not read to its end when the cassette was recorded")
-
-
-def _raise_provider_error(provider: str, host: str, error: _ExchangeFailed) -> NoReturn:
-    match error.kind:
-        case "large" | "coding":
-            raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
-        case "protocol":
-            raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
-        case "proxy":
-            fix = "Check the setting network.proxy"
-        case "certificate":
-            fix = "Check its address and its certificate"
-        case "cassette":
-            fix = _RECORD
-        case _:
-            fix = "Check its address, and that it can be reached from here"
-    raise ProviderUnreachable(provider, f"{host} {error.detail}", fix=fix) from error
-
-
-def _raise_page_error(url: str, host: str, error: _ExchangeFailed) -> NoReturn:
-    match error.kind:
-        case "large":
-            raise PageTooLarge(
-                url, f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
-            ) from error
-        case "coding":
-            text = f"The page at {host} {error.detail}. Open another page."
-        case "name":
-            text = f"{_nowhere(host)} Check the spelling, or search for the page."
-        case "proxy":
-            text = f"{host} {error.detail}. Check the setting network.proxy."
-        case "cassette":
-            text = f"{host} {error.detail}. {_RECORD}."
-        case _:
-            text = f"{host} {error.detail}. Try again later, or open another page."
-    raise PageUnavailable(url, text) from error
-
-
-def _nowhere(host: str) -> str:
-    """Say the same of a name that does not exist and of one that leads inside, so that nobody can tell them apart."""
-    return f"{host} does not lead to a public web address."
 
 
 def _origin(proxy: str) -> str:

@@ -352,7 +352,7 @@ BEHAVIOURS: dict[str, tuple[Behaviour, str]] = {
     "slow-close": (_slow_close, "text"),
     "reset-in-body": (_reset, "PageUnavailable"),
     "reset-at-once": (_reset_at_once, "PageUnavailable"),
-    "hints-flood": (_informational_flood, "DeadlineExceeded PageUnavailable"),
+    "hints-flood": (_informational_flood, "PageUnavailable"),
     "hints": (_few_hints, "text"),
     "http-0.9": (_http_09, "PageUnavailable"),
     "nulls": (_nulls, "text"),

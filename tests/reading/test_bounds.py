@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import turbohtml
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from groundwire.reading.bounds import MAX_DEPTH, MAX_LINKS, MAX_MARKUP, MAX_NODES, MAX_TAGS, fit, is_heavy, trim
@@ -144,3 +144,21 @@ def test_formatting_that_multiplies_does_not_fill_the_memory() -> None:
     )
     grown = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
     assert grown * 1_024 < 100_000_000
+
+
+_PIECES = (
+    "<b id={0}>", "</b>", "<i id={0}>", "</i>", "<code id='{0}'>", "</code>", "<a href={0}>", "</a>", "<span>",
+    "</span>", "<p>", "</p>", "<svg>", "</svg>", "<br>", "<!-- </b> -->", "<td>", "x",
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(_PIECES), min_size=2, max_size=7))
+@example(["<b id={0}>", "<i id={0}>", "</b>", "<p>"])
+@example(["<b id={0}>", "<!-- </b> -->", "<p>"])
+@example(["<b id={0}>", "<span>", "<b id={0}>", "</b>", "</span>", "<p>"])
+@pytest.mark.timeout(30)
+def test_whatever_is_left_open_again_and_again_makes_a_tree_of_bounded_size(pieces: list[str]) -> None:
+    markup = "".join("".join(pieces).format(number) for number in range(1_200))
+    document = turbohtml.parse(fit(markup)[0])
+    assert sum(1 for _ in document.iter_elements()) <= 2 * MAX_NODES

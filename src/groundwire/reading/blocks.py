@@ -180,4 +180,4 @@ def _cut_menus(root: Element) -> bool:
 
 def _weight(element: Element) -> int:
     """Return how many characters an element has that are no white space."""
-    return sum(map(len, element.text.split()))
+    return len("".join(element.text.split()))

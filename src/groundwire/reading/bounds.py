@@ -6,13 +6,14 @@ A page over a limit is read up to it, and the caller says so; nothing is refused
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.markup import shorten, tokens
 
 if TYPE_CHECKING:
-    from turbohtml import Document
+    from turbohtml import Document, Element
 
 __all__ = [
     "HEAVY_BYTES",
@@ -49,13 +50,19 @@ _BORDERS: Final = frozenset(
 )
 """The elements out of which an end tag does not reach (HTML Standard, 13.2.4.2)."""
 # `a` is missing in both: a second one closes the first, so that at most one is opened again.
-_OPENING = re.compile(r"<(?:[bisu]|big|code|em|font|nobr|small|strike|strong|tt)[\s/>]", re.IGNORECASE)
-_CLOSED_AT_ONCE = re.compile(
-    r"<([bisu]|big|code|em|font|nobr|small|strike|strong|tt)"
-    r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*>[^<>]*</\1\s*>""",
+_NAMES: Final = (
+    "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
+    "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
+)
+_OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as with IGNORECASE
+_ATTRIBUTES: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
+_CLOSED_LATER = re.compile(
+    rf"<({_NAMES}){_ATTRIBUTES}"
+    rf"(?=[^<>]*(?:</?(?!\1[\s/>])(?:{_NAMES}|a|span|br|img|wbr|svg|path|use){_ATTRIBUTES}[^<>]*)*</\1\s*>)",
     re.IGNORECASE,
 )
-"""A formatting element that surely ends where it seems to: no quote in it can be read in two ways."""
+"""A formatting element that surely ends where it seems to: no quote in it can be read in two ways, and what is inside
+neither hides its end tag nor is a border."""
 
 
 @dataclass(slots=True)
@@ -103,18 +110,38 @@ def trim(document: Document) -> bool:
     Returns:
         Whether anything was changed.
     """
-    levels: dict[object, int] = {}
-    deep = []
-    for element in document.iter_elements():
-        level = levels[element] = levels.get(element.parent, 0) + 1
-        if level > MAX_DEPTH:
-            deep.append(element)
+    elements = list(document.iter_elements())
+    deep = _too_deep(elements) if _is_deep(elements) else []
     for element in deep:  # from the top down, so that every node moves once for each child list it is in
         element.unwrap()
     surplus = document.find_all("a")[MAX_LINKS:]
     for link in surplus:
         link.attrs.pop("href", None)
     return bool(deep or surplus)
+
+
+def _is_deep(elements: Sequence[Element]) -> bool:
+    """Return whether an element of a document may be nested too deeply; only a few are looked at.
+
+    In the order of the document each is at most one level below the one before it.
+    """
+    place = 0
+    while place < len(elements):
+        level = sum(1 for _ in elements[place].ancestors) + 1
+        if level > MAX_DEPTH:
+            return True
+        place += MAX_DEPTH + 1 - level
+    return False
+
+
+def _too_deep(elements: Sequence[Element]) -> list[Element]:
+    levels: dict[object, int] = {}
+    deep = []
+    for element in elements:
+        level = levels[element] = levels.get(element.parent, 0) + 1
+        if level > MAX_DEPTH:
+            deep.append(element)
+    return deep
 
 
 def _first_tags(markup: str, count: int) -> str:
@@ -125,10 +152,12 @@ def _first_tags(markup: str, count: int) -> str:
 
 def _may_explode(markup: str, tags: int) -> bool:
     """Return whether formatting elements might be opened so often that simulating them is worth its time."""
+    if tags * tags <= MAX_NODES:
+        return False
     opened = len(_OPENING.findall(markup))
     if opened * tags <= MAX_NODES:
         return False
-    opened -= sum(1 for _ in _CLOSED_AT_ONCE.finditer(markup))
+    opened -= sum(1 for _ in _CLOSED_LATER.finditer(markup))
     return opened * tags > MAX_NODES
 
 

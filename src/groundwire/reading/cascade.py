@@ -16,7 +16,7 @@ from turbohtml.convert import css_specificity
 from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, on_screen, read_sheet
 from groundwire.reading.longhands import longhands
 
-__all__ = ["Styles", "read_styles"]
+__all__ = ["Styles", "class_names", "read_styles"]
 
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
 _MAX_WORK: Final = 5_000_000  # rules times elements; a selector visits every element
@@ -49,12 +49,16 @@ class Styles:
         keyframes: For each animation the properties of its last frame.
         incomplete: Whether more styles exist than were read, in files of their own.
         classes: The classes that the sheets at hand have rules for.
+        named: The classes that elements of the page have.
     """
 
-    def __init__(self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool) -> None:
+    def __init__(
+        self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool, named: frozenset[str] = frozenset()
+    ) -> None:
         self.keyframes = keyframes
         self.incomplete = incomplete
         self.classes: set[str] = set()
+        self.named = named
         self._found: dict[Element, dict[str, tuple[_Priority, str]]] = {}
         self._order = 0
 
@@ -136,23 +140,28 @@ def read_styles(document: Document) -> Styles:
             room -= len(text)
             incomplete = incomplete or "@import" in text
             read_sheet(text, sheet)
-    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete)
+    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=class_names(document))
     if sheet.rules:
         _apply(document, sheet.rules, styles)
     parsed: dict[str, list[Declaration]] = {}
     for element in document.select("[style]"):
         text = element.attr("style") or ""
-        if not _HIDES.search(text) and "--" not in text:
-            continue
         if (declared := parsed.get(text)) is None:
-            declared = parsed[text] = declarations(text)
-        styles.declare((element,), declared, inline=True)
+            telling = _HIDES.search(text) is not None or "--" in text
+            declared = parsed[text] = declarations(text) if telling else []
+        if declared:
+            styles.declare((element,), declared, inline=True)
     return styles
 
 
+def class_names(document: Document) -> frozenset[str]:
+    """Return the names of all classes that a page's elements have."""
+    values = [element.attr("class") or "" for element in document.select("[class]")]
+    return frozenset(" ".join(values).split())
+
+
 def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
-    classes = (value for value in document.xpath_iter("//@class") if isinstance(value, str))
-    names = {"." + name for value in classes for name in value.split()}
+    names = {"." + name for name in styles.named}
     names.update(f"#{value}" for value in document.xpath_iter("//@id"))
     size = sum(1 for _ in document.iter_elements())
     room = _MAX_WORK // max(size, 1)
@@ -199,7 +208,7 @@ def _by_name(document: Document) -> dict[str, list[Element]]:
 
 def _matters(declared: Declaration) -> bool:
     name, value, _ = declared
-    return name.startswith("--") or "var(" in value or next(longhands(name, value), None) is not None
+    return name.startswith("--") or "var(" in value or bool(longhands(name, value))
 
 
 def _occurs(selector: str, names: set[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["TOP", "Picker", "bits", "log", "logs", "picker", "ratio", "shift", "stretch", "take"]
+__all__ = ["TOP", "Picker", "Told", "bits", "log", "logs", "picker", "ratio", "shift", "stretch", "take"]
 
 _T = TypeVar("_T")
 
@@ -57,6 +57,23 @@ def picker(places: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
 def take(column: Sequence[int], pick: Picker) -> bytes:
     """Return the picked codes of a column, as a column."""
     return bytes(pick(column))
+
+
+class Told:
+    """Rows that each stand for one of some things; makes columns of what is known of the things.
+
+    Args:
+        places: For each row the number of its thing.
+        count: How many things there are.
+    """
+
+    def __init__(self, places: Sequence[int], count: int) -> None:
+        self._pick: Picker | None = picker(places) if count > 256 else None
+        self._row = bytes(places) if count <= 256 else b""
+
+    def column(self, codes: Sequence[int]) -> bytes:
+        """Return the code of each row's thing."""
+        return bytes(self._pick(codes)) if self._pick else self._row.translate(bytes(codes).ljust(256, b"\x00"))
 
 
 def bits(masks: Sequence[int], count: int) -> list[bytes]:

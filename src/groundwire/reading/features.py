@@ -12,7 +12,7 @@ from operator import add
 from typing import Final
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.codes import TOP, Picker, bits, log, logs, picker, ratio, shift, stretch, take
+from groundwire.reading.codes import TOP, Picker, Told, bits, log, logs, picker, ratio, shift, stretch, take
 from groundwire.reading.lexicon import GROUPS, Lexicon, names_of
 from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up
 from groundwire.reading.wording import Wording, read_wording
@@ -96,7 +96,6 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         lexicon: What words mean.
         names: What each element says of itself, when it is known already; see `names_of`.
     """
-    names = names_of(layout) if names is None else names
     owners, tags = layout.owners, layout.tags
     sizes = list(map(len, layout.texts))
     shares = [ratio(linked, length) for linked, length in zip(layout.linked, layout.lengths, strict=True)]
@@ -105,10 +104,15 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         for size, share in zip(sizes, shares, strict=True)
     ]
     holdings = sum_up(layout, sizes, shares, good)
+    names = names_of(layout, holdings.blocks) if names is None else names
     standing = see_standing(layout, names, holdings, lexicon)
     headings = [tags[owner] in _HEADINGS for owner in owners]
     main_heading = next(
-        (block for block, owner in enumerate(owners) if tags[owner] == "h1" and not standing.flags[owner] & _FOOTER),
+        (
+            block
+            for block, owner in enumerate(owners)
+            if tags[owner] == "h1" and not standing.flags[standing.states[owner]] & _FOOTER
+        ),
         -1,
     )
     heading_text = layout.texts[main_heading].lower() if main_heading >= 0 else None
@@ -126,7 +130,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         *_block_columns(layout, sizes, shares, wording, headings),
         *_place_columns(sizes, good, main_heading, wording, holdings),
         *_neighbour_columns(layout, sizes, shares, good, wording),
-        *_element_columns(codes, standing, layout.parents, owners, around),
+        *_element_columns(codes, standing, around),
         *_shape_columns(kinds, sizes, shares),
         *_core_columns(layout, holdings, standing, codes[:3], core, half),
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
@@ -218,21 +222,20 @@ def _holding_codes(holdings: Holdings) -> list[bytes]:
     ]
 
 
-def _element_columns(
-    codes: list[bytes], standing: Standing, parents: Sequence[int], owners: Sequence[int], around: list[Picker]
-) -> list[bytes]:
+def _element_columns(codes: list[bytes], standing: Standing, around: list[Picker]) -> list[bytes]:
     here = around[0]
     columns = [take(column, around[level]) for level in _LEVELS for column in codes]
     columns.append(bytes([min(TOP, depth) for depth in here(standing.depths)]))
-    columns.extend(bits(here(standing.flags), len(SEMANTIC)))
-    columns.append(take(standing.articles, here))
-    near = bits([standing.own[owner] | standing.own[parents[owner]] for owner in owners], len(GROUPS))
-    far = bits(here(standing.around), len(GROUPS))
-    columns.extend(bytes(map(add, close, anywhere)) for close, anywhere in zip(near, far, strict=True))
-    for level in (0, 1, 2):
-        columns += [take(standing.low, around[level]), take(standing.high, around[level])]
-    columns += [take(standing.low_any, here), take(standing.high_any, here)]
-    columns.append(bytes([max(0, min(TOP, total)) for total in here(standing.sums)]))
+    places = [Told(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
+    told = places[0].column
+    columns.extend(map(told, bits(standing.flags, len(SEMANTIC))))
+    columns.append(told(standing.articles))
+    near, far = bits(standing.near, len(GROUPS)), bits(standing.around, len(GROUPS))
+    columns.extend(told(list(map(add, close, anywhere))) for close, anywhere in zip(near, far, strict=True))
+    for place in places:
+        columns += [place.column(standing.low), place.column(standing.high)]
+    columns += [told(standing.low_any), told(standing.high_any)]
+    columns.append(told([max(0, min(TOP, total)) for total in standing.sums]))
     group: Picker = picker(standing.siblings)
     groups = zip(standing.brother_sizes, standing.brother_counts, strict=True)
     counts = take(logs(standing.brother_counts), group)
@@ -301,13 +304,14 @@ def _page_columns(
     core: int,
 ) -> list[bytes]:
     tags, owners, count, total = layout.tags, layout.owners, len(sizes), holdings.sizes[0]
-    flags = [standing.flags[owner] for owner in owners]
+    states = [standing.states[owner] for owner in owners]
+    flags = [standing.flags[state] for state in states]
     block_tags = [tags[owner] for owner in owners]
     pre = 1 << SEMANTIC.index("pre")
     shape_sizes = _shape_sums(kinds, sizes)
     widest = shape_sizes.index(max(shape_sizes))
     shape_count = kinds.count(widest)
-    around = [standing.around[owner] for owner in owners]
+    around = [standing.around[state] for state in states]
     page = (
         log(count),
         log(total),

@@ -22,6 +22,13 @@ _SUSPECT: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_TELLING: Final = re.compile(
+    rb"\xc2\xad|[\xcc\xcd]|\xd2[\x83-\x89]|\xd6[\x91-\xbd]|\xd8[\x90-\x9c]|\xd9[\x8b-\x9f]"
+    rb"|\xe1(?:\x85|\x9e|\xa0|\xaa|\xab|\xb7)|\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\x83)|\xe3\x85\xa4"
+    rb"|\xef(?:\xb8|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])|\xf0(?:\x9b\xb2|\x9d\x85)|\xf3\xa0"
+)
+"""In UTF-8 what all of `_SUSPECT`, of the joiners and of `_MARKS` begins with, in a text without `_PLAIN`."""
+_PLAIN: Final = bytes(range(0x80))
 _FLAG: Final = re.compile(
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
 )
@@ -77,6 +84,8 @@ _LINK: Final = re.compile(
     r"(?<!\\)\[((?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,2000})\]\(\s*(<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)([^()\n]{0,500}(?:\([^()\n]*\)[^()\n]*)?)\)"
 )
 _TARGET: Final = re.compile(r"(?<!\\)\]\((?=(\s{0,20}[^\n]{0,300}))")
+_ODD_TARGET: Final = re.compile(r"\]\((?!https?://[a-zA-Z0-9])")
+"""A link that does not lead to the web at first sight."""
 _DEFINITION: Final = re.compile(r"^([ \t>]{0,12})\[(?=(?!\^)[^\[\]\n]{1,999}\]:)", re.MULTILINE)
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DISGUISE: Final = re.compile(r"[\x00-\x20\\]+")
@@ -103,12 +112,20 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
     variation selectors behind emoji and ideographs.
     """
     counts: Counts = Counter()
-    if not text.isascii():
+    if not text.isascii() and _may_hide(text):
         if _SUSPECT.search(text) or "\u200c" in text:
             text = _strip(text, counts)
         text, found = _MARKS.subn(r"\1", text)
         counts["marks"] += found
     return text, +counts
+
+
+def _may_hide(text: str) -> bool:
+    """Tell whether anything in a text may have to go; some ten times faster than patterns that look at every sign."""
+    try:
+        return _TELLING.search(text.encode().translate(None, _PLAIN)) is not None
+    except UnicodeEncodeError:
+        return True
 
 
 def _strip(text: str, counts: Counts) -> str:
@@ -192,9 +209,10 @@ def _tame(text: str, counts: Counts) -> str:
         before = len(text)
         text = _IMAGE.sub(_escape, text)
         counts["image"] += len(text) - before
-    text, found = _DEFINITION.subn(r"\1\\[", text)
-    counts["link"] += found
-    if "](" in text:
+    if "]:" in text:
+        text, found = _DEFINITION.subn(r"\1\\[", text)
+        counts["link"] += found
+    if _ODD_TARGET.search(text):
         text = _LINK.sub(lambda match: _link(match, counts), text)
         text = _TARGET.sub(lambda match: _target(match, counts), text)
     return _TAG.sub(_escape, text) if "<" in text else text

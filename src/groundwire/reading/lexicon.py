@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Final
 
 from groundwire.reading.blocks import Layout
@@ -35,7 +36,7 @@ _LONG: Final = 100  # characters; of a longer block only both ends are looked at
 _END: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """What words mean for a block: 128 is neutral, less is boilerplate, more is content. Learned in training."""
 
@@ -64,18 +65,33 @@ def group_of(word: str) -> int:
     return mask
 
 
-def edges(text: str) -> tuple[str, str, str]:
-    """Return the keys of a block's first word, of its first two words and of its last two, in small letters."""
-    words = (text if len(text) < _LONG else f"{text[:_END]} {text[-_END:]}").lower().split(" ")
+def edges(text: str, lowered: str | None = None) -> tuple[str, str, str]:
+    """Return the keys of a block's first word, of its first two words and of its last two, in small letters.
+
+    Args:
+        text: The block.
+        lowered: The same in small letters, of a short block, when it is known already.
+    """
+    if lowered is None:
+        lowered = (text if len(text) < _LONG else f"{text[:_END]} {text[-_END:]}").lower()
+    words = lowered.split(" ")
     if len(words) == 1:
         return words[0] + " ", words[0], words[0]
     return words[0] + " ", f"{words[0]} {words[1]}", f"{words[-2]} {words[-1]}"
 
 
-def names_of(layout: Layout) -> list[str]:
-    """Return what each element says of itself: its classes, id, item property and role."""
+def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:
+    """Return what each element says of itself: its classes, id, item property and role.
+
+    Args:
+        layout: The page.
+        blocks: How many blocks each element holds; the names of those that hold none are left out.
+    """
     names = []
-    for element in layout.elements:
+    for element, held in zip(layout.elements, repeat(1) if blocks is None else blocks, strict=False):
+        if not held:
+            names.append("")
+            continue
         get = element.attr
         text = get("class") or ""
         if (more := get("id")) is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.css_values import arguments, colour, pixels, ratio
@@ -99,13 +100,24 @@ _KEPT: Final = frozenset(_VALID) | {
 }  # fmt: skip
 
 
-def longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
-    """Yield what a declaration sets of the properties that decide what is seen.
+def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
+    """Return what a declaration sets of the properties that decide what is seen.
 
     Args:
         name: The property in lower case.
         value: Its value in lower case. One with `var()` in it has to be resolved before.
     """
+    if name not in _TOLD and name not in _ALIASES:
+        return ()
+    return _known(name, value) if len(value) <= _COMMON else tuple(_split(name, value))
+
+
+@lru_cache(maxsize=2048)
+def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_split(name, value))
+
+
+def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
     if name in _KEPT:
         if value in _WIDE:
@@ -114,7 +126,7 @@ def longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
             yield name, value.split()[-1] if name == "text-indent" and value.endswith(" hanging") else value
     elif (split := _SHORTHANDS.get(name)) is not None:
         for longhand, part in split(name, value):
-            yield from longhands(longhand, part)
+            yield from _split(longhand, part)
 
 
 def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -182,3 +194,6 @@ _SHORTHANDS: Final[dict[str, Callable[[str, str], Iterator[tuple[str, str]]]]] =
     "background": _background,
     "mask": _mask,
 }
+
+_TOLD: Final = _KEPT | frozenset(_SHORTHANDS)
+_COMMON: Final = 40  # characters of a value that pages are likely to share

@@ -1,22 +1,25 @@
 """Boosted trees over many blocks at once, in nothing but whole numbers.
 
-A page's blocks are lanes of 16 bits in one large integer. A question such as "is feature 12 at most 40?" is then one
-integer with a 1 in each lane that answers yes; following a branch of a tree is one `&` for all blocks, and what a
-branch adds to the blocks that take it is one multiplication and one addition. The branches of all trees are followed
-together, level by level, so that the interpreter is not asked for each of them.
+A page's blocks are lanes of 16 bits in one large integer, a code from 0 to 254 in the lower half of each. Comparing all
+of them with a threshold is one addition: 255 - t more than a code reaches the ninth bit when the code is above t, and
+256 + t less the code does when it is at most t. Following a branch of a tree is one `&` for all blocks (only the ninth
+bits matter), and what a branch adds to the blocks that take it is one multiplication and one addition. The branches of
+all trees are followed together, level by level, so that the interpreter is not asked for each of them.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise, repeat
 from math import exp
-from operator import and_, mul
+from operator import add, and_, mul, neg
 from sys import byteorder
-from typing import Final
+from typing import Final, TypeAlias
 
-from groundwire.reading.codes import picker
+from groundwire.reading.codes import TOP, picker
 
 __all__ = ["Forest", "Level", "Step", "grow"]
 
@@ -24,11 +27,8 @@ Step = tuple[int, int, int]
 """Where a branch of a tree starts (0 is the root, n the n-th step), the number of its question, what it adds."""
 
 _LANES: Final = 1024  # blocks that are scored together, so that the integers stay in the processor's cache
-_YES: Final = tuple(
-    (bytes(threshold + 1) + b"\x01" * (254 - threshold) + b"\x00", b"\x01" * (threshold + 1) + bytes(255 - threshold))
-    for threshold in range(255)
-)
-"""For each threshold the answers of all codes, to "above it" and to "at most it"; 255 fills the lanes' upper half."""
+_NINTH: Final = 8  # the place of the bit that answers
+_TOTALS: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,15 @@ class Level:
     """Picks for each branch the question that is answered by yes on it."""
     values: tuple[int, ...]
     """For each branch, what it adds."""
+    steps: tuple[tuple[int, int], ...]
+    """For each branch the number of the one that it starts from, and of its question."""
 
 
-@dataclass(frozen=True, slots=True)
+_Branch: TypeAlias = "tuple[int, int, bool, int, tuple[_Branch, ...]]"
+"""Feature, threshold, the answer on it, what it adds, and the branches that start from it."""
+
+
+@dataclass(slots=True)
 class Forest:
     """A sum of decision trees over columns of bytes.
 
@@ -57,6 +63,32 @@ class Forest:
     base: int
     scale: float
     zero: int
+    _features: tuple[int, ...] = field(init=False, repr=False)
+    """The features that are asked for."""
+    _marks: tuple[int, ...] = field(init=False, repr=False)
+    """The numbers that codes are compared with."""
+    _compared: Callable[[Sequence[int]], Sequence[int]] = field(init=False, repr=False)
+    """Picks for each question its codes, from those of all features and the same less than zero."""
+    _with: Callable[[Sequence[int]], Sequence[int]] = field(init=False, repr=False)
+    """Picks for each question one of the marks, in all lanes."""
+    _chances: bytes = field(init=False, repr=False)
+    """How likely a block is, for each total."""
+
+    _roots: tuple[_Branch, ...] = field(init=False, repr=False)
+    """The trees as they are followed for a single row."""
+
+    def __post_init__(self) -> None:
+        self._features = tuple(sorted({feature for feature, _, _ in self.questions}))
+        rows = {feature: row for row, feature in enumerate(self._features)}
+        marks = [256 + threshold if at_most else 255 - threshold for _, threshold, at_most in self.questions]
+        self._marks = tuple(sorted(set(marks)))
+        places = {mark: place for place, mark in enumerate(self._marks)}
+        self._compared = picker([rows[feature] + at_most * len(rows) for feature, _, at_most in self.questions])
+        self._with = picker([places[mark] for mark in marks])
+        self._roots = self._nested()
+        starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(TOP + 2)]
+        lengths = [after - start for start, after in pairwise(starts)]
+        self._chances = b"".join(map(mul, (bytes((code,)) for code in range(TOP + 1)), lengths))
 
     def totals(self, columns: Sequence[bytes]) -> array[int]:
         """Return the total of each block.
@@ -76,39 +108,53 @@ class Forest:
         return totals
 
     def _totals(self, columns: Sequence[bytes], count: int) -> array[int]:
-        lanes: dict[int, bytes] = {}
-        answers = []
-        for feature, threshold, at_most in self.questions:
-            lane = lanes.get(feature)
-            if lane is None:
-                spread = bytearray(b"\xff" * (2 * count))
-                spread[::2] = columns[feature]
-                lane = lanes[feature] = bytes(spread)
-            answers.append(int.from_bytes(lane.translate(_YES[threshold][at_most]), "little"))
-        every = int.from_bytes(b"\x01\x00" * count, "little")
+        ones = int.from_bytes(b"\x01\x00" * count, "little")
+        every = ones << _NINTH
+        codes: list[int] = []
+        spread = bytearray(2 * count)
+        for feature in self._features:
+            spread[::2] = columns[feature]
+            codes.append(int.from_bytes(spread, "little"))
+        codes.extend(list(map(neg, codes)))
+        marks = list(map(mul, repeat(ones), self._marks))
+        answers = list(map(add, self._with(marks), self._compared(codes)))
         total = every * self.base
         branches = [every]
         for level in self.levels:
             branches = list(map(and_, level.starts(branches), level.questions(answers)))
             total += sum(map(mul, branches, level.values))
-        totals = array("H", total.to_bytes(2 * count, "little"))
+        totals = array("H", (total >> _NINTH).to_bytes(2 * count, "little"))
         if byteorder == "big":
             totals.byteswap()
         return totals
 
     def total_of(self, row: Sequence[int]) -> int:
         """Return the total of a single row of features."""
-        answers = [(row[feature] <= threshold) == at_most for feature, threshold, at_most in self.questions]
-        total, branches = self.base, [1]
-        for level in self.levels:
-            branches = list(map(and_, level.starts(branches), level.questions(answers)))
-            total += sum(map(mul, branches, level.values))
+        total, rest = self.base, [self._roots]
+        while rest:
+            for feature, threshold, at_most, value, further in rest.pop():
+                if (row[feature] <= threshold) == at_most:
+                    total += value
+                    if further:
+                        rest.append(further)
         return total
+
+    def _nested(self) -> tuple[_Branch, ...]:
+        """Return the branches at the roots, each with those that start from it."""
+        below: dict[int, list[_Branch]] = {}
+        for level in reversed(self.levels):
+            here: dict[int, list[_Branch]] = {}
+            for number, ((start, question), value) in enumerate(zip(level.steps, level.values, strict=True)):
+                here.setdefault(start, []).append((*self.questions[question], value, tuple(below.get(number, ()))))
+            below = here
+        return tuple(below.get(0, ()))
 
     def chances(self, columns: Sequence[bytes]) -> list[int]:
         """Return how likely each block is, from 0 to 254."""
-        zero, scale = self.zero, self.scale
-        return [int(254 / (1 + exp(min(50.0, (zero - total) / scale))) + 0.5) for total in self.totals(columns)]
+        return list(map(self._chances.__getitem__, self.totals(columns)))
+
+    def _chance(self, total: int) -> int:
+        return int(TOP / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)
 
 
 def grow(trees: Iterable[Sequence[Step]]) -> tuple[Level, ...]:
@@ -126,5 +172,6 @@ def grow(trees: Iterable[Sequence[Step]]) -> tuple[Level, ...]:
     grown = []
     for level in levels:
         starts, questions, values = zip(*level, strict=True)
-        grown.append(Level(picker(starts), picker(questions), values))
+        steps = tuple(zip(starts, questions, strict=True))
+        grown.append(Level(picker(starts), picker(questions), values, steps))
     return tuple(grown)

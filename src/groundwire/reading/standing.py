@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.blocks import Layout
@@ -24,6 +25,13 @@ _ROLES: Final = {
     "main": 1, "article": 1 << 1, "contentinfo": 1 << 2, "complementary": 1 << 3, "navigation": 1 << 5,
     "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
 }  # fmt: skip
+
+_COMMON: Final = 30  # characters of a name that pages are likely to share
+_Place = tuple[int, int, int, int, int, int, int, int, int, int, int]
+"""Depth, and what `Standing` has of each standing, in its order."""
+_NOWHERE: Final[_Place] = (0, 0, 0, 0, 0, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, 0)
+_Meaning = tuple[int, int, int]
+"""What a name means: groups of keywords, a bit each; the worst of its words; the best."""
 
 
 @dataclass(slots=True)
@@ -47,26 +55,35 @@ class Holdings:
 
 @dataclass(slots=True)
 class Standing:
-    """Names and places of the elements that hold text."""
+    """Names and places of the elements that hold text.
 
+    Elements of one name and one tag in elements of one standing have the same standing, and of a page's elements most
+    have it from others; so what is known of them is kept for each standing.
+    """
+
+    states: list[int]
+    """The number of each element's standing; 0 for the elements without text."""
     depths: list[int]
+    """How deep each element stands that holds text."""
     flags: list[int]
-    """The meanings of the element and of all around it, a bit each; see `SEMANTIC`."""
+    """For each standing the meanings of the element and of all around it, a bit each; see `SEMANTIC`."""
     own: list[int]
     """What its names say it is for, a bit for each group of keywords."""
+    near: list[int]
+    """The same, of the element around it, too."""
     around: list[int]
     """The same, of all around it, too."""
-    low: bytearray
+    low: list[int]
     """The worst that one of its names means."""
-    high: bytearray
+    high: list[int]
     """The best."""
-    low_any: bytearray
-    high_any: bytearray
+    low_any: list[int]
+    high_any: list[int]
     sums: list[int]
-    articles: bytearray
+    articles: list[int]
     """How many articles it is in."""
     siblings: list[int]
-    """The number of its group of brothers: same parent, same tag, same names."""
+    """For each element the number of its group of brothers: same parent, same tag, same names."""
     brother_counts: list[int]
     brother_sizes: list[int]
 
@@ -84,7 +101,8 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
         blocks[owner] += 1
         if size >= 80 and share < 80:
             paragraphs[owner] += 1
-        firsts[owner] = min(block, firsts[owner])
+        if firsts[owner] == count:
+            firsts[owner] = block
         lasts[owner] = block
     parents = layout.parents
     for element in range(total - 1, 0, -1):
@@ -108,55 +126,92 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     """Return the names and places of the elements that hold text."""
     parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
     total = len(parents)
-    depths, flags, own, around, siblings = ([0] * total for _ in range(5))
-    low, high, low_any, high_any = (bytearray((NEUTRAL,)) * total for _ in range(4))
-    sums = [NEUTRAL] * total
-    articles = bytearray(total)
-    judged: dict[str, tuple[int, int, int, int]] = {"": (0, NEUTRAL, NEUTRAL, 0)}
-    groups: dict[tuple[int, str, str], int] = {}
+    states, siblings = [0] * total, [0] * total
+    standings = [_NOWHERE]
+    known: dict[tuple[int, str, str], int] = {}
+    groups: dict[tuple[int, int], int] = {}
     counts: list[int] = []
     sizes: list[int] = []
-    for element in range(total):
+    for element, (parent, tag, name) in enumerate(zip(parents, tags, names, strict=True)):
         if not blocks[element]:
             continue
-        parent, tag, name = parents[element], tags[element], names[element]
-        verdict = judged.get(name)
-        if verdict is None:
-            verdict = judged[name] = _judge(name, lexicon)
-        mask, below, above, flag = verdict
-        own[element], low[element], high[element] = mask, below, above
-        if element:
-            depths[element] = depths[parent] + 1
-            flags[element] = flags[parent] | flag | _FLAGS.get(tag, 0)
-            around[element] = around[parent] | mask
-            low_any[element] = min(below, low_any[parent])
-            high_any[element] = max(above, high_any[parent])
-            sums[element] = sums[parent] + (below + above - 2 * NEUTRAL) // 2
-            nested = articles[parent]
-            articles[element] = nested + 1 if tag == "article" and nested < 9 else nested
-        key = (parent, tag, name)
-        group = groups.get(key)
+        above = states[parent]
+        key = (above, tag, name)
+        state = known.get(key)
+        if state is None:
+            verdict = _judge(name, lexicon)
+            standings.append(_stand(standings[above], tag, verdict) if element else _at_root(verdict))
+            state = known[key] = len(standings) - 1
+        states[element] = state
+        brothers = (parent, state)
+        group = groups.get(brothers)
         if group is None:
-            group = groups[key] = len(counts)
+            group = groups[brothers] = len(counts)
             counts.append(0)
             sizes.append(0)
         siblings[element] = group
         counts[group] += 1
         sizes[group] += held[element]
-    return Standing(depths, flags, own, around, low, high, low_any, high_any, sums, articles, siblings, counts, sizes)
+    deep, flags, own, near, masks, low, high, low_any, high_any, sums, articles = map(
+        list, zip(*standings, strict=True)
+    )
+    depths = [deep[state] for state in states]
+    return Standing(
+        states, depths, flags, own, near, masks, low, high, low_any, high_any, sums, articles, siblings, counts, sizes
+    )
+
+
+def _at_root(verdict: tuple[int, int, int, int]) -> _Place:
+    mask, low, high, _ = verdict
+    return 0, 0, mask, mask, 0, low, high, NEUTRAL, NEUTRAL, NEUTRAL, 0
+
+
+def _stand(around: _Place, tag: str, verdict: tuple[int, int, int, int]) -> _Place:
+    """Return the standing of an element by the one around it."""
+    depth, flags, own, _, masks, _, _, low_any, high_any, total, articles = around
+    mask, low, high, flag = verdict
+    return (
+        depth + 1,
+        flags | flag | _FLAGS.get(tag, 0),
+        mask,
+        own | mask,
+        masks | mask,
+        low,
+        high,
+        min(low, low_any),
+        max(high, high_any),
+        total + (low + high - 2 * NEUTRAL) // 2,
+        articles + 1 if tag == "article" and articles < 9 else articles,
+    )
 
 
 def _judge(name: str, lexicon: Lexicon) -> tuple[int, int, int, int]:
     """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role."""
-    words = split_name(name)
-    mask = 0
-    for word in words:
-        mask |= lexicon.groups.get(word, 0)
-    known = lexicon.names
-    scores = [known[word] for word in words if word in known]
+    mask, worst, best = 0, NEUTRAL, NEUTRAL
+    for part in name.split():
+        groups, low, high = _mean(part, lexicon) if len(part) <= _COMMON else _meaning(part, lexicon)
+        mask |= groups
+        if low < worst:
+            worst = low
+        if high > best:
+            best = high
     role = name.rfind(" role")
     flag = _ROLES.get(name[role + 5 :], 0) if role >= 0 else 0
-    return mask, min(NEUTRAL, NEUTRAL, *scores), max(NEUTRAL, NEUTRAL, *scores), flag
+    return mask, worst, best, flag
+
+
+def _meaning(name: str, lexicon: Lexicon) -> _Meaning:
+    """Return what a single name means."""
+    mask = 0
+    scores = [NEUTRAL]
+    for word in split_name(name):
+        mask |= lexicon.groups.get(word, 0)
+        scores.append(lexicon.names.get(word, NEUTRAL))
+    return mask, min(scores), max(scores)
+
+
+_mean = lru_cache(maxsize=4096)(_meaning)
+"""The same, of names that pages are likely to share; more than half of a page's are known from others."""
 
 
 def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
+from turbohtml import Comment, Document, DocumentFragment, Element, Node, ProcessingInstruction, Text
 
 __all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
 
@@ -25,7 +25,8 @@ _TOOLS: Final = (
     "style", "template", "head", "title", "rp", "select", "textarea", "metadata", "desc", "defs", "symbol", "clippath",
     "clipPath", "mask", "pattern", "marker", "base", "link", "meta", "param", "area", "input",
 )  # fmt: skip
-_SELECTOR: Final = ", ".join((*sorted(_NEVER), *_TOOLS, "script", "annotation"))
+_UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script", "annotation")
+_MARKS: Final = frozenset({Comment, ProcessingInstruction})
 _HOSTS: Final = frozenset(
     {
         "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
@@ -48,11 +49,9 @@ def drop_unrendered(document: Document) -> Counter[str]:
     TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula.
     """
     counts: Counter[str] = Counter()
-    for kind in ("//comment()", "//processing-instruction()"):
-        for node in list(document.xpath_iter(kind)):
-            if isinstance(node, Node):
-                node.extract()
-    for element in document.select(_SELECTOR):
+    for node in [node for node in document.descendants if type(node) in _MARKS]:
+        node.extract()
+    for element in list(document.iter_elements(_UNRENDERED)):
         tag = element.tag
         if tag == "script":
             if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and _is_formula(element.text, ""):
@@ -70,8 +69,9 @@ def drop_unrendered(document: Document) -> Counter[str]:
     return counts
 
 
-def flatten_shadows(document: Document) -> None:
-    """Put declarative shadow trees where they are shown, their slots filled."""
+def flatten_shadows(document: Document) -> bool:
+    """Put declarative shadow trees where they are shown, their slots filled; return whether there were any."""
+    found = False
     for template in document.select("template[shadowrootmode]"):
         host = template.parent
         if not isinstance(host, Element) or (host.tag not in _HOSTS and "-" not in host.tag):
@@ -80,6 +80,7 @@ def flatten_shadows(document: Document) -> None:
         if shadow is None:
             continue
         template.extract()
+        found = True
         slots: dict[str, Element] = {}
         for slot in shadow.select("slot"):
             slots.setdefault(slot.attr("name") or "", slot)
@@ -96,6 +97,7 @@ def flatten_shadows(document: Document) -> None:
             target.append(node)
         for child in list(shadow.children):
             host.append(child)
+    return found
 
 
 def fill_streamed(document: Document) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.cascade import Styles, read_styles
+from groundwire.reading.cascade import Styles, class_names, read_styles
 from groundwire.reading.colouring import declare_attributes, unreadable
 from groundwire.reading.css import Declaration
 from groundwire.reading.css_values import ratio
@@ -25,7 +25,8 @@ from groundwire.reading.unrendered import drop_unrendered, fill_streamed, flatte
 
 __all__ = ["Removed", "drop_unseen"]
 
-_HINT: Final = re.compile(r"hid|none|reader|only|screen|invis|assist|print")
+_HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
+"""What stands in every one of the names that `_UTILITY` knows."""
 _UTILITY: Final = re.compile(
     r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
@@ -107,11 +108,11 @@ def drop_unseen(document: Document) -> Removed:
     """
     styles = read_styles(document)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
-    flatten_shadows(document)
+    named = class_names(document) if flatten_shadows(document) else styles.named
     if alive:
         fill_streamed(document)
     counts = drop_unrendered(document)
-    reasons = _declare_defaults(document, styles)
+    reasons = _declare_defaults(document, styles, named)
     declare_attributes(document, styles)
     if not len(styles):
         return Removed(counts)
@@ -127,16 +128,14 @@ def drop_unseen(document: Document) -> Removed:
     return Removed(dict(counts), found.revealed)
 
 
-def _declare_defaults(document: Document, styles: Styles) -> dict[Element, str]:
+def _declare_defaults(document: Document, styles: Styles, named: Iterable[str]) -> dict[Element, str]:
     """Declare what attributes and well-known classes hide; return by which of the two, for the counts."""
     none = (Declaration("display", "none", important=False),)
     reasons: dict[Element, str] = {}
     attributes = document.select("[hidden], dialog:not([open]), [popover]")
     styles.declare(attributes, none, layer=-1)
     reasons.update(dict.fromkeys(attributes, "attribute"))
-    values = (value for value in document.xpath_iter("//@class") if isinstance(value, str))
-    names = set(" ".join(values).split())
-    utilities = {name for name in names if _HINT.search(name.lower()) and _UTILITY.fullmatch(name)}
+    utilities = {name for name in _hinted(named) if _UTILITY.fullmatch(name)}
     utilities = {name for name in utilities if not name.lower().startswith("not-")}
     utilities -= styles.classes
     if utilities:
@@ -145,6 +144,16 @@ def _declare_defaults(document: Document, styles: Styles) -> dict[Element, str]:
         styles.declare(hidden, none, layer=-1)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
+
+
+def _hinted(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names in which one of `_HINTS` stands; searching all together is several times faster."""
+    names = list(names)
+    lowered = "\n".join(names).lower()
+    hints = [hint for hint in _HINTS if hint in lowered]
+    for name, small in zip(names, lowered.split("\n"), strict=True) if hints else ():
+        if any(hint in small for hint in hints):
+            yield name
 
 
 def _classes(element: Element) -> list[str]:
@@ -247,13 +256,16 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
     hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
     if body is None or not hides:
         return
+    sizes = {element: len(element.text) for element in _topmost(hides)}
+    if not any(sizes.values()):
+        return
     total = len(body.text)
-    top = [element for element in _topmost(hides) if len(element.text) * 20 > total]
-    lost = sum(len(element.text) for element in top)
+    top = [element for element, size in sizes.items() if size * 20 > total]
+    lost = sum(sizes[element] for element in top)
     for element in top:
         soft = found.whole.get(element, "visibility") in _SOFT
         if (soft and len(top) > 2 and lost * 2 > total) or (
-            len(element.text) * 5 > total and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
+            sizes[element] * 5 > total and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
         ):
             found.whole.pop(element, None)
             found.texts["visibility"].pop(element, None)

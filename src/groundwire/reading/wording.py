@@ -70,44 +70,59 @@ def read_wording(texts: Sequence[str], headings: Sequence[bool], main_heading: s
     since, heading_size = _FAR, 0
     search_sign, search_time, find_digits = _SIGN.search, _TIME.search, _DIGITS.findall
     phrases, openings, endings = lexicon.phrases.get, lexicon.openings.get, lexicon.endings.get
+    ends, starts, cases, digits, signs = found.ends, found.starts, found.cases, found.digits, found.signs
+    sentences, commas, since_heading, heading_sizes = (
+        found.sentences, found.commas, found.since_heading, found.heading_sizes,
+    )  # fmt: skip
+    phrase_codes, first_words, two_words, last_words = (
+        found.phrases, found.first_words, found.two_words, found.last_words,
+    )  # fmt: skip
+    initials: dict[str, int] = {}
     for block, text in enumerate(texts):
         size = len(text)
-        found.ends[block] = _ENDS.get(text[-1], 0)
-        found.starts[block] = _initial(text[0])
+        ends[block] = _ENDS.get(text[-1], 0)
+        initial = initials.get(text[0])
+        if initial is None:
+            initial = initials[text[0]] = _initial(text[0])
+        starts[block] = initial
         if size < _SHORT:
-            found.cases[block] = 1 if text.istitle() else 2 if text.isupper() else 0
+            cases[block] = 1 if text.istitle() else 2 if text.isupper() else 0
             lowered = text.lower()
-            found.phrases[block] = phrases(lowered, NEUTRAL)
+            phrase_codes[block] = phrases(lowered, NEUTRAL)
             before = seen.get(lowered, 0)
             seen[lowered] = before + 1
-            found.repeats[block] = min(4, before)
+            if before:
+                found.repeats[block] = min(4, before)
             if lowered == main_heading:
                 found.same_as_heading[block] = 1
-            found.digits[block] = 200 * len(find_digits(text)) // size
+            if number := len(find_digits(text)):
+                digits[block] = 200 * number // size
+            one, two, end = edges(text, lowered)
         else:
-            found.phrases[block] = NEUTRAL
+            phrase_codes[block] = NEUTRAL
+            one, two, end = edges(text)
         if size > 40:
-            found.sentences[block] = log(text.count(". ") + text.count("? ") + text.count("! ") + text.count("。"))
-            found.commas[block] = log(text.count(",") + text.count("、") + text.count("，"))
+            count = text.count
+            sentences[block] = log(count(". ") + count("? ") + count("! ") + count("。"))
+            commas[block] = log(count(",") + count("、") + count("，"))
         match = search_sign(text, 0, 80)
         if match is not None:
-            sign = found.signs[block] = _SIGNS[match[0]]
+            sign = signs[block] = _SIGNS[match[0]]
             if sign == _MONEY and size < 40:
                 found.money += 1
-        elif found.digits[block] and (match := search_time(text)) is not None:
-            found.signs[block] = _CLOCK if ":" in match[0] else _YEAR
+        elif digits[block] and (match := search_time(text)) is not None:
+            signs[block] = _CLOCK if ":" in match[0] else _YEAR
             if size < 60:
                 found.times += 1
-        one, two, end = edges(text)
-        found.first_words[block] = openings(one, NEUTRAL)
-        found.two_words[block] = openings(two, NEUTRAL)
-        found.last_words[block] = endings(end, NEUTRAL)
+        first_words[block] = openings(one, NEUTRAL)
+        two_words[block] = openings(two, NEUTRAL)
+        last_words[block] = endings(end, NEUTRAL)
         if headings[block]:
             since, heading_size = 0, log(size)
-        else:
+        elif since < _FAR:
             since += 1
-        found.since_heading[block] = min(_FAR, since)
-        found.heading_sizes[block] = heading_size
+        since_heading[block] = since
+        heading_sizes[block] = heading_size
     return found
 
 
