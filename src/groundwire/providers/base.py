@@ -56,6 +56,8 @@ class Capabilities:
     """Whether it can leave things out for decency."""
     guarded: bool = False
     """Whether it connects through our guarded transport, so that every hop is judged at the moment of connecting."""
+    renders: bool = False
+    """Whether it shows a page as a browser does, with what the page's scripts make."""
 
 
 @runtime_checkable
