@@ -95,6 +95,7 @@ class Chromium:
         self._current: _Started | None = None
         self._worn: set[_Started] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._ending: asyncio.Task[None] | None = None
         self._closed = False
 
     @asynccontextmanager
@@ -126,9 +127,11 @@ class Chromium:
             self._later(self._leave(started, context))
 
     async def aclose(self) -> None:
-        """Kill the browser; pages that are open fail. Closing twice is fine."""
+        """End the browser; pages that are open fail. Closing twice is fine, and both wait for the end."""
         self._closed = True
-        await asyncio.shield(self._later(self._end()))
+        if self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._end())
+        await asyncio.shield(self._ending)
 
     @property
     def process(self) -> Browser | None:
@@ -222,10 +225,9 @@ class Chromium:
     async def _end(self) -> None:
         """End the processes, then let the driver go: it would wait for them."""
         await asyncio.gather(*(started.close() for started in (self._current, *self._worn) if started is not None))
-        me = asyncio.current_task()
-        if others := self._tasks - {me}:  # a start, which is better finished than broken off, and pages that close
-            await asyncio.wait(others, timeout=_STOP_TIME)
-        for task in self._tasks - {me}:
+        if self._tasks:  # a start, which is better finished than broken off, and pages that close
+            await asyncio.wait(self._tasks, timeout=_STOP_TIME)
+        for task in self._tasks:
             task.cancel()
         if self._current is not None:
             self._current.kill()

@@ -246,6 +246,8 @@ class BrowserReadProvider:
                     self._judge(rendered.url, target, proxy)
                     return _with_remarks(rendered, proxy)
             except Unreachable as error:
+                if self._closed:
+                    raise Closed(_CLOSED) from error
                 raise self._unreachable(target, str(error), proxy) from error
             except Error as error:
                 raise BrowserGone("the browser has died") from error

@@ -61,6 +61,7 @@ class _Watch:
         self.navigations = 0
         self.dialogs = 0
         self.popups = 0
+        self.busy = False
         self._page = page
         self._closing: set[asyncio.Future[Any]] = set()
         context.on("page", self._popup)
@@ -146,19 +147,19 @@ async def render(
     except Error as error:
         _raise_for(str(error), url, watch)
     until = time.monotonic() + max(0.0, min(settle, deadline.remaining() - spare))
-    await _settle(page, watch, url, until)
+    settled = await _settle(page, watch, url, until)
     html, stopped = await _take(page, session, watch, max_length)
     return Rendered(
         url=page.url,
         html=html[:max_length],
         status=watch.document.status if watch.document else 200,
         headers=watch.document.headers if watch.document else {},
-        warnings=_remarks(watch, stopped=stopped, cut=len(html) >= max_length),
+        warnings=_remarks(watch, settled=settled, stopped=stopped, cut=len(html) >= max_length),
     )
 
 
-async def _settle(page: Page, watch: _Watch, url: str, until: float) -> None:
-    """Wait until a page has filled itself, or the time is up."""
+async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
+    """Wait until a page has filled itself, or the time is up; tell whether it has."""
     from playwright.async_api import Error
 
     while True:
@@ -171,15 +172,18 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> None:
         try:
             async with asyncio.timeout(_LOOK_TIME):
                 watch.settling.saw(Look.of(await page.evaluate(PROBE)), time.monotonic())
+            watch.busy = False
         except TimeoutError:
-            pass  # its scripts are busy
+            watch.busy = True
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error):
                 raise BrowserGone("the browser has died") from error
             # Otherwise it went on to another address meanwhile.
         now = time.monotonic()
-        if watch.settling.done(now) or now >= until:
-            return
+        if watch.settling.done(now):
+            return True
+        if now >= until:
+            return False
         await asyncio.sleep(min(_POLL, until - now))
 
 
@@ -188,9 +192,9 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
     from playwright.async_api import Error
 
     stopped = False
-    for attempt in range(3):
+    for _ in range(3):
         try:
-            if attempt:
+            if watch.busy:
                 stopped = True
                 await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
                 await session.send("Runtime.terminateExecution")
@@ -201,7 +205,7 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
                 node = {"nodeId": root["root"]["nodeId"], "includeShadowDOM": True}
                 return str((await session.send("DOM.getOuterHTML", node))["outerHTML"]), stopped
         except TimeoutError:
-            continue
+            watch.busy = True
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
                 raise BrowserGone("the browser has died") from error
@@ -223,11 +227,11 @@ def _raise_for(text: str, url: str, watch: _Watch) -> None:
     raise Unreachable("ERR_FAILED")
 
 
-def _remarks(watch: _Watch, *, stopped: bool, cut: bool) -> tuple[str, ...]:
+def _remarks(watch: _Watch, *, settled: bool, stopped: bool, cut: bool) -> tuple[str, ...]:
     said = []
     if stopped:
         said.append("the page's scripts did not come to an end and were stopped")
-    elif not watch.settling.finished:
+    elif not settled and not watch.settling.finished:
         said.append("the page was still loading when it was read")
     if watch.dialogs:
         said.append(f"{watch.dialogs} dialogs of the page were dismissed")

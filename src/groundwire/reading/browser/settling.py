@@ -16,15 +16,19 @@ _COUNTED: Final = frozenset({"document", "script", "stylesheet", "fetch", "xhr"}
 
 PROBE: Final = """() => {
   const body = document.body;
-  const text = body ? (body.innerText || "") : "";
+  const nodes = document.getElementsByTagName("*").length;
+  const large = nodes > 20000;
+  const text = body && !large ? (body.innerText || "") : "";
   const seen = element => element.getClientRects().length > 0;
   const busy = '[aria-busy="true"], [role="progressbar"], [class*="skeleton" i], [class*="spinner" i], .loading, .loader';
+  const words = new RegExp("^\\\\s*(loading|please wait|one moment|wird geladen|chargement|cargando|caricamento"
+    + "|carregando|laden|загрузка|ładowanie|読み込み中|加载中|불러오는)|(loading|please wait)\\\\s*([.]{3}|…)", "im");
   return {
     ready: document.readyState,
-    nodes: document.getElementsByTagName("*").length,
-    text: text.length,
-    loading: text.length < 2000 && /^\\s*(loading|please wait|one moment|wird geladen|chargement|cargando|caricamento|laden|загрузка|読み込み中|加载中|불러오는)|(loading|please wait)\\s*(\\.\\.\\.|…)/i.test(text.slice(0, 2000))
-      || [...document.querySelectorAll(busy)].slice(0, 50).some(seen),
+    nodes: nodes,
+    text: large ? nodes : text.length,
+    loading: !large && (text.length < 2000 && words.test(text)
+      || [...document.querySelectorAll(busy)].slice(0, 50).some(seen)),
     scripts: document.scripts.length > 0,
   };
 }"""
