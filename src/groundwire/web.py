@@ -146,7 +146,12 @@ class Web:
             last=ArchiveProvider(self._archive) if self._archive else None,
         )
         self._readers = Readers(
-            cast("list[ReadProvider]", readers), guard=self._transports.guard, policy=policy, observer=observer
+            cast("list[ReadProvider]", readers),
+            guard=self._transports.guard,
+            policy=policy,
+            observer=observer,
+            rendered=settings.read.render,
+            skipped=self.skipped,
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._later = Later()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -26,10 +27,8 @@ class Forbidden:
         self._datagrams = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM)]
         self._datagrams[0].bind(("127.0.0.1", self.port))
         if socket.has_ipv6:
-            try:
+            with suppress(OSError):  # a machine without IPv6
                 self._listening.append(socket.create_server(("::1", self.port), family=socket.AF_INET6))
-            except OSError:
-                pass  # no IPv6 on this machine
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 

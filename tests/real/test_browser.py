@@ -158,7 +158,7 @@ async def test_a_web_socket_fills_a_page(web: Web, site: Application) -> None:
 
         async def play(wire: Any, reply: Reply) -> Any:
             digest = base64.b64encode(hashlib.sha1(key.encode(), usedforsecurity=False).digest()).decode()
-            head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             await wire.raw(f"{head}Sec-WebSocket-Accept: {digest}\r\n\r\n".encode() + bytes([0x81, len(text)]) + text)
             await wire.gone()
 
@@ -200,15 +200,22 @@ async def test_without_the_proxy_the_same_page_reaches_it(site: Application, exe
             assert "SECRET" in await page.inner_text("#out")
             await browser.close()
         seen = b" ".join(place.hits)
-    for way in (b"/img", b"/iframe", b"/beacon", b"/socket", b"/events", b"/worker-fetch", b"/prefetch", b"\x21\x12\xa4\x42"):
+    for way in (
+        b"/img",
+        b"/iframe",
+        b"/beacon",
+        b"/socket",
+        b"/events",
+        b"/worker-fetch",
+        b"/prefetch",
+        b"\x21\x12\xa4\x42",
+    ):
         assert way in seen, way
 
 
 @pytest.mark.req("B3")
 @pytest.mark.parametrize("way", ["302", "302 to a name", *NAVIGATIONS])
-async def test_a_page_that_leads_inside_is_refused(
-    web: Web, site: Application, forbidden: Forbidden, way: str
-) -> None:
+async def test_a_page_that_leads_inside_is_refused(web: Web, site: Application, forbidden: Forbidden, way: str) -> None:
     there = f"http://127.0.0.1:{forbidden.port}/x"
     if way == "302":
         site.pages["/leads"] = Reply.redirect(there)

@@ -16,7 +16,7 @@ from groundwire.reading.worker import Workers, WorkerUnavailable
 
 __all__ = ["Conversion"]
 
-_THREADS: Final = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the event loop
+_THREADS: Final = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the loop
 
 
 class Conversion:

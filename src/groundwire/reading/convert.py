@@ -11,9 +11,11 @@ from typing import Final
 from groundwire.reading.clean import clean, strip_controls
 from groundwire.reading.decode import decode
 from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.hydration import hydrate
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 from groundwire.reading.media import KindName, media_type
-from groundwire.reading.softblock import SoftBlock, page_remarks, soft_block
+from groundwire.reading.shell import is_shell
+from groundwire.reading.softblock import SHELL, SoftBlock, page_remarks, soft_block
 from groundwire.safety.reserved import break_reserved
 
 __all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]
@@ -52,11 +54,13 @@ def convert(body: bytes, content_type: str, url: str, *, headers: Mapping[str, s
     if kind != "html":
         return Converted(extracted=extracted, warnings=decoded.warnings)
     title, content = extracted.title, extracted.content
-    return Converted(
-        extracted=extracted,
-        warnings=decoded.warnings + page_remarks(decoded.text, title=title, content=content),
-        block=soft_block(headers, url, decoded.text, title=title, content=content),
-    )
+    block = soft_block(headers, url, decoded.text, title=title, content=content)
+    if block is None and is_shell(decoded.text, content):
+        block = SHELL
+    if block is not None and block.kind == "script shell" and (found := hydrate(decoded.text, url, extracted)):
+        return Converted(extracted=found, warnings=decoded.warnings)
+    remarks = page_remarks(decoded.text, title=title, content=content)
+    return Converted(extracted=extracted, warnings=decoded.warnings + remarks, block=block)
 
 
 def to_markdown(kind: KindName, text: str, url: str) -> Extracted:

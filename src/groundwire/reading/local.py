@@ -12,6 +12,7 @@ from groundwire.errors import (
     DeadlineExceeded,
     PageBlocked,
     PageEmpty,
+    PageNeedsScripts,
     PageNotFound,
     PageRefused,
     PageUnavailable,
@@ -81,7 +82,8 @@ class LocalReadProvider:
                 "The page came, but turning it into Markdown took too long. Open another page."
             ) from error
         if converted.block is not None:
-            raise PageBlocked(url, str(converted.block), status=reply.status)
+            kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
+            raise kind(url, str(converted.block), status=reply.status)
         if not converted.extracted.content:
             size = f"{len(reply.body):,} bytes of {reply.media_type or 'unknown type'}"
             raise PageEmpty(url, f"The page has no readable text ({size}). It may need a browser; open another page.")

@@ -277,7 +277,8 @@ def _kill(group: int | None) -> None:
 def _why(text: str) -> str:
     """Return what Playwright says of a failed start, in one line that says what to do."""
     if "sandbox" in text.lower() and "No usable sandbox" in text:
-        return 'this machine does not let it lock its pages in; allow user namespaces or set providers.browser.sandbox = "off"'
+        fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
+        return f"this machine does not let it lock its pages in; {fix}"
     if "error while loading shared libraries" in text:
         return "a library that it needs is not installed"
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -22,7 +22,9 @@ HINT: Final = (
 _SHELLS: Final = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _FOLDERS: Final = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
-_NAMES: Final = frozenset({"chrome-headless-shell", "headless_shell", "chrome", "Chromium", "Google Chrome for Testing"})
+_NAMES: Final = frozenset(
+    {"Chromium", "Google Chrome for Testing", "chrome", "chrome-headless-shell", "headless_shell"}
+)
 _APPLICATIONS: Final = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -70,4 +72,6 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
     said = variables.get("PLAYWRIGHT_BROWSERS_PATH", "")
     usual = _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
     root = Path(said or usual).expanduser() / f"{browser.replace('-', '_')}-{revision}"
-    yield from (path for path in sorted(root.glob("**/*")) if path.name in _NAMES and os.access(path, os.X_OK) and path.is_file())
+    for path in sorted(root.glob("**/*")):
+        if path.name in _NAMES and path.is_file() and os.access(path, os.X_OK):
+            yield path

@@ -9,7 +9,9 @@ from typing import Final
 __all__ = ["Asked", "NotUnderstood", "parse_head"]
 
 _CONNECT: Final = re.compile(r"CONNECT ([^\s/?#@]+) HTTP/1\.[01]", re.ASCII)
-_ABSOLUTE: Final = re.compile(r"([A-Z]{3,16}) [hH][tT][tT][pP]://([^\s/?#@]+)(/[^\s#]*|\?[^\s#]*)? HTTP/1\.[01]", re.ASCII)
+_ABSOLUTE: Final = re.compile(
+    r"([A-Z]{3,16}) [hH][tT][tT][pP]://([^\s/?#@]+)(/[^\s#]*|\?[^\s#]*)? HTTP/1\.[01]", re.ASCII
+)
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOP: Final = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"}

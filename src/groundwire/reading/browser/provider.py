@@ -229,9 +229,7 @@ class BrowserReadProvider:
         options = self._options
         if self._closed:
             raise Closed(_CLOSED)
-        async with VettingProxy(
-            self._dialler, max_bytes=options.max_bytes, max_requests=options.max_requests
-        ) as proxy:
+        async with VettingProxy(self._dialler, max_bytes=options.max_bytes, max_requests=options.max_requests) as proxy:
             self._proxies.add(proxy)
             try:
                 async with self._chromium.page(proxy.url, user_agent=options.user_agent) as (context, page):
@@ -273,7 +271,7 @@ class BrowserReadProvider:
         return unreachable(
             target.text,
             code,
-            refused=refused or known in proxy.refused or moved and bool(proxy.refused) and known not in proxy.failed,
+            refused=refused or known in proxy.refused or (moved and known not in proxy.failed and bool(proxy.refused)),
             failed=known in proxy.failed,
             moved=moved or refused,
         )
@@ -302,5 +300,3 @@ def _has_sandbox(chosen: str) -> bool:
     if chosen == "auto":
         return not (hasattr(os, "geteuid") and os.geteuid() == 0)  # Chromium refuses to have one as root
     return chosen == "on"
-
-

@@ -240,5 +240,3 @@ def _remarks(watch: _Watch, *, settled: bool, stopped: bool, cut: bool) -> tuple
     if cut:
         said.append("the page is very large; only its beginning was read")
     return tuple(said)
-
-

@@ -69,9 +69,9 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
     Raises:
         PageBlocked: a wall came in its place. PageEmpty: there is nothing to read on it.
     """
-    if converted.block is not None:
-        raise PageBlocked(url, str(converted.block), status=rendered.status)
-    extracted = converted.extracted
+    block, extracted = converted.block, converted.extracted
+    if block is not None and block.kind != "script shell":  # its scripts have run; what there is now is the page
+        raise PageBlocked(url, str(block), status=rendered.status)
     if not extracted.content:
         raise PageEmpty(
             url,
@@ -95,5 +95,3 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
         content_type=rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower(),
         warnings=tuple(dict.fromkeys(warnings)),
     )
-
-

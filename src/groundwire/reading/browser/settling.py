@@ -20,7 +20,8 @@ PROBE: Final = """() => {
   const large = nodes > 20000;
   const text = body && !large ? (body.innerText || "") : "";
   const seen = element => element.getClientRects().length > 0;
-  const busy = '[aria-busy="true"], [role="progressbar"], [class*="skeleton" i], [class*="spinner" i], .loading, .loader';
+  const busy = '[aria-busy="true"], [role="progressbar"], [class*="skeleton" i], [class*="spinner" i], .loading'
+    + ", .loader";
   const words = new RegExp("^\\\\s*(loading|please wait|one moment|wird geladen|chargement|cargando|caricamento"
     + "|carregando|laden|загрузка|ładowanie|読み込み中|加载中|불러오는)|(loading|please wait)\\\\s*([.]{3}|…)", "im");
   return {
