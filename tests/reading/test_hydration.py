@@ -77,7 +77,7 @@ WAYS = {
         devalued({"data": {"article": ARTICLE}, **CONFIG}), 'type="application/json" id="__NUXT_DATA__"'
     ),
     "__INITIAL_STATE__": f"<script>window.__INITIAL_STATE__ = {TEXT};(function(){{}})()</script>",
-    "__APOLLO_STATE__": f"<script>window['__APOLLO_STATE__']={json.dumps({'Article:7': ARTICLE, 'ROOT': CONFIG})}</script>",
+    "__APOLLO_STATE__": f"<script>window['__APOLLO_STATE__']={json.dumps({'A:7': ARTICLE, 'R': CONFIG})}</script>",
     "__PRELOADED_STATE__": f"<script>self.__PRELOADED_STATE__ = JSON.parse({json.dumps(TEXT)});</script>",
     "__DATA__": "<script>window.__DATA__ = JSON.parse('{}')</script>".format(
         TEXT.replace("\\", "\\\\").replace("'", "\\'").replace("<", "\\x3c")

@@ -15,6 +15,7 @@ from playwright.async_api import async_playwright
 
 from components.application import FILL, PARAGRAPHS, Application, shell
 from components.attacks import NAVIGATIONS, attacking_page, worker_script
+from components.chromium import executable_or_skip, processes, until_gone
 from components.forbidden import Forbidden
 from groundwire import Settings, Web
 from groundwire.errors import (
@@ -28,7 +29,6 @@ from groundwire.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from groundwire.reading.browser.finding import find_chromium
 from groundwire.testing import Fault, Reply, World
 
 Make = Callable[..., Web]
@@ -37,12 +37,7 @@ Make = Callable[..., Web]
 @pytest.fixture(scope="module")
 def executable() -> Path:
     """The browser of this machine."""
-    found = find_chromium()
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no Chromium on this machine, and CI must have one")
-        pytest.skip("there is no Chromium on this machine")
-    return found
+    return executable_or_skip()
 
 
 @pytest.fixture
@@ -87,27 +82,6 @@ def make(world: World, site: Application, executable: Path) -> Make:
 async def web(make: Make) -> AsyncIterator[Web]:
     async with make() as opened:
         yield opened
-
-
-def processes() -> set[int]:
-    """Return the browsers' processes that live; those that wait to be buried do not."""
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            name = (folder / "comm").read_text()
-            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if state not in "ZX" and name.startswith(("chromium", "chrome", "headless_shell")):
-            found.add(int(folder.name))
-    return found
-
-
-async def until_gone(before: set[int]) -> None:
-    """Wait until the browsers that were not there before have ended; the kernel takes a moment for it."""
-    async with asyncio.timeout(5):
-        while processes() - before:
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.req("B2", "Y6")
@@ -214,17 +188,15 @@ async def test_without_the_proxy_the_same_page_reaches_it(site: Application, exe
 
 
 @pytest.mark.req("B3")
-@pytest.mark.parametrize("way", ["302", "302 to a name", *NAVIGATIONS])
-async def test_a_page_that_leads_inside_is_refused(web: Web, site: Application, forbidden: Forbidden, way: str) -> None:
+async def test_a_page_that_leads_inside_is_refused(web: Web, site: Application, forbidden: Forbidden) -> None:
     there = f"http://127.0.0.1:{forbidden.port}/x"
-    if way == "302":
-        site.pages["/leads"] = Reply.redirect(there)
-    elif way == "302 to a name":
-        site.pages["/leads"] = Reply.redirect(there.replace("127.0.0.1", "rebinding.test"))
-    else:
-        site.pages["/leads"] = Reply.html(NAVIGATIONS[way].format(there=there))
-    with pytest.raises(BlockedAddress, match="redirects to an address that is not allowed"):
-        await web.open_page(site.named_url + "/leads")
+    site.pages["/302"] = Reply.redirect(there)
+    site.pages["/name"] = Reply.redirect(there.replace("127.0.0.1", "rebinding.test"))
+    for way, markup in NAVIGATIONS.items():
+        site.pages[f"/{way}"] = Reply.html(markup.format(there=there))
+    for path in ("/302", "/name", *(f"/{way}" for way in NAVIGATIONS)):
+        with pytest.raises(BlockedAddress, match="redirects to an address that is not allowed"):
+            await web.open_page(site.named_url + path)
 
 
 async def test_redirects_are_followed_and_their_end_is_said(web: Web, site: Application) -> None:
@@ -235,59 +207,54 @@ async def test_redirects_are_followed_and_their_end_is_said(web: Web, site: Appl
     assert PARAGRAPHS[0] in page.content
 
 
-@pytest.mark.parametrize("path", ["/server", "/script"])
-async def test_redirects_without_end_are_refused(web: Web, site: Application, path: str) -> None:
+async def test_redirects_without_end_are_refused(web: Web, site: Application) -> None:
     site.pages["/server"] = Reply.redirect("/server")
     site.pages["/script"] = Reply.html("<script>location = '/script?' + Math.random()</script>")
-    with pytest.raises(TooManyRedirects):
-        await web.open_page(site.url + path)
+    for path in ("/server", "/script"):
+        with pytest.raises(TooManyRedirects):
+            await web.open_page(site.url + path)
 
 
-@pytest.mark.parametrize(
-    ("reply", "error"),
-    [
-        (Reply(status=404, body=b"<h1>none</h1>"), PageNotFound),
-        (Reply(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
-        (Reply(fault=Fault.reset()), PageUnavailable),
-        (Reply(fault=Fault.garbage()), PageUnavailable),
-        (Reply(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
-        (
-            Reply(body=b"words", headers={"Content-Disposition": 'attachment; filename="words.txt"'}),
-            UnsupportedContent,
-        ),
-    ],
+NO_PAGES: tuple[tuple[Reply, type[GroundwireError]], ...] = (
+    (Reply(status=404, body=b"<h1>none</h1>"), PageNotFound),
+    (Reply(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
+    (Reply(fault=Fault.reset()), PageUnavailable),
+    (Reply(fault=Fault.garbage()), PageUnavailable),
+    (Reply(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
+    (Reply(body=b"words", headers={"Content-Disposition": 'attachment; filename="words.txt"'}), UnsupportedContent),
 )
-async def test_what_is_no_page_has_its_own_error(
-    web: Web, site: Application, reply: Reply, error: type[GroundwireError]
-) -> None:
-    site.pages["/x"] = reply
-    with pytest.raises(error):
-        await web.open_page(site.url + "/x")
 
 
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("for (;;) alert('again')", "dialogs"),
-        ("onbeforeunload = () => 'stay'; alert('once'); prompt('twice'); setTimeout(fill)", "dialogs"),
-        ("for (;;) {}", "stopped"),
-        ("setInterval(() => { for (;;) {} }, 10)", "stopped"),
-        ("for (let i = 0; i < 20; i++) window.open('/now'); fill()", "pop-ups"),
-        ("setInterval(() => { app.innerHTML += '<p>more and more</p>' }, 1)", ""),
-        ("(function again() { Promise.resolve().then(again) })()", "stopped"),
-    ],
-)
-async def test_a_page_that_will_not_end_is_read_as_far_as_it_is(
-    make: Make, site: Application, script: str, said: str
-) -> None:
+async def test_what_is_no_page_has_its_own_error(web: Web, site: Application) -> None:
+    for reply, error in NO_PAGES:
+        site.pages["/x"] = reply
+        with pytest.raises(error):
+            await web.open_page(site.url + "/x")
+
+
+ENDLESS = {
+    "for (;;) alert('again')": "dialogs",
+    "onbeforeunload = () => 'stay'; alert('once'); prompt('twice'); setTimeout(fill)": "dialogs",
+    "for (;;) {}": "stopped",
+    "setInterval(() => { for (;;) {} }, 10)": "stopped",
+    "for (let i = 0; i < 20; i++) window.open('/now'); fill()": "pop-ups",
+    "setInterval(() => { app.innerHTML += '<p>more and more</p>' }, 1)": "",
+    "(function again() { Promise.resolve().then(again) })()": "stopped",
+}
+
+
+@pytest.mark.req("B2")
+async def test_pages_that_will_not_end_are_read_as_far_as_they_are(make: Make, site: Application) -> None:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
-    site.pages["/endless"] = Reply.html(shell(f"{FILL}\n{script}", body=f"<main>{text}</main>"))
-    async with make(settle=1.5) as web:
-        began = time.perf_counter()
-        page = await web.open_page(site.url + "/endless", timeout=10)
-        assert time.perf_counter() - began < 9
-        assert PARAGRAPHS[0] in page.content
-        assert said in " ".join(page.warnings)
+    async with make(settle=1.0, pages_at_once=3) as web:
+
+        async def read(number: int, script: str, said: str) -> None:
+            site.pages[f"/{number}"] = Reply.html(shell(f"{FILL}\n{script}", body=f"<main>{text}</main>"))
+            page = await web.open_page(f"{site.url}/{number}", timeout=20)
+            assert PARAGRAPHS[0] in page.content, script
+            assert said in " ".join(page.warnings), script
+
+        await asyncio.gather(*(read(number, *one) for number, one in enumerate(ENDLESS.items())))
         assert PARAGRAPHS[0] in (await web.open_page(site.url + "/now")).content
 
 
@@ -311,11 +278,10 @@ async def test_a_page_that_never_stops_coming_is_read_at_the_end_of_the_patience
 async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
     site.pages["/huge"] = Reply.html(
         shell(
-            "let s = ''; for (let i = 0; i < 300000; i++) s += '<p>' + i + ' of many <b>lines</b></p>';"
-            "app.innerHTML = s"
+            "let s = ''; for (let i = 0; i < 60000; i++) s += '<p>' + i + ' of many <b>lines</b></p>';app.innerHTML = s"
         )
     )
-    async with make() as web:
+    async with make(settle=1.5) as web:
         page = await web.open_page(site.url + "/huge", timeout=30)
     assert page.truncated
     assert "0 of many" in page.content

@@ -72,7 +72,8 @@ _BLOCKS: Final = {
     "paragraph": "p", "p": "p", "unstyled": "p", "text-block": "p", "blockquote": "blockquote", "quote": "blockquote",
     "list-item": "li", "list_item": "li", "listitem": "li", "li": "li", "unordered-list-item": "li",
     "ordered-list-item": "li", "code": "pre", "code_block": "pre", "code-block": "pre", "codeblock": "pre",
-    "pre": "pre", "heading": "h2", "header": "h2", "heading-1": "h2", "heading-2": "h2", "heading-3": "h3", "heading-4": "h4",
+    "pre": "pre", "heading": "h2",
+    "header": "h2", "heading-1": "h2", "heading-2": "h2", "heading-3": "h3", "heading-4": "h4",
     "header-one": "h2", "header-two": "h2", "header-three": "h3", "h1": "h2", "h2": "h2", "h3": "h3", "h4": "h4",
     "block": "p",
 }  # fmt: skip

@@ -173,8 +173,11 @@ class Chromium:
             except TimeoutError as error:
                 raise NoBrowser(f"it was not ready after {_START_TIME:g} seconds") from error
             finally:
-                if self._closed and self._current is not None:
-                    self._current.kill()
+                self._end_if_closed()
+
+    def _end_if_closed(self) -> None:
+        if self._closed and self._current is not None:
+            self._current.kill()
 
     async def _start(self) -> _Started:
         from playwright.async_api import Error, async_playwright

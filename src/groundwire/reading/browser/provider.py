@@ -13,12 +13,10 @@ from pydantic import Field
 from groundwire.cassette import Answer, CallFailed, Cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import (
-    BlockedAddress,
     Closed,
     ConfigurationError,
     DeadlineExceeded,
     GroundwireError,
-    InvalidRequest,
     NotConfigured,
     PageUnavailable,
     ProviderUnavailable,
@@ -28,9 +26,10 @@ from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.browser.chromium import Chromium, NoBrowser
 from groundwire.reading.browser.dial import Dialler
 from groundwire.reading.browser.finding import HINT, find_chromium, has_playwright
+from groundwire.reading.browser.judging import judge_landing, why_not, with_remarks
 from groundwire.reading.browser.proxy import VettingProxy
 from groundwire.reading.browser.rendering import BrowserGone, Rendered, Unreachable, render
-from groundwire.reading.browser.results import raise_for_rendered, rendered_result, unreachable
+from groundwire.reading.browser.results import raise_for_rendered, rendered_result
 from groundwire.reading.conversion import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
@@ -241,59 +240,16 @@ class BrowserReadProvider:
                         settle=options.settle,
                         max_length=self._max_length,
                     )
-                    self._judge(rendered.url, target, proxy)
-                    return _with_remarks(rendered, proxy)
+                    judge_landing(self._guard, target, rendered.url, proxy)
+                    return with_remarks(rendered, proxy)
             except Unreachable as error:
                 if self._closed:
                     raise Closed(_CLOSED) from error
-                raise self._unreachable(target, str(error), proxy) from error
+                raise why_not(target, str(error), proxy) from error
             except Error as error:
                 raise BrowserGone("the browser has died") from error
             finally:
                 self._proxies.discard(proxy)
-
-    def _judge(self, final: str, target: WebUrl, proxy: VettingProxy) -> None:
-        """Raise for a page that ended where it may not, or nowhere."""
-        try:
-            landed = self._guard.admit(final)
-        except (BlockedAddress, InvalidRequest) as error:
-            raise self._unreachable(target, "ERR_FAILED", proxy, refused=True) from error
-        place = _authority(landed)
-        if place in proxy.refused or place in proxy.failed:
-            raise self._unreachable(target, "ERR_TUNNEL", proxy, place=place)
-
-    def _unreachable(
-        self, target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = False, place: str = ""
-    ) -> Exception:
-        start = _authority(target)
-        known = place or start
-        moved = known != start or (start not in proxy.refused and bool(proxy.refused))
-        return unreachable(
-            target.text,
-            code,
-            refused=refused or known in proxy.refused or (moved and known not in proxy.failed and bool(proxy.refused)),
-            failed=known in proxy.failed,
-            moved=moved or refused,
-        )
-
-
-def _authority(url: WebUrl) -> str:
-    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"
-
-
-def _with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
-    said = list(rendered.warnings)
-    if proxy.refused:
-        said.append(f"the page wanted to reach {proxy.refused.total()} addresses that are not allowed")
-    if proxy.exhausted:
-        said.append("the page loads more than a page may; the rest was not loaded")
-    return Rendered(
-        url=rendered.url,
-        html=rendered.html,
-        status=rendered.status,
-        headers=rendered.headers,
-        warnings=tuple(said),
-    )
 
 
 def _has_sandbox(chosen: str) -> bool:

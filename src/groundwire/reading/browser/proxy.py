@@ -160,8 +160,8 @@ class VettingProxy:
                 left -= len(piece)
                 sink.write(piece)
                 await sink.drain()
-            if not asked.tunnel:
-                await source.read(1)  # the end of the connection; what is sent beside one request is for nobody
+            while not asked.tunnel and await source.read(_PIECE):
+                pass  # what is sent beside one request is for nobody
             sink.transport.abort()
         except OSError:
             sink.transport.abort()
