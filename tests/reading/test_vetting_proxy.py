@@ -70,7 +70,9 @@ async def test_a_tunnel_is_carried_and_a_body_too(site: Application) -> None:
         inside = get(f"{site.url}/api/data", "Connection: close").replace(site.url.encode(), b"", 1)
         answer = await asked(proxy, f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode() + inside)
         assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200")
-        body = b"POST http://%s/x HTTP/1.1\r\nContent-Length: 5\r\n\r\nwordsGET http://other/ HTTP/1.1\r\n\r\n"
+        body = (
+            b"POST http://%s/x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nwordsGET http://other/ HTTP/1.1\r\n\r\n"
+        )
         await asked(proxy, body % place.encode())
     assert [request.body for request in site.requests] == [b"", b"words"]
 

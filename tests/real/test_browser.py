@@ -278,7 +278,7 @@ async def test_a_page_that_never_stops_coming_is_read_at_the_end_of_the_patience
 async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
     site.pages["/huge"] = Reply.html(
         shell(
-            "let s = ''; for (let i = 0; i < 60000; i++) s += '<p>' + i + ' of many <b>lines</b></p>';app.innerHTML = s"
+            "let s = ''; for (let i = 0; i < 40000; i++) s += '<p>' + i + ' of many <b>lines</b></p>';app.innerHTML = s"
         )
     )
     async with make(settle=1.5) as web:
@@ -303,14 +303,14 @@ async def test_bytes_and_requests_are_bounded(make: Make, site: Application) -> 
 
 
 @pytest.mark.req("B2")
-@pytest.mark.parametrize("seconds", [0.3, 1.0])
-async def test_the_deadline_holds(web: Web, site: Application, seconds: float) -> None:
+async def test_the_deadline_holds(web: Web, site: Application) -> None:
     await web.open_page(site.url + "/now")
     site.pages["/silent"] = Reply(fault=Fault.hang())
-    began = time.perf_counter()
-    with pytest.raises(DeadlineExceeded):
-        await web.open_page(site.url + "/silent", timeout=seconds)
-    assert time.perf_counter() - began < seconds + 0.25
+    for seconds in (0.2, 0.5, 1.0):
+        began = time.perf_counter()
+        with pytest.raises(DeadlineExceeded):
+            await web.open_page(site.url + "/silent", timeout=seconds)
+        assert time.perf_counter() - began < seconds + 0.25
 
 
 async def test_ten_pages_at_once(web: Web, site: Application) -> None:
