@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -24,7 +24,7 @@ class Shows:
     """A reader that runs scripts."""
 
     name = "shows"
-    capabilities: ClassVar[Capabilities] = Capabilities(read=True, renders=True, guarded=True)
+    capabilities = Capabilities(read=True, renders=True, guarded=True)
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         return ReadResult(url=url, title="Shown", content="What the scripts have made.", success=True)

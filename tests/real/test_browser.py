@@ -95,6 +95,12 @@ async def test_a_page_that_fills_itself_is_read(web: Web, site: Application, pat
     assert page.warnings == ()
 
 
+async def test_a_timer_is_waited_for_behind_menus_that_have_text(web: Web, site: Application) -> None:
+    menus = "<nav>" + "".join(f"<a href='/{number}'>Menu item {number}</a> " for number in range(40)) + "</nav>"
+    site.pages["/menus"] = Reply.html(shell(f"app.textContent = ''; {FILL} setTimeout(fill, 300)", body=menus))
+    assert PARAGRAPHS[1] in (await web.open_page(site.url + "/menus")).content
+
+
 @pytest.mark.req("B2")
 async def test_what_the_local_reader_cannot_read_goes_to_the_browser(make: Make, site: Application) -> None:
     async with make(readers=("local", "browser")) as web:

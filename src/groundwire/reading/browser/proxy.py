@@ -53,6 +53,8 @@ class VettingProxy:
         self._max_requests = max_requests
         self._idle = idle
         self._server: asyncio.Server | None = None
+        self._port = 0
+        self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._asked = 0
         self.refused: Counter[str] = Counter()
@@ -67,18 +69,14 @@ class VettingProxy:
         Raises:
             RuntimeError: it has not been started.
         """
-        return f"http://127.0.0.1:{self._port}"
-
-    @property
-    def _port(self) -> int:
-        if self._server is None or not self._server.sockets:
+        if not self._port:
             raise RuntimeError("The proxy does not run.")
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
+        return f"http://127.0.0.1:{self._port}"
 
     async def start(self) -> None:
         """Begin to listen."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_HEAD)
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def __aenter__(self) -> VettingProxy:
         await self.start()
@@ -89,6 +87,7 @@ class VettingProxy:
 
     def close(self) -> None:
         """End all connections at once; nothing is accepted any more. Closing twice is fine."""
+        self._closed = True
         if self._server is not None:
             self._server.close()
         for task in self._tasks:
@@ -96,7 +95,8 @@ class VettingProxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None:
+        if task is None or self._closed:  # accepted just before the end
+            writer.transport.abort()
             return
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
-from groundwire.reading.browser.settling import PROBE, Look, Settling
+from groundwire.reading.browser.settling import PROBE, TIMERS, Look, Settling
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request, Response
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BrowserGone", "Rendered", "Unreachable", "render"]
 
 MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, of the server's or of scripts, as for our own fetches
-_POLL: Final = 0.05  # seconds between two looks
+_POLL: Final = 0.03  # seconds between two looks
 _LOOK_TIME: Final = 0.5  # seconds for a look; a page that does not answer in that time is busy
 _TAKE_TIME: Final = 2.0  # seconds for the markup of a page that is busy; then its scripts are stopped
 _MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the markup is taken
@@ -142,6 +142,7 @@ async def render(
     watch = _Watch(context, page)
     spare = min(1.5, deadline.remaining() / 4)
     session = await context.new_cdp_session(page)
+    await page.add_init_script(TIMERS)
     try:
         await page.goto(url, wait_until="commit", timeout=deadline.remaining() * 1_000)
     except Error as error:

@@ -5,14 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["PROBE", "Look", "Settling"]
+__all__ = ["PROBE", "TIMERS", "Look", "Settling"]
 
+IDLE: Final = 0.1  # seconds without a change for a page with text that has set no timer and asked for nothing
 QUIET: Final = 0.4  # seconds without a change after which a page with text is taken to be done
 PATIENCE: Final = 1.5  # the same for a page that has nothing to read yet, or says that it is loading
 LONG: Final = 3.0  # seconds after which a request is no longer waited for: it stays open by intent
 FILLED: Final = 200  # characters; a page with fewer may still be about to fill itself
 _COUNTED: Final = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
 """The kinds of requests whose answers may bring text."""
+
+TIMERS: Final = """(() => {
+  const waiting = new Map();
+  let depth = 0;
+  const far = 4, long = 2000;
+  setTimeout = new Proxy(setTimeout, { apply(target, self, given) {
+    const [run, delay] = given, mine = depth + 1;
+    if (typeof run !== "function" || delay > long || mine > far) return Reflect.apply(target, self, given);
+    const id = Reflect.apply(target, self, [function (...rest) {
+      waiting.delete(id);
+      const before = depth;
+      depth = mine;
+      try { return run.apply(this, rest) } finally { depth = before }
+    }, ...given.slice(1)]);
+    waiting.set(id, true);
+    return id;
+  } });
+  clearTimeout = new Proxy(clearTimeout, { apply(target, self, given) {
+    waiting.delete(given[0]);
+    return Reflect.apply(target, self, given);
+  } });
+  Object.defineProperty(window, Symbol.for("waiting timers"), { value: () => waiting.size });
+})()"""
+"""Counts the timers that are soon to ring, before anything of the page runs; those that set themselves anew again and
+again are left out after a few times."""
 
 PROBE: Final = """() => {
   const body = document.body;
@@ -31,6 +57,7 @@ PROBE: Final = """() => {
     loading: !large && (text.length < 2000 && words.test(text)
       || [...document.querySelectorAll(busy)].slice(0, 50).some(seen)),
     scripts: document.scripts.length > 0,
+    timers: window[Symbol.for("waiting timers")]?.() ?? 1,
   };
 }"""
 """What is asked of a page again and again; what it answers decides how long it is waited for and nothing else."""
@@ -50,6 +77,8 @@ class Look:
     """Whether it says or shows that it is loading."""
     scripts: bool = True
     """Whether it has scripts."""
+    timers: bool = True
+    """Whether timers of it are soon to ring."""
 
     @classmethod
     def of(cls, told: Any) -> Look:
@@ -63,6 +92,7 @@ class Look:
             text=int(text) if isinstance(text, (int, float)) and text == text and abs(text) < 1e12 else 0,
             loading=told.get("loading") is True,
             scripts=told.get("scripts") is not False,
+            timers=told.get("timers") != 0,
         )
 
 
@@ -105,8 +135,10 @@ class Settling:
             return False
         if not look.scripts and look.ready == "complete":
             return True
-        filled = look.text >= FILLED and not look.loading
-        return now - self.changed >= (QUIET if filled else PATIENCE)
+        if look.text < FILLED or look.loading:
+            return now - self.changed >= PATIENCE
+        idle = look.ready == "complete" and not look.timers and not self._pending
+        return now - self.changed >= (IDLE if idle else QUIET)
 
     @property
     def finished(self) -> bool:
