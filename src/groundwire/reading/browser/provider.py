@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, Self
 
@@ -36,6 +38,7 @@ from groundwire.safety.urls import WebUrl
 
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
 
+_PLAYWRIGHT = "playwright.async_api"
 _TIMEOUT = 20.0  # seconds, when nobody gives a deadline
 _TRIES = 2  # a browser that dies is replaced once within a call
 _CLOSED = "This Web was closed; make a new one."
@@ -223,6 +226,8 @@ class BrowserReadProvider:
 
     async def _shown(self, target: WebUrl, deadline: Deadline) -> Rendered:
         """Show a page once."""
+        if _PLAYWRIGHT not in sys.modules:  # importing it takes a third of a second, in which the loop must go on
+            await asyncio.to_thread(import_module, _PLAYWRIGHT)
         from playwright.async_api import Error
 
         options = self._options
