@@ -262,3 +262,23 @@ def test_any_data_can_be_looked_through(value: Any) -> None:
 @given(st.text(max_size=300))
 def test_any_script_can_be_looked_through(text: str) -> None:
     read(page(f"<script>window.state = {text}</script>"))
+
+
+HOSTILE = {
+    "assignments": page(f"<script>{'window.aaa = {undefined, ' * 60_000}</script>"),
+    "texts": page("<script>" + 'window.aaa = ["' * 100_000 + "</script>"),
+    "roots": page("", root="<div id=app>" * 100_000),
+    "depth": page(f'<script type="application/json">{chr(123) + chr(34) + "a" + chr(34) + ":"}</script>' * 20_000),
+    "tags": page(script({"body": "<p " * 300_000})),
+    "pointers": page(
+        script([[place + 1] * 8 for place in range(3_000)] + ["x"], 'type="application/json" id="__NUXT_DATA__"')
+    ),
+}
+
+
+@pytest.mark.req("B2")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_data_take_no_long_time(name: str) -> None:
+    """Each would take minutes if some step were quadratic; the time limit of tests is seconds."""
+    block = read(HOSTILE[name]).block
+    assert block is not None

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from groundwire.reading.bounds import fit, trim
 from groundwire.reading.clean import clean, strip_controls
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.hygiene import clean_text, hygiene_warnings
@@ -196,7 +197,8 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
 
     best: list[tuple[str, str]] = []
     source, most = "", _MIN_WORDS - 1
-    document = parse_page(strip_controls(markup))
+    document = parse_page(fit(strip_controls(markup))[0])
+    trim(document)
     for island in islands(document):
         found = pieces(island.value)
         words = sum(word_count(_stripped(text)) for _, text in found)
@@ -205,7 +207,8 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
     if not best:
         return None
     base = document.base_url(url)
-    made = parse_page(_as_html(best))
+    made = parse_page(fit(strip_controls(_as_html(best)))[0])
+    trim(made)
     removed = drop_unseen(made)
     body = made.find("body")
     if body is None:

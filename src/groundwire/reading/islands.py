@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
@@ -18,6 +19,8 @@ __all__ = ["Island", "islands"]
 
 _MAX_LENGTH: Final = 8_000_000  # characters of all data together
 _MAX_ISLANDS: Final = 60
+_MAX_TRIES: Final = 100  # assignments of one script that are looked at
+_MAX_MENDS: Final = 3  # of them, those that are mended; each time the rest of the script is gone through
 _MAX_NODES: Final = 200_000  # values of one unfolded list
 _JSON: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _PROGRAM: Final = re.compile(r"(?:(?:text|application)/(?:x-)?(?:java|ecma)script|module)?", re.IGNORECASE)
@@ -83,8 +86,8 @@ def _of_attributes(element: Element) -> Iterator[Island]:
 
 def _assigned(text: str) -> Iterator[Island]:
     """Yield what a script assigns to variables, where it is JSON, or a text that holds JSON."""
-    end = 0
-    for match in _ASSIGNED.finditer(text):
+    end, mends = 0, _MAX_MENDS
+    for match in islice(_ASSIGNED.finditer(text), _MAX_TRIES):
         start = match.end()
         if start < end:
             continue  # inside of what was read already
@@ -95,7 +98,8 @@ def _assigned(text: str) -> Iterator[Island]:
             said = _unquoted(quoted[1] if quoted[2] is None else quoted[2][1:-1])
             value, end = _loaded(unquote(said) if match[3] else said), quoted.end()
         else:
-            value, end = _decoded(text, start)
+            value, end = _decoded(text, start, mend=mends > 0)
+            mends -= value is None
         if isinstance(value, (dict, list)):
             yield Island(match[1], value)
 
@@ -105,11 +109,17 @@ def _loaded(text: str) -> object:
     return value
 
 
-def _decoded(text: str, start: int) -> tuple[object, int]:
-    """Return the JSON that begins at `start`, and where it ends; None when it is none."""
+def _decoded(text: str, start: int, *, mend: bool = True) -> tuple[object, int]:
+    """Return the JSON that begins at `start`, and where it ends; None when it is none.
+
+    Args:
+        text: Where it stands.
+        start: Where it begins.
+        mend: Whether `undefined`, which JSON does not know, is read as null.
+    """
     with suppress(ValueError, RecursionError):
         return _DECODER.raw_decode(text, start)
-    if "undefined" in text or "void 0" in text:
+    if mend and ("undefined" in text or "void 0" in text):
         with suppress(ValueError, RecursionError):
             return _DECODER.raw_decode(_UNDEFINED.sub("null", text[start:]))[0], start + 1
     return None, start

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from turbohtml import Document, Element, Text
 
+from groundwire.reading.bounds import fit, trim
+from groundwire.reading.clean import strip_controls
 from groundwire.reading.mend import parse_page
 from groundwire.reading.walls import JAVASCRIPT
 
@@ -34,6 +37,7 @@ _WIDE: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af
 _SHOWS: Final = "img, picture, svg, canvas, video, audio, iframe, object, embed, table, input, form, frameset"
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head"})
 _DATA: Final = re.compile(r"json|text/(?:template|html|x-)|importmap|speculationrules", re.IGNORECASE)
+_MAX_ROOTS: Final = 20  # a page has one, or a few
 _MIN_SCRIPT: Final = 100  # characters; a shorter one in the page counts visitors rather than draws it
 
 
@@ -52,7 +56,8 @@ def is_shell(markup: str, content: str) -> bool:
     words = word_count(content)
     if words > FEW or "<script" not in markup.lower():
         return False
-    document = parse_page(markup)
+    document = parse_page(fit(strip_controls(markup))[0])
+    trim(document)
     if not _has_program(document):
         return False
     pleads = any(JAVASCRIPT.search(element.text[:2_000]) for element in document.find_all("noscript"))
@@ -76,9 +81,8 @@ def _has_program(document: Document) -> bool:
 
 def _has_empty_root(document: Document) -> bool:
     """Tell whether a page has an element that a script is to fill, with nothing in it but the word that it loads."""
-    return any(
-        _is_root(element) and _is_empty(element) for element in document.descendants if isinstance(element, Element)
-    )
+    roots = (element for element in document.descendants if isinstance(element, Element) and _is_root(element))
+    return any(_is_empty(element) for element in islice(roots, _MAX_ROOTS))
 
 
 def _is_root(element: Element) -> bool:
