@@ -267,7 +267,7 @@ def test_any_script_can_be_looked_through(text: str) -> None:
 HOSTILE = {
     "assignments": page(f"<script>{'window.aaa = {undefined, ' * 60_000}</script>"),
     "texts": page("<script>" + 'window.aaa = ["' * 100_000 + "</script>"),
-    "roots": page("", root="<div id=app>" * 100_000),
+    "roots": page("", root="<div id=app>" * 100_000, head='<script src="/a.js"></script>'),
     "depth": page(f'<script type="application/json">{chr(123) + chr(34) + "a" + chr(34) + ":"}</script>' * 20_000),
     "tags": page(script({"body": "<p " * 300_000})),
     "pointers": page(
