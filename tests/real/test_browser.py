@@ -373,6 +373,35 @@ async def test_nothing_is_left_of_a_browser(make: Make, site: Application, way: 
     await until_gone(before)
 
 
+@pytest.mark.req("B12")
+async def test_what_was_shown_can_be_replayed_without_a_browser(
+    site: Application, executable: Path, tmp_path: Path
+) -> None:
+    def settings(**browser: str) -> Settings:
+        return Settings.model_validate(
+            {
+                "search": {"providers": ("duckduckgo",)},
+                "read": {"providers": ("local", "browser")},
+                "policy": {"allow_origins": (site.url,)},
+                "providers": {"browser": browser},
+            }
+        )
+
+    file = tmp_path / "pages.jsonl"
+    async with Web(settings(executable=str(executable)), record=file) as web:
+        recorded = await web.open_page(site.url + "/late")
+    site.forget()
+    before = processes()
+    async with Web(settings(), replay=file) as web:
+        replayed = await web.open_page(site.url + "/late")
+        with pytest.raises(PageUnavailable, match="not in the cassette"):
+            await web.open_page(site.url + "/now")
+        assert processes() == before
+    assert (replayed.reader, replayed.content, replayed.final_url) == ("browser", recorded.content, recorded.final_url)
+    assert PARAGRAPHS[0] in replayed.content
+    assert site.requests == []
+
+
 async def test_a_web_that_reads_nothing_starts_no_browser(make: Make, site: Application) -> None:
     before = processes()
     async with make():
