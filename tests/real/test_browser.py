@@ -124,7 +124,10 @@ async def test_shadow_trees_frames_of_scripts_and_sockets_are_shown(web: Web, si
     site.pages["/streamed"] = Reply.html(
         shell("new EventSource('/events').onmessage = e => { app.innerHTML = '<p>' + e.data + '</p>' }")
     )
+    site.pages["/inside"] = Reply.html(f"<title>Inside</title><body><p>{words}</p></body>")
+    site.pages["/framed"] = Reply.html(shell("app.innerHTML = '<iframe src=/inside></iframe>'", title="Outside"))
     assert PARAGRAPHS[2] in (await web.open_page(site.url + "/shadow")).content
+    assert PARAGRAPHS[0] in (await web.open_page(site.url + "/framed")).content
     assert PARAGRAPHS[1] in (await web.open_page(site.url + "/streamed")).content
 
 

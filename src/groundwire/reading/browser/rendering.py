@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
-from groundwire.reading.browser.settling import PROBE, TIMERS, Look, Settling
+from groundwire.reading.browser.settling import FILLED, PROBE, TIMERS, Look, Settling
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request, Response
@@ -23,6 +23,8 @@ _POLL: Final = 0.03  # seconds between two looks
 _LOOK_TIME: Final = 0.5  # seconds for a look; a page that does not answer in that time is busy
 _TAKE_TIME: Final = 2.0  # seconds for the markup of a page that is busy; then its scripts are stopped
 _MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the markup is taken
+_MAX_FRAMES: Final = 5
+_FRAME: Final = "size => [origin, document.body ? document.body.innerHTML.slice(0, size) : '']"
 _TAKE_PART: Final = "size => document.documentElement.outerHTML.slice(0, size)"
 
 
@@ -150,6 +152,8 @@ async def render(
     until = time.monotonic() + max(0.0, min(settle, deadline.remaining() - spare))
     settled = await _settle(page, watch, url, until)
     html, stopped = await _take(page, session, watch, max_length)
+    if watch.settling.look.text < FILLED and not stopped:
+        html += await _frames(page, max_length)
     return Rendered(
         url=page.url,
         html=html[:max_length],
@@ -211,6 +215,21 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
                 raise BrowserGone("the browser has died") from error
     raise PageUnavailable(page.url, "The page's scripts do not let go of it. Open another page.")
+
+
+async def _frames(page: Page, max_length: int) -> str:
+    """Return what stands in the frames of a page with next to no text of its own, those of its origin."""
+    from playwright.async_api import Error
+
+    parts = []
+    with suppress(Error, TimeoutError):
+        async with asyncio.timeout(_LOOK_TIME):
+            origin = await page.evaluate("() => origin")
+            for frame in page.main_frame.child_frames[:_MAX_FRAMES]:
+                told = await frame.evaluate(_FRAME, max_length)
+                if isinstance(told, list) and len(told) == 2 and told[0] == origin:
+                    parts.append(f"<section>{told[1]}</section>")
+    return "".join(parts)
 
 
 def _raise_for(text: str, url: str, watch: _Watch) -> None:
