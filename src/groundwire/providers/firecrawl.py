@@ -67,6 +67,7 @@ class FirecrawlProvider(ApiProvider):
     capabilities = Capabilities(
         search=True,
         read=True,
+        renders=True,
         max_results=_MOST_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         dates=True,

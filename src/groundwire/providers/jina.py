@@ -73,7 +73,7 @@ class JinaReadProvider(ApiProvider):
     key_variables = ("JINA_API_KEY",)
     key_needed = False
     Options = JinaOptions
-    capabilities = Capabilities(read=True)
+    capabilities = Capabilities(read=True, renders=True)
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page; see `ReadProvider.read_url`.

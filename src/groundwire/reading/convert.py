@@ -17,10 +17,12 @@ from groundwire.reading.documents.notebook import read_notebook
 from groundwire.reading.documents.unreadable import Unreadable, UnreadableDocument
 from groundwire.reading.escaping import fence
 from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.hydration import hydrate
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 from groundwire.reading.kinds import KindName, language_of
 from groundwire.reading.media import media_type
-from groundwire.reading.softblock import SoftBlock, page_remarks, soft_block
+from groundwire.reading.shell import is_shell
+from groundwire.reading.softblock import SHELL, SoftBlock, page_remarks, soft_block
 from groundwire.safety.reserved import break_reserved
 
 __all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]
@@ -71,11 +73,13 @@ def convert(
     if kind != "html":
         return Converted(extracted=extracted, warnings=warnings)
     title, content = extracted.title, extracted.content
-    return Converted(
-        extracted=extracted,
-        warnings=warnings + page_remarks(decoded.text, title=title, content=content),
-        block=soft_block(headers, url, decoded.text, title=title, content=content),
-    )
+    block = soft_block(headers, url, decoded.text, title=title, content=content)
+    if block is None and is_shell(decoded.text, content):
+        block = SHELL
+    if block is not None and block.kind == "script shell" and (found := hydrate(decoded.text, url, extracted)):
+        return Converted(extracted=found, warnings=warnings)
+    warnings += page_remarks(decoded.text, title=title, content=content)
+    return Converted(extracted=extracted, warnings=warnings, block=block)
 
 
 def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> Extracted:

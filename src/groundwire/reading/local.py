@@ -13,6 +13,7 @@ from groundwire.errors import (
     PageBlocked,
     PageEmpty,
     PageError,
+    PageNeedsScripts,
     PageNotFound,
     PageRefused,
     PageTooLarge,
@@ -126,7 +127,8 @@ class LocalReadProvider:
                 "The page came, but turning it into Markdown took too long. Open another page."
             ) from error
         if converted.block is not None:
-            raise PageBlocked(url, str(converted.block), status=reply.status)
+            kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
+            raise kind(url, str(converted.block), status=reply.status)
         if converted.unreadable is not None:
             raise _unreadable(url, converted.unreadable, reply.status)
         if not converted.extracted.content:

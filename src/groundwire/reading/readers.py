@@ -17,6 +17,7 @@ from groundwire.errors import (
     GroundwireError,
     InvalidRequest,
     PageBlocked,
+    PageNeedsScripts,
     PageNotFound,
     PagePaced,
     PageRefused,
@@ -42,6 +43,10 @@ _logger = logging.getLogger(__name__)
 
 _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
+_NO_BROWSER = (
+    'No reader here runs scripts. The operator can add one to the setting read.providers: "browser" '
+    '(pip install "groundwire[browser]"), "crawl4ai", or a service such as "jina". Open another page.'
+)
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
 
 
@@ -72,6 +77,8 @@ class Readers:
         policy: The operator's domain lists; a page that redirects off them is refused.
         observer: Is told when a reader starts and ends.
         gate: Says whether a page may be read at all, before a reader that connects by itself sees its address.
+        rendered: Domains whose pages go to the readers that run scripts first.
+        skipped: Why readers of the settings are not used, a sentence each.
     """
 
     def __init__(
@@ -82,8 +89,12 @@ class Readers:
         policy: DomainPolicy,
         observer: Observer | None = None,
         gate: Gate | None = None,
+        rendered: Sequence[str] = (),
+        skipped: Sequence[str] = (),
     ) -> None:
         self._readers = tuple(readers)
+        self._rendered = DomainPolicy(tuple(rendered), ()) if rendered else None
+        self._skipped = tuple(skipped)
         self._guard = guard
         self._policy = policy
         self._observer = observer
@@ -111,15 +122,31 @@ class Readers:
             other reader could mend.
         """
         call = _Call(url, deadline, attempts, known)
-        for reader in self._readers[:-1]:
+        *others, last = self._order(url)
+        for reader in others:
             try:
                 return self._page(call, await self._observed(reader, call), reader)
             except _FINAL:
                 raise
             except GroundwireError:
                 continue
-        reader = self._readers[-1]
-        return self._page(call, await self._observed(reader, call), reader)
+        try:
+            return self._page(call, await self._observed(last, call), last)
+        except PageNeedsScripts as error:
+            if any(_renders(reader) for reader in self._readers):
+                raise
+            raise PageNeedsScripts(error.url, f"{error.reason} {self._way_out()}", status=error.status) from error
+
+    def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
+        """Return the readers as they are to be asked for a page."""
+        if self._rendered is None or not self._rendered.permits(url.text):
+            return self._readers
+        return tuple(sorted(self._readers, key=lambda reader: not _renders(reader)))
+
+    def _way_out(self) -> str:
+        """Return what the operator can do so that pages are shown as by a browser."""
+        reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
+        return f"{' '.join(reasons)} Open another page." if reasons else _NO_BROWSER
 
     async def _observed(self, reader: ReadProvider, call: _Call) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
@@ -243,6 +270,10 @@ def _cleaned(result: ReadResult) -> ReadResult:
             "warnings": result.warnings + hygiene_warnings(counts),
         }
     )
+
+
+def _renders(reader: ReadProvider) -> bool:
+    return reader.capabilities.renders
 
 
 def _outcome(error: GroundwireError) -> Outcome:

@@ -22,7 +22,7 @@ from groundwire.reading.walls import (
     VENDORS,
 )
 
-__all__ = ["BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
+__all__ = ["SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 
 BlockKind = Literal["bot check", "consent wall", "login wall", "age gate", "script shell"]
 """What may stand in front of a page."""
@@ -45,7 +45,7 @@ _WAYS: Final[dict[BlockKind, str]] = {
     "consent wall": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
     "login wall": "Only the user can log in there. Open another page, or ask the user for its text.",
     "age gate": "Only a person can pass it. Open another page.",
-    "script shell": "It has no text without JavaScript. Use a reader with a browser, or open another page.",
+    "script shell": "It has no text until its scripts have run, which takes a reader with a browser.",
 }
 
 
@@ -60,6 +60,10 @@ class SoftBlock:
 
     def __str__(self) -> str:
         return f"The page is behind {self.name}. {_WAYS[self.kind]}"
+
+
+SHELL: Final = SoftBlock(kind="script shell", name="a script that draws it")
+"""A page that has nothing to read until its scripts have run."""
 
 
 def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
@@ -119,7 +123,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     if AGE.search(text):
         return SoftBlock(kind="age gate", name="an age gate")
     if words <= _TINY and _SCRIPT.search(seen) and JAVASCRIPT.search(seen):
-        return SoftBlock(kind="script shell", name="a script that draws it")
+        return SHELL
     return None
 
 

@@ -163,7 +163,9 @@ class ReadSettings(_Section):
     """How to read pages."""
 
     providers: Words = ("local",)
-    """The read providers, in the order in which they are asked."""
+    """The read providers, in the order in which they are asked; the next one when a page needs what one cannot do."""
+    render: Words = ()
+    """Domains, sub-domains included, whose pages go first to the readers that run scripts: `browser`, `crawl4ai`."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """The most characters of Markdown of a page; longer pages are cut at a block and say so."""
     timeout: float = Field(default=20.0, gt=0, le=600)

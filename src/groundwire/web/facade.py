@@ -152,6 +152,8 @@ class Web:
                 policy=policy,
                 observer=observer,
                 gate=self._manners,
+                rendered=settings.read.render,
+                skipped=self.skipped,
             ),
             policy=policy,
             cache=self._cache,

@@ -1,0 +1,288 @@
+"""One warm Chromium, driven by Playwright: started when first wanted, replaced when worn or dead, killed at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from groundwire.errors import Closed
+from groundwire.reading.browser.flags import NOWHERE, flags
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Page, Playwright
+
+__all__ = ["Chromium", "NoBrowser"]
+
+_logger = logging.getLogger(__name__)
+
+_START_TIME: Final = 30.0  # seconds for a start on a machine that is busy; it takes a quarter of one
+_CLOSE_TIME: Final = 3.0  # seconds for closing a page; then the whole browser is replaced
+_END_TIME: Final = 1.0  # seconds for the browser to end by itself
+_STOP_TIME: Final = 5.0  # seconds for the driver to end
+_KEPT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
+
+
+class NoBrowser(Exception):
+    """The browser does not start; the text says why."""
+
+
+class _Started:
+    """One browser process, from its start to its end."""
+
+    def __init__(self, browser: Browser, group: int | None) -> None:
+        self.browser = browser
+        self.pages = 0
+        self.open = 0
+        self.born = time.monotonic()
+        self._kill = weakref.finalize(self, _kill, group)  # also when the interpreter ends without a word
+        browser.on("disconnected", self._gone)
+
+    @property
+    def dead(self) -> bool:
+        return not self.browser.is_connected()
+
+    async def close(self) -> None:
+        """Let the process end its children and itself, which leaves none for others to bury; kill it if it is slow."""
+        from playwright.async_api import Error
+
+        with suppress(TimeoutError, Error):
+            async with asyncio.timeout(_END_TIME):
+                await self.browser.close()
+        self._kill()
+
+    def kill(self) -> None:
+        """End the process and all its children at once."""
+        self._kill()
+
+    def _gone(self, browser: Browser) -> None:
+        """Sweep up what is left of it while its number is still its own."""
+        del browser
+        self._kill()
+
+
+class Chromium:
+    """A browser for the pages of one `Web`. All its calls must run in one event loop.
+
+    Args:
+        executable: The program.
+        sandbox: Whether its processes that see pages are locked in by the operating system.
+        images: Whether pictures are loaded.
+        max_pages: Pages after which the process is replaced.
+        max_age: Seconds after which it is replaced.
+    """
+
+    def __init__(
+        self, executable: Path, *, sandbox: bool, images: bool = False, max_pages: int = 200, max_age: float = 1_800.0
+    ) -> None:
+        self._executable = executable
+        self._sandbox = sandbox
+        self._images = images
+        self._max_pages = max_pages
+        self._max_age = max_age
+        self._lock = asyncio.Lock()
+        self._playwright: Playwright | None = None
+        self._home: tempfile.TemporaryDirectory[str] | None = None
+        self._current: _Started | None = None
+        self._worn: set[_Started] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._ending: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @asynccontextmanager
+    async def page(self, proxy: str, *, user_agent: str = "") -> AsyncIterator[tuple[BrowserContext, Page]]:
+        """Open an empty page with a proxy, cookies and a cache of its own; leaving the block does not wait for its end.
+
+        Args:
+            proxy: The address of the page's proxy.
+            user_agent: How it introduces itself; empty for the browser's own way.
+
+        Raises:
+            NoBrowser: the browser does not start. Closed: the browser was closed.
+        """
+        started = await self._ready()
+        started.pages += 1
+        started.open += 1
+        context: BrowserContext | None = None
+        try:
+            context = await started.browser.new_context(
+                proxy={"server": proxy, "bypass": "<-loopback>"},
+                service_workers="block",
+                accept_downloads=False,
+                user_agent=user_agent or None,
+                viewport={"width": 1_280, "height": 1_600},
+                reduced_motion="reduce",
+            )
+            yield context, await context.new_page()
+        finally:
+            self._later(self._leave(started, context))
+
+    async def aclose(self) -> None:
+        """End the browser; pages that are open fail. Closing twice is fine, and both wait for the end."""
+        self._closed = True
+        if self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._end())
+        await asyncio.shield(self._ending)
+
+    @property
+    def process(self) -> Browser | None:
+        """The running browser, or None."""
+        return None if self._current is None or self._current.dead else self._current.browser
+
+    async def _ready(self) -> _Started:
+        """Return a browser that runs; a start that nobody waits for any longer is finished all the same."""
+        while True:
+            if self._closed:
+                raise Closed("This Web was closed; make a new one.")
+            current = self._current
+            if current is not None and not current.dead and not self._is_worn(current):
+                return current
+            renewal = self._later(self._renew())
+            await asyncio.wait({renewal})  # whoever is cancelled here does not cancel the start
+            if not renewal.cancelled():
+                renewal.result()
+
+    def _is_worn(self, started: _Started) -> bool:
+        return started.pages >= self._max_pages or time.monotonic() - started.born > self._max_age
+
+    async def _renew(self) -> None:
+        async with self._lock:
+            current = self._current
+            if current is not None:
+                if not current.dead and not self._is_worn(current):
+                    return
+                self._current = None
+                if current.dead or not current.open:
+                    current.kill()
+                else:
+                    self._worn.add(current)
+            if self._closed:
+                return
+            try:
+                async with asyncio.timeout(_START_TIME):
+                    self._current = await self._start()
+            except TimeoutError as error:
+                raise NoBrowser(f"it was not ready after {_START_TIME:g} seconds") from error
+            finally:
+                self._end_if_closed()
+
+    def _end_if_closed(self) -> None:
+        if self._closed and self._current is not None:
+            self._current.kill()
+
+    async def _start(self) -> _Started:
+        from playwright.async_api import Error, async_playwright
+
+        if self._playwright is None:
+            try:
+                self._playwright = await async_playwright().start()
+            except (OSError, Error) as error:
+                raise NoBrowser(f"Playwright does not start ({type(error).__name__})") from error
+        if self._home is None:
+            self._home = tempfile.TemporaryDirectory(prefix="groundwire-browser-")
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        try:
+            browser = await self._playwright.chromium.launch(
+                executable_path=self._executable,
+                args=flags(images=self._images),
+                proxy={"server": NOWHERE, "bypass": "<-loopback>"},
+                chromium_sandbox=self._sandbox,
+                env={**kept, "HOME": self._home.name},  # no key of the caller's goes to what shows hostile pages
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except Error as error:
+            raise NoBrowser(_why(str(error))) from error
+        return _Started(browser, await _group(browser))
+
+    async def _leave(self, started: _Started, context: BrowserContext | None) -> None:
+        """Close a page; a browser that cannot do so in time is replaced, with whatever else it shows."""
+        from playwright.async_api import Error
+
+        try:
+            if context is not None and not started.dead:
+                async with asyncio.timeout(_CLOSE_TIME):
+                    await context.close()
+        except Error:
+            pass  # it is gone already
+        except TimeoutError:
+            started.kill()
+            if self._current is started:
+                self._current = None
+        finally:
+            started.open -= 1
+            if not started.open and started in self._worn:
+                self._worn.discard(started)
+                started.kill()
+
+    async def _end(self) -> None:
+        """End the processes, then let the driver go: it would wait for them."""
+        await asyncio.gather(*(started.close() for started in (self._current, *self._worn) if started is not None))
+        if self._tasks:  # a start, which is better finished than broken off, and pages that close
+            await asyncio.wait(self._tasks, timeout=_STOP_TIME)
+        for task in self._tasks:
+            task.cancel()
+        if self._current is not None:
+            self._current.kill()
+        playwright, self._playwright = self._playwright, None
+        if playwright is not None:
+            with suppress(TimeoutError, OSError):
+                async with asyncio.timeout(_STOP_TIME):
+                    await playwright.stop()
+        home, self._home = self._home, None
+        if home is not None:
+            with suppress(OSError):
+                home.cleanup()
+
+    def _later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Do something that does not end with whoever wanted it."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _logger.debug("The browser: %s", error)
+
+
+async def _group(browser: Browser) -> int | None:
+    """Return the process group of a browser: Playwright gives it one of its own where there are such."""
+    if sys.platform == "win32":
+        return None
+    session = await browser.new_browser_cdp_session()
+    told = await session.send("SystemInfo.getProcessInfo")
+    await session.detach()
+    number = next((row["id"] for row in told["processInfo"] if row["type"] == "browser"), None)
+    if number is None:
+        return None
+    group = os.getpgid(number)
+    return None if group == os.getpgid(0) else group
+
+
+def _kill(group: int | None) -> None:
+    if group is not None and sys.platform != "win32":
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _why(text: str) -> str:
+    """Return what Playwright says of a failed start, in one line that says what to do."""
+    if "sandbox" in text.lower() and "No usable sandbox" in text:
+        fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
+        return f"this machine does not let it lock its pages in; {fix}"
+    if "error while loading shared libraries" in text:
+        return "a library that it needs is not installed"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0][:200] if lines else "it does not start"

@@ -1,0 +1,119 @@
+"""The process in which Crawl4AI runs; another interpreter than ours may start it, so it imports nothing of ours.
+
+It reads one JSON object a line from standard input and writes one a line to standard output: `{"id", "url", "proxy",
+"timeout", "settle"}` in, `{"id", "html", ...}` or `{"id", "error"}` out. Its one argument is a JSON object of settings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main"]
+
+_SETTLED = """js:() => {
+  const now = performance.now(), body = document.body;
+  const nodes = document.getElementsByTagName("*").length, large = nodes > 20000;
+  const text = body ? (large ? "" : body.innerText || "") : "";
+  const state = document.readyState + ":" + nodes + ":" + text.length;
+  if (window.__settling === undefined) window.__settling = {began: now, state: "", changed: now};
+  const seen = window.__settling;
+  if (seen.state !== state) { seen.state = state; seen.changed = now; }
+  const filled = large || (text.length >= 200 && !/(loading|please wait)\\s*([.]{3}|…)/i.test(text.slice(0, 2000)));
+  const still = document.readyState !== "loading" && now - seen.changed >= (filled ? 400 : 1500);
+  return still || now - seen.began > SETTLE;
+}"""
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    settings = json.loads(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not get between the answers
+    if settings.get("executable"):
+        _link(Path(settings["executable"]), Path(settings["home"]) / "browsers")
+    asyncio.run(_serve(settings, answers))
+
+
+def _link(program: Path, folder: Path) -> None:
+    """Put a browser where the Playwright of this interpreter looks for its own: Crawl4AI cannot be told its path."""
+    import playwright
+
+    listed = json.loads((Path(playwright.__file__).parent / "driver/package/browsers.json").read_text("utf-8"))
+    revisions = {row["name"]: row["revision"] for row in listed["browsers"]}
+    for name, inside, binary in (
+        ("chromium-headless-shell", "chrome-headless-shell-linux64", "chrome-headless-shell"),
+        ("chromium", "chrome-linux64", "chrome"),
+    ):
+        place = folder / f"{name.replace('-', '_')}-{revisions[name]}" / inside
+        place.mkdir(parents=True, exist_ok=True)
+        (place / binary).unlink(missing_ok=True)
+        (place / binary).symlink_to(program)
+    os.environ["PLAYWRIGHT_BROWSERS_PATH"] = str(folder)
+
+
+async def _serve(settings: dict[str, Any], answers: Any) -> None:
+    from crawl4ai import AsyncWebCrawler, BrowserConfig, ProxyConfig
+
+    loop = asyncio.get_running_loop()
+    requests = asyncio.StreamReader(limit=1_000_000)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(requests), sys.stdin)
+    browser = BrowserConfig(
+        headless=True,
+        verbose=False,
+        extra_args=settings["flags"],
+        proxy_config=ProxyConfig(server=settings["nowhere"]),
+        text_mode=not settings["images"],
+    )
+    tasks = set()
+    async with AsyncWebCrawler(config=browser) as crawler:
+        _say(answers, {"id": 0})
+        while line := await requests.readline():
+            task = loop.create_task(_answer(crawler, json.loads(line), answers))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        for task in tasks:
+            task.cancel()
+
+
+async def _answer(crawler: Any, asked: dict[str, Any], answers: Any) -> None:
+    from crawl4ai import CacheMode, CrawlerRunConfig, ProxyConfig
+
+    config = CrawlerRunConfig(
+        verbose=False,
+        cache_mode=CacheMode.BYPASS,
+        proxy_config=ProxyConfig(server=asked["proxy"]),
+        page_timeout=max(1, round(asked["timeout"] * 1_000)),
+        wait_for=_SETTLED.replace("SETTLE", str(round(asked["settle"] * 1_000))),
+        delay_before_return_html=0.0,
+        flatten_shadow_dom=True,
+        check_robots_txt=False,
+    )
+    try:
+        result = await crawler.arun(asked["url"], config=config)
+    except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits for the answer is to hear of it
+        _say(answers, {"id": asked["id"], "error": type(error).__name__})
+        return
+    headers = {str(name).lower(): str(value) for name, value in (result.response_headers or {}).items()}
+    said = {
+        "id": asked["id"],
+        "html": (result.html or "")[: asked["max_length"]],
+        "url": result.redirected_url or result.url or asked["url"],
+        "status": getattr(result, "redirected_status_code", None) or result.status_code or 0,
+        "headers": {name: value for name, value in headers.items() if len(value) < 1_000},
+        "error": "" if result.success else str(result.error_message or "failed")[:2_000],
+    }
+    _say(answers, said)
+
+
+def _say(answers: Any, said: dict[str, Any]) -> None:
+    answers.write(json.dumps(said).encode() + b"\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

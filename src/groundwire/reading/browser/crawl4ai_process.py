@@ -1,0 +1,148 @@
+"""The process that runs Crawl4AI: started when first wanted, asked over pipes, ended with all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from groundwire.reading.browser.flags import NOWHERE, flags
+
+__all__ = ["Crawl4AIProcess", "HostGone"]
+
+_START_TIME: Final = 60.0  # seconds; importing it takes one to several
+_END_TIME: Final = 3.0  # seconds to close its browser by itself
+_LINE: Final = 100_000_000  # bytes of an answer
+_KEPT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
+
+
+class HostGone(Exception):
+    """The process does not start, or has died."""
+
+
+class Crawl4AIProcess:
+    """One process with Crawl4AI and its browser. All its calls must run in one event loop.
+
+    Args:
+        python: The interpreter that has Crawl4AI.
+        executable: The browser; Playwright's own when None.
+        images: Whether pictures are loaded.
+    """
+
+    def __init__(self, python: Path, executable: Path | None, *, images: bool = False) -> None:
+        self._python = python
+        self._executable = executable
+        self._images = images
+        self._home = tempfile.TemporaryDirectory(prefix="groundwire-crawl4ai-")
+        self._process: Process | None = None
+        self._waiting: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._listener: asyncio.Task[None] | None = None
+        self._number = 0
+
+    async def start(self) -> None:
+        """Start it and wait until its browser runs.
+
+        Raises:
+            HostGone: it does not start.
+        """
+        settings = {
+            "executable": str(self._executable) if self._executable else "",
+            "home": self._home.name,
+            "flags": flags(images=self._images),
+            "nowhere": NOWHERE,
+            "images": self._images,
+        }
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        quiet = {"CRAWL4_AI_BASE_DIRECTORY": self._home.name, "CRAWL4AI_NO_CLOUD_NOTICE": "1", "HOME": self._home.name}
+        host = Path(__file__).with_name("crawl4ai_host.py")
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                str(self._python),
+                "-I",
+                str(host),
+                json.dumps(settings),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                env=kept | quiet,
+                limit=_LINE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise HostGone("its interpreter cannot be started") from error
+        ready = self._expect(0)
+        self._listener = asyncio.get_running_loop().create_task(self._listen(self._process))
+        try:
+            async with asyncio.timeout(_START_TIME):
+                await ready
+        except TimeoutError as error:
+            raise HostGone(f"it was not ready after {_START_TIME:g} seconds") from error
+
+    async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what it answers to one request.
+
+        Raises:
+            HostGone: it has died.
+        """
+        process = self._process
+        if process is None or process.stdin is None or process.returncode is not None:
+            raise HostGone("it has died")
+        self._number = number = self._number + 1
+        answer = self._expect(number)
+        try:
+            process.stdin.write(json.dumps({**asked, "id": number}).encode() + b"\n")
+            await process.stdin.drain()
+            return await answer
+        except OSError as error:
+            raise HostGone("it has died") from error
+        finally:
+            self._waiting.pop(number, None)
+
+    async def close(self) -> None:
+        """End it: by itself if it does so in time, else by force. Closing twice is fine."""
+        process, self._process = self._process, None
+        if process is not None:
+            if process.stdin is not None:
+                process.stdin.close()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_END_TIME):
+                    await process.wait()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+        if self._listener is not None:
+            await asyncio.wait({self._listener}, timeout=_END_TIME)
+            self._listener.cancel()
+        with contextlib.suppress(OSError):
+            self._home.cleanup()
+
+    @property
+    def dead(self) -> bool:
+        """Whether it runs no more."""
+        return self._process is None or self._process.returncode is not None
+
+    def _expect(self, number: int) -> asyncio.Future[Mapping[str, Any]]:
+        future: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        return future
+
+    async def _listen(self, process: Process) -> None:
+        try:
+            while process.stdout is not None and (line := await process.stdout.readline()):
+                said = json.loads(line)
+                waiting = self._waiting.get(said["id"])
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(said)
+        except (ValueError, KeyError, OSError):
+            pass  # it does not speak as it should: as good as dead
+        finally:
+            for waiting in self._waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(HostGone("it has died"))

@@ -1,0 +1,288 @@
+"""The text of a shell, out of the data that it brings for its scripts, so that no browser is needed.
+
+Such data hold much that is on no screen: settings, numbers, translations, other pages' teasers. Taken is what reads
+like text of the page: titles, prose, HTML and the trees of the usual editors. In doubt it is left out, and with too
+little left the page counts as unread.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from groundwire.reading.bounds import fit, trim
+from groundwire.reading.clean import clean, strip_controls
+from groundwire.reading.extracted import Extracted
+from groundwire.reading.hygiene import clean_text, hygiene_warnings
+from groundwire.reading.islands import islands
+from groundwire.reading.shell import word_count
+
+__all__ = ["hydrate", "pieces"]
+
+_MIN_WORDS: Final = 40  # of all that was found; fewer are a teaser
+_MAX_CHARACTERS: Final = 2_000_000
+_MAX_VALUES: Final = 200_000
+_MAX_DEPTH: Final = 60
+_SENTENCE: Final = 12  # words from which a text under any name may be prose
+_NAMED: Final = 4  # the same under a name that announces prose
+
+_TITLES: Final = ("headline", "title", "heading", "question", "name", "displaytitle", "subject")
+_BODIES: Final = re.compile(
+    r"(?:.*_)?(?:body|content|contents|html|text|markdown|md|description|desc|summary|abstract|excerpt|intro|introduction"
+    r"|lead|lede|standfirst|deck|dek|subtitle|subheadline|paragraphs?|article_?body|review_?body|copy|story|bio|biography"
+    r"|answer|comment|review|quote|caption|instructions?|steps?|ingredients?|recipe_?\w+|details|overview|synopsis"
+    r"|transcript|notes?|about|rendered|readme|message)"
+)
+_SKIPPED: Final = re.compile(
+    r"_?i18n\w*|_?intl\w*|locales?|translations?|dictionar(?:y|ies)|strings|labels?|languages?"
+    r"|(?:\w+_)?config(?:uration)?|settings|env(?:ironment)?|(?:public_)?runtime\w*|(?:feature_?)?flags?|experiments?|ab_?tests?|theme\w*|styles?|css"
+    r"|class(?:_?names?)?"
+    r"|seo\w*|meta|meta_?(?:data|tags?|title|description|keywords)|open_?graph|og|og_\w+|twitter\w*|footer\w*|nav"
+    r"|navbar|navigation\w*|menus?"
+    r"|(?:site_?)?menu\w*|breadcrumbs?|cookie\w*|consent\w*|gdpr\w*|privacy\w*|legal\w*|terms\w*|disclaimers?|banners?|ads?|ad_\w+"
+    r"|advert\w*|sponsor\w*|promos?|promotions?|tracking\w*|analytics\w*|gtm\w*|data_?layer|related\w*|recommend\w*|similar\w*"
+    r"|more_\w+|popular\w*|trending\w*|latest\w*|most_\w+|sidebar\w*|newsletter\w*|subscri\w+|paywall\w*|auth|session\w*|user|viewer"
+    r"|current_user|csrf\w*|token\w*|secret\w*|password\w*|api_?keys?|permissions?|roles|errors?|warnings?"
+    r"|query|mutation|variables|schema|build\w*"
+    r"|assets?|scripts?|src_?set|alt|url\w*|href|slug|_?id|uu?id|guid|icons?|svg|hash|fonts?|placeholder|aria\w*"
+    r"|tooltips?|validation\w*"
+    r"|copyright\w*|credits?|license|a11y\w*|accessibility\w*|__typename|_?type|kind|publisher|logo|same_as|breadcrumb|is_part_of"
+    r"|potential_action|image_?alt|source_?code|template|routes?|router|preview|debug\w*|search_?placeholder|button\w*|cta\w*|share\w*"
+)
+"""Names of what is on no screen, or on every page of a site."""
+
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MARKUP: Final = re.compile(
+    r"<(?:p|div|h[1-6]|ul|ol|li|br|table|blockquote|section|article|pre|figure|strong|em|a|span)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r"\bfunction\s*\(|=>\s*[{(]|\bvar \w+ ?=|\bconst \w+ ?=|[{;]\s*[\w-]+\s*:\s*[^;{}]+;\s*[\w-]+\s*:"
+    r"|^\s*(?:query|mutation|fragment|subscription)\s+\w+|^\s*[@.#][\w-]+\s*\{|\bimport .+ from ['\"]|</?[a-z]+:[a-z]"
+)
+_STOP: Final = re.compile(r"[.!?…。！？](?:[\s\"'”’)\]]|$)|[。！？]")
+_LETTERS: Final = re.compile(r"[^\W\d_]")
+_TEMPLATE: Final = re.compile(r"\{\{?\s*[\w.]+\s*\}?\}|%[sd]\b|\$t\(")
+_PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
+_MARKDOWN: Final = re.compile(r"(#{1,6})[ \t]+(\S.*)")
+_BLOCKS: Final = {
+    "paragraph": "p", "p": "p", "unstyled": "p", "text-block": "p", "blockquote": "blockquote", "quote": "blockquote",
+    "list-item": "li", "list_item": "li", "listitem": "li", "li": "li", "unordered-list-item": "li",
+    "ordered-list-item": "li", "code": "pre", "code_block": "pre", "code-block": "pre", "codeblock": "pre",
+    "pre": "pre", "heading": "h2",
+    "header": "h2", "heading-1": "h2", "heading-2": "h2", "heading-3": "h3", "heading-4": "h4",
+    "header-one": "h2", "header-two": "h2", "header-three": "h3", "h1": "h2", "h2": "h2", "h3": "h3", "h4": "h4",
+    "block": "p",
+}  # fmt: skip
+"""What the usual editors (ProseMirror, Contentful, Slate, Portable Text, Draft.js, Editor.js) call their blocks."""
+_UNRELATED: Final = re.compile(
+    r"(?:Web[Ss]ite|Organization|NewsMediaOrganization|BreadcrumbList|SiteNavigationElement|Person)"
+)
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """Collects the pieces of one island."""
+
+    found: list[tuple[str, str]] = field(default_factory=list)
+    """An element's name and its content: text, or HTML for `div`."""
+    left: int = _MAX_VALUES
+    room: int = _MAX_CHARACTERS
+
+    def walk(self, value: object, name: str, depth: int, level: int) -> None:
+        """Collect what a value says.
+
+        Args:
+            value: Any JSON.
+            name: The name under which it stands, in lower case with underscores.
+            depth: How deep it stands.
+            level: The level of the next heading.
+        """
+        self.left -= 1
+        if self.left < 0 or self.room < 0 or depth > _MAX_DEPTH:
+            return
+        if isinstance(value, str):
+            self._text(value, name)
+        elif isinstance(value, list):
+            for item in value:
+                self.walk(item, name, depth + 1, level)
+        elif isinstance(value, dict) and not self._block(value, level):
+            self._thing(value, depth, level)
+
+    def _thing(self, value: dict[str, object], depth: int, level: int) -> None:
+        """Collect what an object says; its title goes before it, if it says anything."""
+        kind = value.get("@type")
+        if isinstance(kind, str) and _UNRELATED.fullmatch(kind):
+            return
+        names = {key: _snake(key) for key in value}
+        entitled = next((key for title in _TITLES for key in value if names[key].replace("_", "") == title), None)
+        title = value.get(entitled) if entitled else None
+        if isinstance(title, dict):
+            title = title.get("rendered")  # as WordPress has it
+        at = len(self.found)
+        deeper = level + 1 if isinstance(title, str) and title.strip() else level
+        for key, item in value.items():
+            if key == entitled and isinstance(title, str):
+                continue
+            if _SKIPPED.fullmatch(names[key]) or (names[key] == "messages" and isinstance(item, dict)):
+                continue
+            self.walk(item, names[key], depth + 1, deeper)
+        if len(self.found) > at and isinstance(title, str) and 0 < len(title.strip()) <= 300:
+            self.found.insert(at, (f"h{min(level, 6)}", " ".join(_stripped(title).split())))
+
+    def _block(self, value: dict[str, object], level: int) -> bool:
+        """Collect a block of an editor's tree; tell whether it was one."""
+        kind = next((str(value[key]).lower() for key in ("nodeType", "type", "_type", "tag") if key in value), "")
+        element = _BLOCKS.get(kind)
+        if element is None:
+            return False
+        data = value.get("data")
+        said = data.get("text") if isinstance(data, dict) else None
+        text = said if isinstance(said, str) else "".join(_leaves(value, 0))
+        if not text.strip():
+            return isinstance(value.get("content") or value.get("children"), list)
+        style = str(value.get("style", "")).lower()
+        if kind == "block" and style in _BLOCKS:
+            element = _BLOCKS[style]
+        if element.startswith("h"):
+            element = f"h{max(level, min(6, int(element[1])))}"
+        self._add(element, _stripped(text) if element != "pre" else text)
+        return True
+
+    def _text(self, text: str, name: str) -> None:
+        """Collect a text if it reads like a part of a page."""
+        text = text.strip()
+        if word_count(text) < _NAMED:
+            return
+        if _MARKUP.search(text):
+            if word_count(_stripped(text)) >= (_NAMED if _BODIES.fullmatch(name) else _SENTENCE):
+                self._add("div", text)
+            return
+        start = text[:2_000]
+        if len(_LETTERS.findall(start)) < 0.6 * len("".join(start.split())):
+            return
+        if _CODE.search(start) or _TEMPLATE.search(start[:500]):
+            return
+        words = word_count(text)
+        if _BODIES.fullmatch(name) is None:
+            if words < _SENTENCE or not _STOP.search(text):
+                return
+        elif words < _NAMED:
+            return
+        for paragraph in _PARAGRAPHS.split(text):
+            heading = _MARKDOWN.fullmatch(paragraph.strip())
+            self._add(f"h{min(6, max(2, len(heading[1])))}" if heading else "p", heading[2] if heading else paragraph)
+
+    def _add(self, element: str, text: str) -> None:
+        self.room -= len(text)
+        if text.strip() and self.room >= 0:
+            self.found.append((element, text.strip()))
+
+
+def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
+    """Return what a shell says in its data, or None when that is not enough to stand for the page.
+
+    Args:
+        markup: The page's HTML.
+        url: Its address, for relative links.
+        known: What was read of the shell itself; its title, dates and the like stay.
+    """
+    from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
+    from groundwire.reading.mend import parse_page
+    from groundwire.reading.visible import drop_unseen
+
+    best: list[tuple[str, str]] = []
+    source, most = "", _MIN_WORDS - 1
+    document = parse_page(fit(strip_controls(markup))[0])
+    trim(document)
+    for island in islands(document):
+        found = pieces(island.value)
+        words = sum(word_count(_stripped(text)) for _, text in found)
+        if words > most:
+            best, source, most = found, island.name, words
+    if not best:
+        return None
+    base = document.base_url(url)
+    made = parse_page(fit(strip_controls(_as_html(best)))[0])
+    trim(made)
+    removed = drop_unseen(made)
+    body = made.find("body")
+    if body is None:
+        return None
+    content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(body, base)))
+    content = clean(content)
+    if word_count(content) < _MIN_WORDS:
+        return None
+    said = f"read from the data that the page brings for its scripts ({clean(source)[:60]}), without running them"
+    title = known.title or next((text for element, text in best if element == "h1"), "")
+    return Extracted(
+        title=title,
+        content=content,
+        published=known.published,
+        language=known.language,
+        author=known.author,
+        site=known.site,
+        kind=known.kind,
+        cut=known.cut,
+        warnings=(f"{said}; parts may be missing", *removed.warnings, *hygiene_warnings(counts)),
+    )
+
+
+def pieces(value: object) -> list[tuple[str, str]]:
+    """Return the headings and texts in data, in their order, as elements' names with what is in them.
+
+    A text that is the beginning of another one, as excerpts are, is left out, and so is each one's second appearance.
+    """
+    gathering = _Gathering()
+    gathering.walk(value, "", 0, 1)
+    return list(_once(gathering.found))
+
+
+def _once(found: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    plain = [" ".join(_stripped(text).split()).rstrip("….") for _, text in found]
+    longest: dict[str, str] = {}
+    for text in plain:
+        start = text[:40]
+        if len(text) > len(longest.get(start, "")):
+            longest[start] = text
+    seen: set[str] = set()
+    for (element, text), words in zip(found, plain, strict=True):
+        above = longest[words[:40]]
+        if words in seen or (len(words) < len(above) and above.startswith(words) and not element.startswith("h")):
+            continue
+        seen.add(words)
+        yield element, text
+
+
+def _leaves(value: object, depth: int) -> Iterator[str]:
+    """Yield the texts of the leaves of an editor's tree."""
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, depth + 1)
+    elif isinstance(value, dict):
+        for key in ("text", "value"):
+            if isinstance(value.get(key), str):
+                yield str(value[key])
+                break
+        for key in ("content", "children", "leaves", "nodes"):
+            yield from _leaves(value.get(key), depth + 1)
+
+
+def _as_html(found: list[tuple[str, str]]) -> str:
+    parts = (f"<{element}>{text if element == 'div' else html.escape(text)}</{element}>" for element, text in found)
+    return f"<!doctype html><body><article>{''.join(parts)}</article></body>"
+
+
+def _stripped(text: str) -> str:
+    """Return a text without markup."""
+    return html.unescape(re.sub(r"<[^<>]{0,2000}>", " ", text)) if "<" in text or "&" in text else text
+
+
+def _snake(name: str) -> str:
+    return _CAMEL.sub("_", name).replace("-", "_").lower()

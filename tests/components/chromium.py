@@ -1,0 +1,56 @@
+"""The browser of this machine, and its processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from groundwire.reading.browser.finding import find_chromium
+
+__all__ = ["executable_or_skip", "processes", "until_gone"]
+
+_NAMES = ("chromium", "chrome", "headless_shell")
+
+
+def executable_or_skip() -> Path:
+    """Return the browser of this machine; without one the test is skipped, in CI it fails."""
+    found = find_chromium()
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no Chromium on this machine, and CI must have one")
+        pytest.skip("there is no Chromium on this machine")
+    return found
+
+
+def processes() -> set[int]:
+    """Return the browsers' processes that live; those that wait to be buried do not."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name = (folder / "comm").read_text()
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state not in "ZX" and name.startswith(_NAMES) and _is_ours(int(folder.name)):
+            found.add(int(folder.name))
+    return found
+
+
+async def until_gone(before: set[int]) -> None:
+    """Wait until the browsers that were not there before have ended; the kernel takes a moment for it."""
+    deadline = asyncio.get_running_loop().time() + 5
+    while left := processes() - before:
+        assert asyncio.get_running_loop().time() < deadline, f"left over: {left}"
+        await asyncio.sleep(0.01)
+
+
+def _is_ours(process: int) -> bool:
+    """Tell whether a process was started, by whatever steps, from this one; others may run browsers, too."""
+    try:
+        marks = Path(f"/proc/{process}/environ").read_bytes()
+    except OSError:
+        return False
+    return b"groundwire-" in marks

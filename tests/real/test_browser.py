@@ -1,0 +1,422 @@
+"""The reader with a browser, with a real Chromium, on a site of the miniature web whose pages are made by scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import async_playwright
+
+from components.application import FILL, PARAGRAPHS, Application, shell
+from components.attacks import NAVIGATIONS, attacking_page, worker_script
+from components.chromium import executable_or_skip, processes, until_gone
+from components.forbidden import Forbidden
+from groundwire import Settings, Web
+from groundwire.errors import (
+    BlockedAddress,
+    Closed,
+    ConfigurationError,
+    DeadlineExceeded,
+    GroundwireError,
+    PageNotFound,
+    PageUnavailable,
+    TooManyRedirects,
+    UnsupportedContent,
+)
+from groundwire.testing import Fault, Reply, World
+
+Make = Callable[..., Web]
+
+
+@pytest.fixture(scope="module")
+def executable() -> Path:
+    """The browser of this machine."""
+    return executable_or_skip()
+
+
+@pytest.fixture
+def site(world: World) -> Application:
+    return world.add(Application())
+
+
+@pytest.fixture
+def forbidden() -> Iterator[Forbidden]:
+    with Forbidden() as place:
+        yield place
+        assert place.hits == []
+
+
+@pytest.fixture
+def make(world: World, site: Application, executable: Path) -> Make:
+    """Make a `Web` that reads with the browser, to which the site is open by its address and by its name."""
+
+    async def resolver(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.1"] if host == "rebinding.test" else await world.resolver(host, port)
+
+    def web(*, readers: Sequence[str] = ("browser",), **options: Any) -> Web:
+        return Web(
+            Settings.model_validate(
+                {
+                    "search": {"providers": ("duckduckgo",)},
+                    "read": {"providers": readers},
+                    "policy": {"allow_origins": (site.url, site.named_url)},
+                    "providers": {"browser": {"executable": str(executable), **options}},
+                    "storage": {"url": "memory://"},
+                    "cache": {"enabled": False},
+                    "archive": {"enabled": False},
+                }
+            ),
+            resolver=resolver,
+        )
+
+    return web
+
+
+@pytest.fixture
+async def web(make: Make) -> AsyncIterator[Web]:
+    async with make() as opened:
+        yield opened
+
+
+@pytest.mark.req("B2", "Y6")
+@pytest.mark.parametrize("path", ["/now", "/late"])
+async def test_a_page_that_fills_itself_is_read(web: Web, site: Application, path: str) -> None:
+    page = await web.open_page(site.url + path)
+    assert page.title == "The orchard"
+    assert page.reader == "browser"
+    assert all(text in page.content for text in PARAGRAPHS)
+    assert "Loading" not in page.content
+    assert page.warnings == ()
+
+
+async def test_a_timer_is_waited_for_behind_menus_that_have_text(web: Web, site: Application) -> None:
+    menus = "<nav>" + "".join(f"<a href='/{number}'>Menu item {number}</a> " for number in range(40)) + "</nav>"
+    site.pages["/menus"] = Reply.html(shell(f"app.textContent = ''; {FILL} setTimeout(fill, 300)", body=menus))
+    assert PARAGRAPHS[1] in (await web.open_page(site.url + "/menus")).content
+
+
+@pytest.mark.req("B2")
+async def test_what_the_local_reader_cannot_read_goes_to_the_browser(make: Make, site: Application) -> None:
+    async with make(readers=("local", "browser")) as web:
+        page = await web.open_page(site.url + "/late")
+    assert page.reader == "browser"
+    assert PARAGRAPHS[0] in page.content
+
+
+async def test_shadow_trees_frames_of_scripts_and_sockets_are_shown(web: Web, site: Application) -> None:
+    words = " ".join(PARAGRAPHS)
+    site.pages["/shadow"] = Reply.html(
+        shell(
+            "customElements.define('a-page', class extends HTMLElement { constructor() { super();"
+            f" this.attachShadow({{mode: 'closed'}}).innerHTML = '<h2>Inside</h2><p>{words}</p>' }} }});"
+            "app.innerHTML = '<a-page></a-page>'"
+        )
+    )
+    site.pages["/events"] = Reply(
+        content_type="text/event-stream", body=f"retry: 60000\ndata: {PARAGRAPHS[1]}\n\n".encode()
+    )
+    site.pages["/streamed"] = Reply.html(
+        shell("new EventSource('/events').onmessage = e => { app.innerHTML = '<p>' + e.data + '</p>' }")
+    )
+    site.pages["/inside"] = Reply.html(f"<title>Inside</title><body><p>{words}</p></body>")
+    site.pages["/framed"] = Reply.html(shell("app.innerHTML = '<iframe src=/inside></iframe>'", title="Outside"))
+    assert PARAGRAPHS[2] in (await web.open_page(site.url + "/shadow")).content
+    assert PARAGRAPHS[0] in (await web.open_page(site.url + "/framed")).content
+    assert PARAGRAPHS[1] in (await web.open_page(site.url + "/streamed")).content
+
+
+async def test_a_web_socket_fills_a_page(web: Web, site: Application) -> None:
+    import base64
+    import hashlib
+
+    def accept(request: Any) -> Reply:
+        key = request.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        text = PARAGRAPHS[0].encode()
+
+        async def play(wire: Any, reply: Reply) -> Any:
+            digest = base64.b64encode(hashlib.sha1(key.encode(), usedforsecurity=False).digest()).decode()
+            head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            await wire.raw(f"{head}Sec-WebSocket-Accept: {digest}\r\n\r\n".encode() + bytes([0x81, len(text)]) + text)
+            await wire.gone()
+
+        return Reply(fault=Fault("websocket", play))
+
+    site.pages["/socket"] = accept
+    site.pages["/socketed"] = Reply.html(
+        shell("new WebSocket(`ws://${location.host}/socket`).onmessage = e => { app.innerHTML = `<p>${e.data}</p>` }")
+    )
+    assert PARAGRAPHS[0] in (await web.open_page(site.url + "/socketed")).content
+
+
+@pytest.mark.req("B3", "Y13")
+async def test_a_page_reaches_nothing_that_is_forbidden(make: Make, site: Application, forbidden: Forbidden) -> None:
+    site.pages["/attack"] = Reply.html(attacking_page(forbidden.port))
+    worker = worker_script(forbidden.port).encode()
+    site.pages["/worker.js"] = Reply(body=worker, content_type="text/javascript")
+    async with make(images=True) as web:
+        page = await web.open_page(site.named_url + "/attack")
+    assert "stand there from the beginning" in page.content
+    assert "SECRET" not in page.content
+    (refused,) = (warning for warning in page.warnings if "not allowed" in warning)
+    assert int(refused.split()[5]) > 20
+    assert {"/attack", "/worker.js"} <= {request.path for request in site.requests}
+
+
+@pytest.mark.req("B3")
+async def test_without_the_proxy_the_same_page_reaches_it(site: Application, executable: Path) -> None:
+    """The attacks are real: this is what the test above would see if the proxy let them pass."""
+    with Forbidden() as place:
+        site.pages["/attack"] = Reply.html(attacking_page(place.port))
+        site.pages["/worker.js"] = Reply(body=worker_script(place.port).encode(), content_type="text/javascript")
+        async with async_playwright() as playwright:
+            rules = "--host-resolver-rules=MAP rebinding.test 127.0.0.1"
+            browser = await playwright.chromium.launch(executable_path=executable, args=[rules])
+            page = await browser.new_page()
+            await page.goto(f"{site.url}/attack")
+            await page.wait_for_function("document.getElementById('out').textContent.startsWith('DONE')")
+            assert "SECRET" in await page.inner_text("#out")
+            await browser.close()
+        seen = b" ".join(place.hits)
+    for way in (
+        b"/img",
+        b"/iframe",
+        b"/beacon",
+        b"/socket",
+        b"/events",
+        b"/worker-fetch",
+        b"/prefetch",
+        b"\x21\x12\xa4\x42",
+    ):
+        assert way in seen, way
+
+
+@pytest.mark.req("B3")
+async def test_a_page_that_leads_inside_is_refused(web: Web, site: Application, forbidden: Forbidden) -> None:
+    there = f"http://127.0.0.1:{forbidden.port}/x"
+    site.pages["/302"] = Reply.redirect(there)
+    site.pages["/name"] = Reply.redirect(there.replace("127.0.0.1", "rebinding.test"))
+    for way, markup in NAVIGATIONS.items():
+        site.pages[f"/{way}"] = Reply.html(markup.format(there=there))
+    for path in ("/302", "/name", *(f"/{way}" for way in NAVIGATIONS)):
+        with pytest.raises(BlockedAddress, match="redirects to an address that is not allowed"):
+            await web.open_page(site.named_url + path)
+
+
+async def test_redirects_are_followed_and_their_end_is_said(web: Web, site: Application) -> None:
+    site.pages["/first"] = Reply.redirect("/second")
+    site.pages["/second"] = Reply.html("<script>location = '/now'</script>")
+    page = await web.open_page(site.url + "/first")
+    assert page.final_url == site.url + "/now"
+    assert PARAGRAPHS[0] in page.content
+
+
+async def test_redirects_without_end_are_refused(web: Web, site: Application) -> None:
+    site.pages["/server"] = Reply.redirect("/server")
+    site.pages["/script"] = Reply.html("<script>location = '/script?' + Math.random()</script>")
+    for path in ("/server", "/script"):
+        with pytest.raises(TooManyRedirects):
+            await web.open_page(site.url + path)
+
+
+NO_PAGES: tuple[tuple[Reply, type[GroundwireError]], ...] = (
+    (Reply(status=404, body=b"<h1>none</h1>"), PageNotFound),
+    (Reply(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
+    (Reply(fault=Fault.reset()), PageUnavailable),
+    (Reply(fault=Fault.garbage()), PageUnavailable),
+    (Reply(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
+    (Reply(body=b"words", headers={"Content-Disposition": 'attachment; filename="words.txt"'}), UnsupportedContent),
+)
+
+
+async def test_what_is_no_page_has_its_own_error(web: Web, site: Application) -> None:
+    for reply, error in NO_PAGES:
+        site.pages["/x"] = reply
+        with pytest.raises(error):
+            await web.open_page(site.url + "/x")
+
+
+ENDLESS = {
+    "for (;;) alert('again')": "dialogs",
+    "onbeforeunload = () => 'stay'; alert('once'); prompt('twice'); setTimeout(fill)": "dialogs",
+    "for (;;) {}": "stopped",
+    "setInterval(() => { for (;;) {} }, 10)": "stopped",
+    "for (let i = 0; i < 20; i++) window.open('/now'); fill()": "pop-ups",
+    "setInterval(() => { app.innerHTML += '<p>more and more</p>' }, 1)": "",
+    "(function again() { Promise.resolve().then(again) })()": "stopped",
+}
+
+
+@pytest.mark.req("B2")
+async def test_pages_that_will_not_end_are_read_as_far_as_they_are(make: Make, site: Application) -> None:
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
+    async with make(settle=1.0, pages_at_once=3) as web:
+
+        async def read(number: int, script: str, said: str) -> None:
+            site.pages[f"/{number}"] = Reply.html(shell(f"{FILL}\n{script}", body=f"<main>{text}</main>"))
+            page = await web.open_page(f"{site.url}/{number}", timeout=20)
+            assert PARAGRAPHS[0] in page.content, script
+            assert said in " ".join(page.warnings), script
+
+        await asyncio.gather(*(read(number, *one) for number, one in enumerate(ENDLESS.items())))
+        assert PARAGRAPHS[0] in (await web.open_page(site.url + "/now")).content
+
+
+async def test_a_page_that_never_stops_coming_is_read_at_the_end_of_the_patience(make: Make, site: Application) -> None:
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
+
+    def parts() -> Iterator[bytes]:
+        yield shell("", body=f"<main>{text}</main>").removesuffix("</body></html>").encode()
+
+    async def play(wire: Any, reply: Reply) -> Any:
+        await wire.raw(reply.head() + next(parts()))
+        await wire.gone()
+
+    site.pages["/hangs"] = Reply(fault=Fault("hangs", play))
+    async with make(settle=1.0) as web:
+        page = await web.open_page(site.url + "/hangs")
+    assert PARAGRAPHS[0] in page.content
+    assert "the page was still loading when it was read" in page.warnings
+
+
+async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
+    site.pages["/huge"] = Reply.html(
+        shell(
+            "let s = ''; for (let i = 0; i < 40000; i++) s += '<p>' + i + ' of many <b>lines</b></p>';app.innerHTML = s"
+        )
+    )
+    async with make(settle=1.5) as web:
+        page = await web.open_page(site.url + "/huge", timeout=30)
+    assert page.truncated
+    assert "0 of many" in page.content
+
+
+async def test_bytes_and_requests_are_bounded(make: Make, site: Application) -> None:
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
+    site.pages["/endless"] = Reply(content_type="text/plain", fault=Fault.endless(bytes(10_000)))
+    site.pages["/greedy"] = Reply.html(shell("fetch('/endless')", body=f"<main>{text}</main>"))
+    site.pages["/many"] = Reply.html(
+        shell("for (let i = 0; i < 200; i++) fetch('/api/data?' + i).catch(() => 0)", body=f"<main>{text}</main>")
+    )
+    async with make(max_bytes=1_000_000, max_requests=50) as web:
+        for path in ("/greedy", "/many"):
+            page = await web.open_page(site.url + path)
+            assert PARAGRAPHS[0] in page.content
+            assert "loads more than a page may" in " ".join(page.warnings)
+    assert sum(request.path == "/api/data" for request in site.requests) < 50
+
+
+@pytest.mark.req("B2")
+async def test_the_deadline_holds(web: Web, site: Application) -> None:
+    await web.open_page(site.url + "/now")
+    site.pages["/silent"] = Reply(fault=Fault.hang())
+    for seconds in (0.2, 0.5, 1.0):
+        began = time.perf_counter()
+        with pytest.raises(DeadlineExceeded):
+            await web.open_page(site.url + "/silent", timeout=seconds)
+        assert time.perf_counter() - began < seconds + 0.25
+
+
+async def test_ten_pages_at_once(web: Web, site: Application) -> None:
+    pages = await asyncio.gather(*(web.open_page(f"{site.url}/late?{number}", timeout=30) for number in range(10)))
+    assert all(PARAGRAPHS[1] in page.content for page in pages)
+
+
+async def test_a_browser_that_is_killed_is_replaced(web: Web, site: Application) -> None:
+    before = processes()
+    await web.open_page(site.url + "/now")
+    site.pages["/slow"] = lambda request: Reply.html(shell(f"{FILL} setTimeout(fill, 1000)"))
+    reading = asyncio.create_task(web.open_page(site.url + "/slow"))
+    await asyncio.to_thread(site.wait_for_requests, 3)
+    for process in processes() - before:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    assert PARAGRAPHS[0] in (await reading).content
+
+
+async def test_a_worn_browser_is_replaced(make: Make, site: Application) -> None:
+    before = processes()
+    async with make(max_pages=2) as web:
+        seen = []
+        for _ in range(3):
+            assert PARAGRAPHS[0] in (await web.open_page(site.url + "/now")).content
+            seen.append(min(processes() - before))
+        assert seen[0] == seen[1] != seen[2]
+    await until_gone(before)
+
+
+@pytest.mark.parametrize("way", ["closed", "cancelled"])
+async def test_nothing_is_left_of_a_browser(make: Make, site: Application, way: str) -> None:
+    before = processes()
+
+    async def read(web: Web) -> None:
+        async with web:
+            await web.open_page(site.url + "/never")
+
+    site.pages["/never"] = Reply(fault=Fault.hang())
+    web = make()
+    task = asyncio.create_task(read(web))
+    await asyncio.to_thread(site.wait_for_requests, 1, 20)
+    assert processes() - before
+    if way == "closed":
+        await web.aclose()
+        with pytest.raises(Closed):
+            await task
+    else:
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await until_gone(before)
+
+
+@pytest.mark.req("B12")
+async def test_what_was_shown_can_be_replayed_without_a_browser(
+    site: Application, executable: Path, tmp_path: Path
+) -> None:
+    def settings(**browser: str) -> Settings:
+        return Settings.model_validate(
+            {
+                "search": {"providers": ("duckduckgo",)},
+                "read": {"providers": ("local", "browser")},
+                "policy": {"allow_origins": (site.url,)},
+                "providers": {"browser": browser},
+            }
+        )
+
+    file = tmp_path / "pages.jsonl"
+    async with Web(settings(executable=str(executable)), record=file) as web:
+        recorded = await web.open_page(site.url + "/late")
+    site.forget()
+    before = processes()
+    async with Web(settings(), replay=file) as web:
+        replayed = await web.open_page(site.url + "/late")
+        with pytest.raises(PageUnavailable, match="not in the cassette"):
+            await web.open_page(site.url + "/now")
+        assert processes() == before
+    assert (replayed.reader, replayed.content, replayed.final_url) == ("browser", recorded.content, recorded.final_url)
+    assert PARAGRAPHS[0] in replayed.content
+    assert site.requests == []
+
+
+async def test_a_web_that_reads_nothing_starts_no_browser(make: Make, site: Application) -> None:
+    before = processes()
+    async with make():
+        assert processes() == before
+
+
+async def test_a_wrong_program_is_told(make: Make, site: Application, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"providers\.browser\.executable"):
+        make(executable=str(tmp_path / "none"))
+    program = tmp_path / "browser"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o700)
+    async with make(executable=str(program)) as web:
+        with pytest.raises(GroundwireError, match="the browser does not start"):
+            await web.open_page(site.url + "/now")
