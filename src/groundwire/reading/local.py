@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
-    DeadlineExceeded,
     PageBlocked,
     PageEmpty,
     PageError,
@@ -22,28 +19,24 @@ from groundwire.errors import (
 )
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
-from groundwire.reading.bounds import is_heavy
-from groundwire.reading.convert import Converted, convert
+from groundwire.reading.conversion import Conversion
+from groundwire.reading.convert import Converted
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.documents.unreadable import Unreadable, Why
 from groundwire.reading.freshness import freshness
 from groundwire.reading.media import media_type
 from groundwire.reading.softblock import known_wall
-from groundwire.reading.worker import Workers, WorkerUnavailable
 from groundwire.transport import Head, Reply, Transport
 
 __all__ = ["LocalReadProvider"]
 
 _TIMEOUT = 20.0  # seconds, when nobody gives a deadline
-_THREADS = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the event loop
-_TELLING = 1_000  # characters; the headers that tell something have a few
 _NOT_MODIFIED = 304
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
 _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
     "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
 )
-_SHARE = 0.6  # of the time that is left; what was read of a long file is still to be put together
 _UNREADABLE: dict[Why, type[PageError]] = {
     "protected": PageRefused,
     "scanned": PageEmpty,
@@ -80,8 +73,7 @@ class LocalReadProvider:
         self._transport = transport
         self._max_bytes = max_bytes
         self._max_document_bytes = max_document_bytes
-        self._threads = ThreadPoolExecutor(_THREADS, "groundwire-extract")
-        self._workers = Workers()
+        self._conversion = Conversion()
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -119,13 +111,9 @@ class LocalReadProvider:
                 raise PageUnavailable(url, "The site answered HTTP 304. Open another page.", status=reply.status)
             kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
             return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
-        try:
-            async with deadline.timeout():
-                converted = await self._convert(url, reply, deadline)
-        except TimeoutError as error:
-            raise DeadlineExceeded(
-                "The page came, but turning it into Markdown took too long. Open another page."
-            ) from error
+        converted = await self._conversion.convert(
+            reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
+        )
         if converted.block is not None:
             kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
             raise kind(url, str(converted.block), status=reply.status)
@@ -142,32 +130,9 @@ class LocalReadProvider:
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
-    async def _convert(self, url: str, reply: Reply, deadline: Deadline) -> Converted:
-        """Turn a body into Markdown: in a thread, or in a process when it would hold up, fill or endanger this one."""
-        headers = {name: value for name, value in reply.headers.items() if len(value) < _TELLING}
-        convert_here = partial(convert, reply.body, reply.content_type, reply.url, headers=headers)
-        is_file = media_type(reply.content_type, reply.body[:4_096], reply.url).kind in FILES
-        if is_file or is_heavy(reply.body):
-            seconds = _SHARE * deadline.remaining()
-            try:
-                return await self._workers.convert(
-                    reply.body, reply.content_type, reply.url, headers=headers, seconds=seconds
-                )
-            except WorkerUnavailable as error:
-                if is_file:  # what reads it is not written to meet strangers' files without limits around it
-                    raise UnsupportedContent(
-                        url,
-                        "The page is a document, which is read in a process of its own, and none can be started here. "
-                        "Open another page.",
-                        status=reply.status,
-                    ) from error
-                # a thread may hold up the loop for a while, but the page is read
-        return await asyncio.get_running_loop().run_in_executor(self._threads, convert_here)
-
     async def aclose(self) -> None:
         """End the processes and let the threads go; one that is busy ends by itself."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        await self._workers.aclose()
+        await self._conversion.aclose()
 
 
 def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:

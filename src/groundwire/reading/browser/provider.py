@@ -170,7 +170,7 @@ class BrowserReadProvider:
             rendered.html.encode("utf-8", "replace"),
             "text/html; charset=utf-8",
             rendered.url,
-            headers={name: value for name, value in rendered.headers.items() if len(value) < 1_000},
+            headers=rendered.headers,
             deadline=deadline,
         )
         return rendered_result(url, rendered, converted)
