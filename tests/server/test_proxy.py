@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -23,7 +24,7 @@ from groundwire.testing.models import Asked, Call, ModelServer, Say, Turn, scrip
 
 pytestmark = pytest.mark.timeout(30)
 
-QUESTION = [{"role": "user", "content": "What is reciprocal rank fusion?"}]
+QUESTION: Any = [{"role": "user", "content": "What is reciprocal rank fusion?"}]
 SEARCH = Call("web_search", {"query": "reciprocal rank fusion"})
 ANSWER = "It merges rankings [1], and more [2][3]. Not [9]."
 ADDING = Call("add", {"a": 1, "b": 2})
@@ -213,8 +214,8 @@ async def asked(client: openai.AsyncOpenAI, api: str, streamed: bool) -> str:
     """Ask and return the text, whichever way."""
     if api == "chat":
         if not streamed:
-            return str((await client.chat.completions.create(model="m", messages=QUESTION)).choices[0].message.content)  # type: ignore[arg-type]
-        chunks = await client.chat.completions.create(model="m", messages=QUESTION, stream=True)  # type: ignore[arg-type]
+            return str((await client.chat.completions.create(model="m", messages=QUESTION)).choices[0].message.content)
+        chunks = await client.chat.completions.create(model="m", messages=QUESTION, stream=True)
         return "".join([chunk.choices[0].delta.content or "" async for chunk in chunks if chunk.choices])
     if not streamed:
         return (await client.responses.create(model="m", input="What?")).output_text
@@ -424,7 +425,7 @@ async def test_bad_requests(models: ModelServer, serve: Serve) -> None:
         for headers, status in (({"Host": "evil.example"}, 421), ({"Origin": "https://evil.example"}, 403)):
             async with session.post(base + "chat/completions", json=body, headers=headers) as reply:
                 assert reply.status == status
-        async with session.post(base + "chat/completions", data=b" " * 32_000_001) as reply:
+        async with session.post(base + "chat/completions", data=io.BytesIO(b" " * 32_000_001)) as reply:
             assert reply.status == 413
     assert models.requests == []
 
@@ -443,3 +444,45 @@ async def test_everything_else_is_passed_on(world: World, serve: Serve) -> None:
     assert [one.id async for one in client.models.list()] == ["m"]
     raw = await client.post("/embeddings?a=b", body={"input": "x"}, cast_to=object)
     assert raw == {"method": "POST", "target": "/v1/embeddings?a=b", "body": '{"input":"x"}'}
+
+
+async def test_a_client_that_waits_hears_that_somebody_is_there(
+    world: World, models: ModelServer, serve: Serve
+) -> None:
+    client = await serve(f"{models.url}/v1", keep_alive=0.05)
+    world.searxng.fail(Fault.delay(0.3))
+    async with aiohttp.ClientSession() as session:
+        body = {"model": "m", "messages": QUESTION, "stream": True}
+        async with session.post(f"{client.base_url}chat/completions", json=body) as reply:
+            assert reply.content_type == "text/event-stream"
+            text = await reply.text()
+    assert ": searching\n\n" in text
+    assert text.endswith("data: [DONE]\n\n")
+
+
+async def test_what_is_passed_on_ends_with_the_client(models: ModelServer, serve: Serve) -> None:
+    client = await serve(f"{models.url}/v1")
+    models.fail(Fault.endless(b"x" * 1_000))
+    async with aiohttp.ClientSession() as session, session.get(f"{client.base_url}models") as reply:
+        assert await reply.content.readexactly(5_000)
+        assert reply.status == 404
+        reply.close()
+    await asyncio.to_thread(models.wait_until_idle)
+
+
+async def test_usage_that_grows_from_chunk_to_chunk_is_counted_once(models: ModelServer, serve: Serve) -> None:
+    def growing(reply: Reply) -> Reply:
+        chunks = list(reply.chunks() if reply.chunks else ())
+        told = [
+            chunk.replace(b'"choices"', b'"usage": {"prompt_tokens": 5, "completion_tokens": %d}, "choices"' % number)
+            for number, chunk in enumerate(chunks, 1)
+        ]
+        return Reply(chunks=lambda: told, content_type="text/event-stream")
+
+    models.decide = script(end=Say("Yes."))
+    models.fail(Fault.reply("growing", growing))
+    client = await serve(f"{models.url}/v1")
+    options: Any = {"include_usage": True}
+    stream = await client.chat.completions.create(model="m", messages=QUESTION, stream=True, stream_options=options)
+    [usage] = [chunk.usage async for chunk in stream if chunk.usage]
+    assert (usage.prompt_tokens, usage.completion_tokens) == (1, 1)  # the last chunk has the server's own

@@ -32,6 +32,7 @@ class ChatFace(Face):
         self._raw: dict[str, Any] = {}
         self._head: dict[str, Any] = {}
         self._usage: Any = None
+        self._round: Any = None  # the usage of this round
         self._text = ""
         self._fresh = False  # whether a round has begun whose text is still to come
         self._role_sent = False
@@ -67,7 +68,7 @@ class ChatFace(Face):
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
         """Ask for a stream, and pass on its chunks without calls and without the end."""
-        self._fresh = True
+        self._fresh, self._round = True, None
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         data = json.dumps({**body, "stream": True}).encode()
@@ -85,6 +86,7 @@ class ChatFace(Face):
                 raise _broken(f"sent a stream of which {error}") from error
         stream.close()
         answer = stream.answer
+        self._usage = added_up(self._usage, self._round)
         if answer.error is not None and answer.finish == "failed":
             raise _broken(f"broke off its answer ({answer.error.message or answer.error.code})")
         return answer
@@ -160,7 +162,7 @@ class ChatFace(Face):
             raise Refused(502, json.dumps({"error": data["error"]}).encode(), {"Content-Type": "application/json"})
         stream.event(data)
         self._note_head(data)
-        self._usage = added_up(self._usage, data.get("usage"))
+        self._round = data.get("usage") or self._round  # some servers tell it again and again, for all until then
         for choice in data.get("choices") or ():
             if isinstance(choice, Mapping) and choice.get("index", 0) == 0:
                 delta = choice.get("delta")

@@ -211,7 +211,7 @@ class ResponsesFace(Face):
         if isinstance(item, dict):
             changed["item"] = self._output[at] = self._annotated(item) if kind.endswith(".done") else item
         elif kind == "response.output_text.done":
-            about = {key: data[key] for key in ("item_id", "content_index") if key in data}
+            about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
                 told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
                 await outbox.put(self._line("response.output_text.annotation.added", told))
