@@ -12,6 +12,8 @@ from typing import Any
 import aiohttp
 import openai
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
@@ -486,3 +488,19 @@ async def test_usage_that_grows_from_chunk_to_chunk_is_counted_once(models: Mode
     stream = await client.chat.completions.create(model="m", messages=QUESTION, stream=True, stream_options=options)
     [usage] = [chunk.usage async for chunk in stream if chunk.usage]
     assert (usage.prompt_tokens, usage.completion_tokens) == (1, 1)  # the last chunk has the server's own
+
+
+async def test_it_can_be_mounted(models: ModelServer, settings: Callable[..., Settings]) -> None:
+    async with Web(settings()) as web:
+        proxy = Proxy(web, f"{models.url}/v1", prefix="")
+        app = Starlette(routes=[Mount("/openai/v1", app=proxy.app)])
+        async with (
+            serving(app) as url,
+            openai.AsyncOpenAI(base_url=f"{url}/openai/v1", api_key="none", max_retries=0) as client,
+        ):
+            assert await asked(client, "chat", streamed=True) == ANSWER
+            assert await asked(client, "responses", streamed=False) == ANSWER
+            with pytest.raises(openai.BadRequestError, match="is not JSON"):
+                await client.models.list()
+        assert models.requests[-1].path == "/v1/models"
+        await proxy.aclose()
