@@ -45,8 +45,9 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
     """Serve a proxy before a model server, and give an openai client of it."""
     async with AsyncExitStack() as stack:
 
-        async def make(upstream: str, *, limit: int = 20, **options: Any) -> openai.AsyncOpenAI:
-            web = await stack.enter_async_context(Web(settings(session={"limit": limit, "warning_threshold": 1})))
+        async def make(upstream: str, *, limit: int = 20, rules: Any = (), **options: Any) -> openai.AsyncOpenAI:
+            sections = {"session": {"limit": limit, "warning_threshold": 1}, "permission": dict(rules)}
+            web = await stack.enter_async_context(Web(settings(**sections)))
             proxy = Proxy(web, upstream, **options)
             stack.push_async_callback(proxy.aclose)
             url = await stack.enter_async_context(serving(proxy.app))
@@ -504,3 +505,27 @@ async def test_it_can_be_mounted(models: ModelServer, settings: Callable[..., Se
                 await client.models.list()
         assert models.requests[-1].path == "/v1/models"
         await proxy.aclose()
+
+
+@pytest.mark.req("K5")
+@pytest.mark.parametrize("rules", [{"deny": ("web_search",)}, {"confirm": ("*",)}, {"default": "deny"}])
+async def test_the_operators_rules_hold(models: ModelServer, serve: Serve, rules: dict[str, Any]) -> None:
+    client = await serve(f"{models.url}/v1", rules=rules)
+    assert await asked(client, "chat", streamed=False) == ANSWER
+    assert "Permission denied: web_search was not called" in models.requests[-1].body.decode()
+
+
+async def test_halves_of_a_sign_survive(models: ModelServer, serve: Serve) -> None:
+    """Servers that cut a stream by tokens may cut a sign outside of Unicode's first plane in two."""
+    head = '"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"'
+    chunks = "".join(
+        f'data: {{{head}, "choices": [{{"index": 0, "delta": {{"content": "{half}"}}, "finish_reason": {end}}}]}}\n\n'
+        for half, end in ((r"\ud83d", "null"), (r"\ude00", '"stop"'))
+    )
+    models.fail(Fault.status(200, chunks + "data: [DONE]\n\n", "text/event-stream"))
+    client = await serve(f"{models.url}/v1")
+    async with aiohttp.ClientSession() as session:
+        body = {"model": "m", "messages": QUESTION, "stream": True}
+        async with session.post(f"{client.base_url}chat/completions", json=body) as reply:
+            text = await reply.text()
+    assert text.index(r"\ud83d") < text.index(r"\ude00") < text.index("[DONE]")

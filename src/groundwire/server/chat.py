@@ -228,7 +228,7 @@ def _nothing(run: Run) -> str:
 
 
 def _line(data: object) -> bytes:
-    return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
+    return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
 def _broken(what: str) -> Refused:

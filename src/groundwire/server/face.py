@@ -17,10 +17,11 @@ from groundwire.native import Location, Needs, load_matrix, plan_for
 from groundwire.native.answers import HostedAnswer
 from groundwire.native.needs import NO_NEEDS
 from groundwire.native.requests import with_search
+from groundwire.permission import Permission, guarded
 from groundwire.server.kept import Keep, Kept, digest
 from groundwire.server.streaming import Outbox
 from groundwire.server.upstream import Refused, Upstream, error_body
-from groundwire.tools import Tool, web_tools
+from groundwire.tools import web_tools
 from groundwire.web import Web
 
 __all__ = ["SEARCH_HEADER", "Face", "House", "added_up"]
@@ -93,7 +94,8 @@ class Face(ABC):
             calls_tools=True,
             tools=web_tools(self.web),
         )
-        self.tools: tuple[Tool, ...] = web_tools(self.web, self.plan.needs)
+        rules = _permission(house)
+        self.tools = tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
         self.names = frozenset(tool.name for tool in self.tools)
         self.outbox: Outbox | None = None
 
@@ -236,6 +238,14 @@ def added_up(first: object, second: object) -> Any:
     return second if second is not None else first
 
 
+def _permission(house: House) -> Permission:
+    """Return the operator's rules. Who serves the proxy allows what no rule speaks of; there is nobody here to ask."""
+    rules = house.web.settings.permission
+    if rules.default == "confirm":
+        rules = rules.model_copy(update={"default": "allow"})
+    return Permission(rules, session=house.session)
+
+
 def _messages(given: object) -> Sequence[Any]:
     if isinstance(given, str):
         return [{"role": "user", "content": given}] if given else []
@@ -247,4 +257,4 @@ def _messages(given: object) -> Sequence[Any]:
 
 
 def _json(value: object, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(json.dumps(value, ensure_ascii=False).encode(), media_type="application/json", headers=headers)
+    return Response(json.dumps(value).encode(), media_type="application/json", headers=headers)

@@ -258,7 +258,7 @@ class ResponsesFace(Face):
     def _line(self, kind: str, data: Mapping[str, Any]) -> bytes:
         numbered = {**data, "type": kind, "sequence_number": self._number}
         self._number += 1
-        return f"event: {kind}\ndata: {json.dumps(numbered, ensure_ascii=False)}\n\n".encode()
+        return f"event: {kind}\ndata: {json.dumps(numbered)}\n\n".encode()
 
 
 def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any]:
