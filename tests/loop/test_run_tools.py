@@ -304,6 +304,8 @@ async def test_calls_of_the_callers_own_functions_are_handed_back(
     run = await run_tools(body, call, web=web, api=api, mode="local")
     assert (run.stop, [one.name for one in run.pending]) == ("calls", ["add"])
     assert run.spent.searches == 1
+    together = api in ("anthropic", "gemini")  # which want all results of a turn in one message
+    assert len(run.with_results(["3"])) == len(run.messages) + (not together)
     key = run.plan.api.body
     further = await run_tools({**body, key: list(run.with_results(["3"]))}, call, web=web, api=api, mode="local")
     assert (further.stop, further.answer.text) == ("answered", "Three [1].")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from groundwire.native.answers import HostedAnswer, HostedCitation, HostedUsage
 
-__all__ = ["joined", "total"]
+__all__ = ["joined", "last_turn", "total"]
 
 
 def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
@@ -34,6 +34,14 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
         turn=tuple(part for one in answers for part in one.turn),
         sources_from=next((one.sources_from for one in answers if one.sources), "none"),
     )
+
+
+def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
+    """Return the pieces of the last turn: those that were paused before it belong to it."""
+    first = len(answers) - 1
+    while first > 0 and answers[first - 1].finish == "pause":
+        first -= 1
+    return answers[first:]
 
 
 def total(answers: Sequence[HostedAnswer]) -> HostedUsage:

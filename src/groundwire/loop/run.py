@@ -11,15 +11,15 @@ from typing import Any, cast
 from groundwire.deadline import Deadline
 from groundwire.errors import BudgetExceeded
 from groundwire.loop.calls import make_calls
-from groundwire.loop.joining import joined, total
+from groundwire.loop.joining import joined, last_turn, total
 from groundwire.loop.model import LoopEvent, Run, Spent, Stop
+from groundwire.loop.planning import planned
 from groundwire.loop.raw import answer_of
 from groundwire.loop.sources import Ledger, marked
 from groundwire.loop.wires import Result, check_wire, conversation, free_choice, no_choice, with_results
 from groundwire.models import check_int
-from groundwire.native import Mode, Needs, Plan, load_matrix, plan_for, prepare
+from groundwire.native import Mode, Needs, Plan, load_matrix, prepare
 from groundwire.native.answers import AnswerApi, HostedAnswer, HostedCall
-from groundwire.native.matrix import Api
 from groundwire.native.needs import NO_NEEDS
 from groundwire.native.requests import with_search, without_search
 from groundwire.native.requests.common import Body
@@ -98,7 +98,7 @@ async def run_tools(
         body.setdefault("model", model)
     body = with_search(body, row, needs or NO_NEEDS, tools=tools or ())
     if plan is None:
-        plan = _planned(body, row, web, mode, needs, tools or (), hosted_searches)
+        plan = planned(body, row, web, mode, needs, tools or (), hosted_searches)
     ours = tuple(web_tools(web, plan.needs) if tools is None else tools)
     deadline = Deadline.after(timeout) if timeout is not None else None
     loop = _Loop(
@@ -123,25 +123,6 @@ async def run_tools(
         if not limit.expired():
             raise
         return loop.ended("deadline", f"The {timeout:g} seconds of the run were over.")
-
-
-def _planned(
-    body: Body, row: Api, web: Web, mode: Mode | None, needs: Needs | None, tools: Sequence[Tool], most: int
-) -> Plan:
-    """Return the plan for a request with a search in it.
-
-    Where the session's searches are limited, `auto` does not choose a hosted search that nobody can bound.
-    """
-
-    def made(asked: Needs) -> Plan:
-        return plan_for(body, row, mode=mode, needs=asked, settings=web.settings, tools=tools)
-
-    first = made(needs or NO_NEEDS)
-    automatic = (web.settings.search.mode if mode is None else mode) == "auto"
-    if first.hosted is None or first.hosted.max_uses != "no" or web.budget is None or not automatic:
-        return first
-    ours = made((needs or NO_NEEDS).also(Needs(max_uses=most)))
-    return replace(ours, needs=first.needs)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -278,7 +259,7 @@ class _Loop:
 
     def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run as it is now."""
-        last = joined(_last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
+        last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
         used = total(self.answers)
         return Run(
             stop=stop,
@@ -299,11 +280,3 @@ class _Loop:
             ),
             plan=self.plan,
         )
-
-
-def _last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
-    """Return the pieces of the last turn: those that were paused before it belong to it."""
-    first = len(answers) - 1
-    while first > 0 and answers[first - 1].finish == "pause":
-        first -= 1
-    return answers[first:]
