@@ -6,10 +6,12 @@ wrote and always returns a structured result: whatever goes wrong is said in the
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -259,7 +261,7 @@ def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
                 "additionalProperties": False,
             }
         ),
-        output_schema=WebSearchToolResult.model_json_schema(mode="serialization"),
+        output_schema=_schema(WebSearchToolResult),
         annotations=_READ_ONLY,
         call=call,
     )
@@ -292,7 +294,7 @@ def open_page_tool(web: Web) -> Tool:
                 "additionalProperties": False,
             }
         ),
-        output_schema=OpenPageToolResult.model_json_schema(mode="serialization"),
+        output_schema=_schema(OpenPageToolResult),
         annotations=_READ_ONLY,
         call=call,
     )
@@ -393,6 +395,16 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
 def opened(page: Page) -> OpenPageToolResult:
     """Return a page as the tool's result."""
     return OpenPageToolResult(**page.model_dump(include=set(OpenPageToolResult.model_fields)))
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a result, a copy of its own: a server makes these tools for every conversation."""
+    return copy.deepcopy(_made_schema(model))
+
+
+@cache
+def _made_schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(mode="serialization")
 
 
 def _shown(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 import openai
 import pytest
 
+from groundwire.server.serving import listen
 from groundwire.testing import World
 from groundwire.testing.models import Call, ModelServer, Say, script
 
@@ -73,3 +75,9 @@ def test_wrong_use_is_said(world: World, tmp_path: Path, arguments: tuple[str, .
         assert words in said
         assert "Traceback" not in said
         assert started.wait() == 2
+
+
+def test_small_events_are_not_held_back() -> None:
+    """Only where the socket names its protocol does asyncio switch off Nagle's algorithm, which costs 40 ms an event."""
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP

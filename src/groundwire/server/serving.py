@@ -31,7 +31,16 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        # With the protocol named, asyncio switches Nagle's algorithm off, which would hold each small event back 40 ms.
+        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(_BACKLOG)
+        except BaseException:
+            made.close()
+            raise
+        return made
     except OSError as error:
         why = error.strerror or str(error)
         raise ConfigurationError(f"Nothing can listen at {host}, port {port}: {why}. Choose another --port.") from error
