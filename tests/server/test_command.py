@@ -78,6 +78,6 @@ def test_wrong_use_is_said(world: World, tmp_path: Path, arguments: tuple[str, .
 
 
 def test_small_events_are_not_held_back() -> None:
-    """Only where the socket names its protocol does asyncio switch off Nagle's algorithm, which costs 40 ms an event."""
+    """Where the socket names its protocol asyncio switches off Nagle's algorithm, which costs 40 ms an event."""
     with listen("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP
