@@ -6,10 +6,12 @@ wrote and always returns a structured result: whatever goes wrong is said in the
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -300,7 +302,7 @@ def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
                 "additionalProperties": False,
             }
         ),
-        output_schema=WebSearchToolResult.model_json_schema(mode="serialization"),
+        output_schema=_schema(WebSearchToolResult),
         annotations=_READ_ONLY,
         call=call,
     )
@@ -340,7 +342,7 @@ def open_page_tool(web: Web) -> Tool:
                 "additionalProperties": False,
             }
         ),
-        output_schema=OpenPageToolResult.model_json_schema(mode="serialization"),
+        output_schema=_schema(OpenPageToolResult),
         annotations=_READ_ONLY,
         call=call,
     )
@@ -455,6 +457,16 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
     excerpts = tuple(ExcerptItem(start=row.start, end=row.end, heading=row.heading) for row in page.excerpts)
     names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
     return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else ())
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a result, a copy of its own: a server makes these tools for every conversation."""
+    return copy.deepcopy(_made_schema(model))
+
+
+@cache
+def _made_schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(mode="serialization")
 
 
 def _shown(value: object) -> str:

@@ -24,8 +24,9 @@ async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
+    monkeypatch.setenv("GROUNDWIRE_STORAGE_URL", "memory://")
     names: dict[str, Any] = {"__name__": "guide"}
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
     for number, (block, printed) in enumerate(BLOCKS):
         code = compile(block, f"{GUIDE.name} block {number}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         result = eval(code, names)

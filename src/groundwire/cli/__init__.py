@@ -17,6 +17,7 @@ from groundwire.cli.config import config
 from groundwire.cli.demo import demo
 from groundwire.cli.logs import log_to_stderr
 from groundwire.cli.open import open_
+from groundwire.cli.proxy import proxy
 from groundwire.cli.record import record
 from groundwire.cli.search import search
 from groundwire.cli.stats import stats
@@ -75,6 +76,7 @@ group.add_command(config)
 group.add_command(archive)
 group.add_command(record)
 group.add_command(stats)
+group.add_command(proxy)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from groundwire.models import Budget
 from groundwire.routing.bill import MICRO, Bill, Later, micro
 from groundwire.storage.base import Store
 
-__all__ = ["Limits", "Reservation", "SessionBudget"]
+__all__ = ["Hold", "Limits", "Reservation", "SessionBudget"]
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
@@ -42,6 +42,16 @@ class Reservation:
     """The searches of the session, this one included."""
     micro_usd: int = 0
     """Millionths of a dollar that were set aside for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Searches that somebody else may make for the session, counted before they are made."""
+
+    searches: int
+    """How many; 0 when none is left."""
+    micro_usd: int = 0
+    """Millionths of a dollar that were set aside for all of them."""
 
 
 class SessionBudget:
@@ -135,6 +145,38 @@ class SessionBudget:
         self._note(count.total)
         await self.settle(reservation, cost_usd)
 
+    async def hold(self, most: int, price_usd: float = 0.0) -> Hold:
+        """Count searches that a model's API is about to make: as many as are wanted, or as are left.
+
+        Args:
+            most: How many are wanted.
+            price_usd: What one of them costs at most.
+        """
+        searches = await self._part("searches", most, 1, self.limits.searches)
+        price = micro(price_usd)
+        if not price or not searches:
+            return Hold(searches)
+        paid = await self._part("usd", searches, price, round(self.limits.cost_usd * MICRO))
+        if paid < searches:
+            self._note((await self._store.count(self._key("searches"), paid - searches)).total)
+        return Hold(paid, paid * price)
+
+    async def settle_hold(self, hold: Hold, searches: int, cost_usd: float | None = None) -> None:
+        """Put the searches that were really made in the place of those that were held.
+
+        Args:
+            hold: What was held.
+            searches: How many were made; more than were held are counted all the same.
+            cost_usd: What they cost; by default what was set aside for each.
+        """
+        price = hold.micro_usd // hold.searches if hold.searches else 0
+        money = searches * price if cost_usd is None else micro(cost_usd)
+        if searches != hold.searches:
+            count = await self._store.count(self._key("searches"), searches - hold.searches, ttl=_LIFE)
+            self._note(count.total)
+        if money != hold.micro_usd:
+            await self._add(money - hold.micro_usd)
+
     async def check_tokens(self) -> None:
         """See that page text may still be read.
 
@@ -178,6 +220,20 @@ class SessionBudget:
         if not self.limits.searches or reservation.spent < self.limits.warning_threshold:
             return None
         return f"[WARNING: {max(0, self.limits.searches - reservation.spent)} searches remaining in session]"
+
+    async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
+        """Count as much of what is wanted as the limit allows, and return how many that were.
+
+        Whoever counts in between leaves less, so it is tried with less until it fits.
+        """
+        while wanted > 0:
+            count = await self._store.count(self._key(what), wanted * each, limit=limit or None, ttl=_LIFE)
+            if what == "searches":
+                self._note(count.total)
+            if count.granted:
+                return wanted
+            wanted = min(wanted - 1, int(limit - count.total) // each)
+        return 0
 
     async def _add(self, amount: int) -> None:
         await self._store.count(self._key("usd"), amount, ttl=_LIFE)

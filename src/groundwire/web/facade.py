@@ -44,7 +44,7 @@ from groundwire.reading.handle.view import Around, check_ask
 from groundwire.reading.readers import Readers
 from groundwire.routing import Chain
 from groundwire.routing.bill import Later
-from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.routing.budget import Hold, Limits, SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.addresses_in_text import addresses_in
@@ -422,6 +422,22 @@ class Web:
     def budget(self) -> Budget | None:
         """What this session has used and may still use, as of its last search; None when searches have no limit."""
         return self._budget.state()
+
+    async def hold_searches(self, most: int, *, price_usd: float = 0.0) -> Hold:
+        """Count searches that a model's API may make for this session, before it is asked: as many as are left.
+
+        Args:
+            most: How many are wanted.
+            price_usd: What one of them costs at most.
+
+        Returns:
+            How many may be made; give it to `settle_searches` when they are made.
+        """
+        return await self._budget.hold(check_int("most", most, 1, 1_000), price_usd)
+
+    async def settle_searches(self, hold: Hold, made: int) -> None:
+        """Put the searches that a model's API has made in the place of those that were held."""
+        await self._budget.settle_hold(hold, made)
 
     async def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""

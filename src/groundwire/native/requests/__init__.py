@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from groundwire.native.requests.prepare import plan_for, prepare
+from groundwire.native.requests.prepare import plan_for, prepare, with_search, without_search
 
-__all__ = ["plan_for", "prepare"]
+__all__ = ["plan_for", "prepare", "with_search", "without_search"]

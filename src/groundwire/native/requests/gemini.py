@@ -14,7 +14,7 @@ from groundwire.native.definitions import FunctionTool, read, write
 from groundwire.native.planner import Plan
 from groundwire.native.requests.common import Body, Found, kind_of, the_one
 
-__all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of"]
+__all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of", "without"]
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
@@ -100,6 +100,13 @@ def to_local(body: Mapping[str, Any], found: Found, tools: Sequence[FunctionTool
     )
     replaced = [{key: new}, *([rest] if rest else [])]
     return _with(body, [*found.tools[: found.index], *replaced, *found.tools[found.index + 1 :]], _tool_config(body))
+
+
+def without(found: Found) -> list[Any]:
+    """Return the tools without the search, and with all that stood beside it in the same tool."""
+    rest = {name: value for name, value in found.tool.items() if name not in _SEARCHES}
+    left = [rest] if found.kind == "native" and rest else list(_left(found))
+    return [*found.tools[: found.index], *left, *found.tools[found.index + 1 :]]
 
 
 def _same(new: Mapping[str, Any], taken: Sequence[Any]) -> bool:

@@ -26,11 +26,11 @@ from groundwire.native.requests import (
     perplexity,
     xai,
 )
-from groundwire.native.requests.common import Body, Builder, Found
+from groundwire.native.requests.common import Body, Builder, Found, choice_without, with_tools
 from groundwire.native.requests.facts import Facts, api_of, asked_by, facts_of, put_tools, tools_of
 from groundwire.settings import Settings
 
-__all__ = ["plan_for", "prepare"]
+__all__ = ["plan_for", "prepare", "with_search", "without_search"]
 
 _BUILDERS: Mapping[str, Builder] = MappingProxyType(
     {
@@ -144,8 +144,8 @@ def prepare(
             caller's own by the name of ours. NativeUnsupported: hosted search is demanded and cannot be used.
     """
     row = api_of(body, how.api if isinstance(how, Plan) else how, None)
-    if add and facts_of(body, row, tools).found is None:
-        body = put_tools(body, row, [*tools_of(body, row), hosted_definition(needs or NO_NEEDS)])
+    if add:
+        body = with_search(body, row, needs or NO_NEEDS, tools=tools)
     facts = facts_of(body, row, tools)
     if facts.found is None:
         return dict(body)
@@ -167,6 +167,56 @@ def prepare(
     if chosen.path == "local":
         return _local(body, facts.found, row, tools)
     return _BUILDERS[row.name](body, facts.found, chosen, now or datetime.now(UTC))
+
+
+def with_search(
+    body: Mapping[str, Any], api: str | Api, needs: Needs = NO_NEEDS, *, tools: Sequence[FunctionTool] = ()
+) -> Body:
+    """Return a request that has a search among its tools: its own, or else a `hosted_definition()`.
+
+    Args:
+        body: The request.
+        api: The model API's or provider's name.
+        needs: What a search that is added must honour.
+        tools: Our tools, whose names are then taken for ours.
+
+    Raises:
+        InvalidRequest: see `prepare`.
+    """
+    row = api_of(body, api, None)
+    if facts_of(body, row, tools).found is not None:
+        return dict(body)
+    return put_tools(body, row, [*tools_of(body, row), hosted_definition(needs)])
+
+
+def without_search(body: Mapping[str, Any], api: str | Api) -> Body:
+    """Return a request without its search; all other tools are as they were.
+
+    Args:
+        body: The request.
+        api: The model API's or provider's name.
+
+    Raises:
+        InvalidRequest: see `prepare`.
+    """
+    row = api_of(body, api, None)
+    found = facts_of(body, row, ()).found
+    if found is None:
+        return dict(body)
+    if row.wire == "gemini":
+        left = gemini.without(found)
+        return put_tools(body, row, left) if left else _no_tools(body)
+    if row.wire == "bedrock":
+        return put_tools(body, row, list(found.others))
+    changes = {"tool_choice": choice_without(body["tool_choice"], found)} if "tool_choice" in body else {}
+    return with_tools(body, list(found.others), **changes)
+
+
+def _no_tools(body: Mapping[str, Any]) -> Body:
+    holder = body.get("config") if gemini.is_call(body) else None
+    if isinstance(holder, Mapping):
+        return {**body, "config": {key: value for key, value in holder.items() if key not in ("tools", "tool_config")}}
+    return {key: value for key, value in body.items() if key not in ("tools", "toolConfig")}
 
 
 def _local(body: Mapping[str, Any], found: Found, row: Api, tools: Sequence[FunctionTool]) -> Body:

@@ -56,17 +56,17 @@ def asked(body: Mapping[str, Any]) -> Asked:
 
 def answer(asked: Asked, turn: Say | Sequence[Call]) -> dict[str, Any]:
     """Return a whole answer."""
-    searched = isinstance(turn, Say) and bool(asked.hosted)
+    paused = isinstance(turn, Say) and turn.paused
     usage: dict[str, Any] = {"input_tokens": 1, "output_tokens": 1}
-    if searched:
-        usage["server_tool_use"] = {"web_search_requests": 1, "web_fetch_requests": 0}
+    if isinstance(turn, Say) and asked.hosted:
+        usage["server_tool_use"] = {"web_search_requests": turn.searches, "web_fetch_requests": 0}
     return {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
         "model": asked.model,
         "content": _content(asked, turn),
-        "stop_reason": "end_turn" if isinstance(turn, Say) else "tool_use",
+        "stop_reason": "pause_turn" if paused else "end_turn" if isinstance(turn, Say) else "tool_use",
         "stop_sequence": None,
         "usage": usage,
     }

@@ -120,7 +120,8 @@ def _items(asked: Asked, turn: Say | Sequence[Call]) -> list[dict[str, Any]]:
         return [message]
     sources = [{"type": "url", "url": one.url} for one in turn.cites]
     action = {"type": "search", "query": turn.query, "queries": [turn.query], "sources": sources}
-    return [{"id": "ws_1", "type": "web_search_call", "status": "completed", "action": action}, message]
+    search = {"type": "web_search_call", "status": "completed", "action": action}
+    return [*({"id": f"ws_{number}", **search} for number in range(1, turn.searches + 1)), message]
 
 
 def _begun(item: dict[str, Any]) -> dict[str, Any]:

@@ -58,6 +58,10 @@ class Say:
     """What its own search looked for."""
     cites: tuple[Cite, ...] = (Cite(),)
     """What it cites where it searched by itself."""
+    paused: bool = False
+    """Whether it wants the turn sent back (Anthropic's `pause_turn`)."""
+    searches: int = 1
+    """How many searches of its own it reports."""
 
 
 Turn = Say | Call | Sequence[Call]

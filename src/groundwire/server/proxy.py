@@ -1,0 +1,190 @@
+"""The proxy: an OpenAI-compatible API that gives the web to the models behind another one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.models import check_int
+from groundwire.server.chat import ChatFace
+from groundwire.server.face import Face, House
+from groundwire.server.gate import LOOPBACK, Gate
+from groundwire.server.kept import Keep
+from groundwire.server.responses import ResponsesFace
+from groundwire.server.streaming import answer_whole, answer_with_events, until_done
+from groundwire.server.upstream import Refused, Upstream, error_body, passed_back, passed_on
+from groundwire.web import Web
+
+__all__ = ["Proxy"]
+
+_LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class Proxy:
+    """An ASGI application that stands before a model server; `app` can be served, or mounted in another.
+
+    Args:
+        web: What searches and reads; it stays the caller's to close.
+        upstream: Where the model server's OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
+        prefix: Where the proxy's own begins.
+        session: The name of one session that pays for all; by default every conversation has a budget of its own.
+        max_rounds: The most calls of the model for one request, 1 to 100.
+        timeout: Seconds for one request.
+        read_timeout: Seconds of the model server's silence after which it is given up.
+        keep_alive: Seconds of silence after which a stream gets a comment.
+        hosts: The names by which the proxy may be called; None is any name.
+
+    Raises:
+        InvalidRequest: an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        upstream: str,
+        *,
+        prefix: str = "/v1",
+        session: str | None = None,
+        max_rounds: int = 12,
+        timeout: float = 900.0,
+        read_timeout: float = 600.0,
+        keep_alive: float = 5.0,
+        hosts: Collection[str] | None = LOOPBACK,
+    ) -> None:
+        self.upstream = Upstream(upstream, read_timeout=read_timeout)
+        self._house = House(
+            web=web,
+            upstream=self.upstream,
+            keep=Keep(),
+            session=session,
+            max_rounds=check_int("max_rounds", max_rounds, 1, 100),
+            timeout=timeout,
+        )
+        self._keep_alive = keep_alive
+        self.app = Starlette(
+            routes=[
+                Route(f"{prefix}/chat/completions", _Answering(self, ChatFace), methods=["POST"]),
+                Route(f"{prefix}/responses", _Answering(self, ResponsesFace), methods=["POST"]),
+                Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
+            ],
+            middleware=[Middleware(Gate, hosts=hosts)],
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections to the model server."""
+        await self.upstream.aclose()
+
+    async def answer(self, face: type[Face], scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request of an API."""
+        request = Request(scope, receive)
+        try:
+            body = _object(await _body(request))
+            headers = passed_on(request.headers)
+            owner = hashlib.sha256(request.headers.get("authorization", "").encode()).hexdigest()
+            asked = face(self._house, body, headers, owner)
+        except GroundwireError as error:
+            await _wrong(error)(scope, receive, send)
+            return
+        except Refused as error:
+            await _response(error)(scope, receive, send)
+            return
+        except ClientDisconnect:
+            return
+        if body.get("stream"):
+            await answer_with_events(asked.stream, asked.failed, scope, receive, send, keep_alive=self._keep_alive)
+            return
+        await answer_whole(_whole(asked), scope, receive, send)
+
+    async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on that is none of ours, and its answer back as it comes."""
+        request = Request(scope, receive)
+        begun = False
+        try:
+            data = await _body(request)
+            headers = passed_on(request.headers)
+            headers["Content-Type"] = request.headers.get("content-type", "application/json")
+            path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
+            async with self.upstream.ask(request.method, path, headers, data or None, query) as response:
+                back = passed_back(response.headers)
+                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
+                begun = True
+                await send({"type": "http.response.start", "status": response.status, "headers": head})
+                async for piece in response.content.iter_any():
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except Refused as error:
+            if begun:  # too late for another status; the server breaks the connection
+                raise
+            await _response(error)(scope, receive, send)
+
+
+class _Answering:
+    """The endpoint of an API, as an ASGI application."""
+
+    def __init__(self, proxy: Proxy, face: type[Face]) -> None:
+        self._proxy = proxy
+        self._face = face
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._proxy.answer(self._face, scope, receive, send)
+
+
+class _Passing:
+    """The endpoint for everything else."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await until_done(self._proxy.pass_by, scope, receive, send)
+
+
+async def _whole(asked: Face) -> Response:
+    try:
+        return await asked.answer()
+    except Refused as error:
+        return _response(error)
+    except GroundwireError as error:
+        return _wrong(error)
+
+
+async def _body(request: Request) -> bytes:
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > _LARGEST:
+            raise Refused(413, error_body(f"The request has more than {_LARGEST:,} bytes."), _TYPED)
+    return bytes(data)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
+    if not isinstance(body, dict):
+        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
+    return body
+
+
+_TYPED = {"Content-Type": "application/json"}
+
+
+def _wrong(error: GroundwireError) -> Response:
+    param = error.field if isinstance(error, InvalidRequest) else None
+    return Response(error_body(str(error), param=param), 400, _TYPED)
+
+
+def _response(error: Refused) -> Response:
+    return Response(error.body, error.status, dict(error.headers))

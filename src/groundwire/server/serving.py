@@ -1,0 +1,111 @@
+"""Serving an ASGI application until somebody says stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from groundwire.errors import ConfigurationError
+
+__all__ = ["listen", "serve", "serving"]
+
+_PARTING = 3  # seconds that conversations have to end
+_BACKLOG = 512
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        host: A name or address of this machine.
+        port: The port; 0 is any that is free.
+
+    Raises:
+        ConfigurationError: it is taken, or may not be used.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        # With the protocol named, asyncio switches Nagle's algorithm off, which would hold each small event back 40 ms.
+        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(_BACKLOG)
+        except BaseException:
+            made.close()
+            raise
+        return made
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ConfigurationError(f"Nothing can listen at {host}, port {port}: {why}. Choose another --port.") from error
+
+
+async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> int:
+    """Serve until the process gets SIGINT or SIGTERM, and return which; what goes on then has a few seconds to end.
+
+    Args:
+        app: What is served.
+        listener: Where.
+        ready: Is called when requests are taken.
+    """
+    server = _Quiet(_config(app))
+    loop = asyncio.get_running_loop()
+    came: list[int] = []
+
+    def stop(number: int) -> None:
+        server.force_exit = bool(came)  # who asks twice does not want to wait
+        came.append(number)
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        ready()
+        await task
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+    return came[0] if came else 0
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
+    """Serve in this event loop while the block runs, and give the address, such as `http://127.0.0.1:41233`."""
+    listener = listen(host, port)
+    server = _Quiet(_config(app))
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield f"http://{host}:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
+
+
+class _Quiet(uvicorn.Server):
+    """A server that leaves the signals of the process alone."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Capture none."""
+        yield
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=_PARTING,
+    )

@@ -1,0 +1,374 @@
+"""The loop with the vendors' own SDKs, against miniature models that speak each wire; the web is the miniature one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from google import genai
+from google.genai import types
+
+from components.model_bodies import ADD, chat, responses
+from groundwire import Settings, Web
+from groundwire.errors import InvalidRequest
+from groundwire.loop import CallEnded, CallStarted, Run, run_tools
+from groundwire.native import Needs, hosted_definition
+from groundwire.testing import World
+from groundwire.testing.faults import Fault
+from groundwire.testing.models import Asked, Call, Cite, ModelServer, Say, Turn, script
+
+pytestmark = pytest.mark.timeout(30)
+
+QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
+SEARCH = Call("web_search", {"query": "reciprocal rank fusion"})
+
+
+@pytest.fixture
+async def web(settings: Callable[..., Settings]) -> AsyncIterator[Web]:
+    async with Web(settings(session={"limit": 10, "warning_threshold": 8})) as made:
+        yield made
+
+
+def page_of(world: World) -> str:
+    return world.site("articles").url + "/wiki/reciprocal-rank-fusion"
+
+
+def served(world: World, *turns: Turn, end: Say | None = None) -> ModelServer:
+    return world.add(ModelServer(script(*turns, end=end or Say("It merges rankings [1], and sums [2].")), name="model"))
+
+
+Caller = Callable[[ModelServer, str], Callable[[dict[str, Any]], Any]]
+
+
+@pytest.fixture
+async def caller() -> AsyncIterator[Caller]:
+    """Make what a user would pass: the call of the SDK's own client."""
+    async with AsyncExitStack() as stack:
+        yield lambda models, api: client_of(stack, models, api)
+
+
+def client_of(stack: AsyncExitStack, models: ModelServer, api: str) -> Callable[[dict[str, Any]], Any]:
+    if api == "anthropic":
+        made = anthropic.AsyncAnthropic(base_url=models.url, api_key="none", max_retries=0)
+        stack.push_async_callback(made.close)
+        return lambda body: made.messages.create(**body)
+    if api == "gemini":
+        google = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=models.url))
+        stack.callback(google.close)
+        return lambda body: google.models.generate_content(**body)
+    client = openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    stack.push_async_callback(client.close)
+    if api == "openai_responses":
+        return lambda body: client.responses.create(**body)
+    return lambda body: client.chat.completions.create(**body)
+
+
+def request(api: str, **more: Any) -> dict[str, Any]:
+    if api == "gemini":
+        return {"model": "gemini-2.5-flash", "contents": QUESTION["content"], "config": {}, **more}
+    if api == "openai_responses":
+        return {"model": "gpt-5.4", "input": QUESTION["content"], **more}
+    if api == "anthropic":
+        return {"model": "claude-sonnet-5", "max_tokens": 100, "messages": [QUESTION], **more}
+    return {"model": "qwen3", "messages": [QUESTION], **more}
+
+
+@pytest.mark.req("B5", "B7", "K2")
+@pytest.mark.parametrize("api", ["anthropic", "openai_responses", "ollama", "gemini"])
+async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: Web, api: str, caller: Caller) -> None:
+    first = (SEARCH, Call("web_search", {"query": "hedged requests"}))
+    models = served(world, first, Call("open_page", {"url": page_of(world)}))
+    seen: list[str] = []
+
+    def note(event: CallStarted | CallEnded) -> None:
+        seen.append(f"{type(event).__name__} {event.call.name}")
+
+    run = await run_tools(request(api), caller(models, api), web=web, api=api, mode="local", on_event=note)
+    assert (run.stop, run.answer.text) == ("answered", "It merges rankings [1], and sums [2].")
+    assert [one.citation_id for one in run.sources] == list(range(1, len(run.sources) + 1))
+    assert len({one.url for one in run.sources}) == len(run.sources) > 2
+    assert [(one.url, run.answer.text[one.start : one.end]) for one in run.answer.citations] == [
+        (run.sources[0].url, "[1]"),
+        (run.sources[1].url, "[2]"),
+    ]
+    assert (run.spent.rounds, run.spent.searches, run.spent.pages) == (3, 2, 1)
+    assert (await web.statistics())["searches"] == 2
+    assert sorted(seen[:4]) == ["CallEnded web_search"] * 2 + ["CallStarted web_search"] * 2
+    fused, hedged, page = models_results(models)
+    assert "Search results for: reciprocal rank fusion" in fused
+    assert "Search results for: hedged requests" in hedged
+    assert page.startswith("Cite this page as [1].")
+    numbers = [line.split(".")[0] for text in (fused, hedged) for line in text.splitlines() if line[:1].isdigit()]
+    assert set(map(int, numbers)) == {one.citation_id for one in run.sources}
+
+
+def models_results(models: ModelServer) -> tuple[str, ...]:
+    """Return what the model was told in the last request."""
+    from groundwire.testing.models import anthropic as messages
+    from groundwire.testing.models import chat as completions
+    from groundwire.testing.models import gemini as generate
+    from groundwire.testing.models import responses as wire
+
+    last = models.requests[-1]
+    body = last.json()
+    assert isinstance(body, dict)
+    ends = {"/messages": messages, "/chat/completions": completions, "/responses": wire}
+    asked = next((one.asked for end, one in ends.items() if last.path.endswith(end)), generate.asked)
+    body.setdefault("model", "gemini-2.5-flash")
+    return asked(body).results
+
+
+@pytest.mark.req("B5")
+async def test_hosted_searches_are_held_before_and_settled_after(world: World, web: Web, caller: Caller) -> None:
+    held: list[float] = []
+
+    def decide(asked: Asked) -> Turn:
+        held.append(float(asked.body["tools"][0]["max_uses"]))
+        turns = [one for one in asked.body["messages"] if one["role"] == "assistant"]
+        if turns:
+            assert turns[0]["content"][0]["type"] == "server_tool_use"
+            assert turns[0]["content"][1]["content"][0]["encrypted_content"] == "opaque"
+        says = ("First. ", "Second. ", "Third.")
+        return Say(
+            says[len(turns)], paused=len(turns) < 2, searches=2, cites=(Cite(url=f"https://a.org/{len(turns)}"),)
+        )
+
+    models = world.add(ModelServer(decide, name="model"))
+    await web.search("hedged requests")  # one local search of the same session
+    run = await run_tools(
+        request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic", hosted_searches=7
+    )
+    assert run.plan.path == "native"
+    assert held == [7, 7, 5]  # ten, less one of ours, less two for each turn
+    assert (run.stop, run.spent.hosted_searches) == ("answered", 6)
+    assert (await web.statistics())["searches"] == 7
+    assert run.answer.text == "First. Second. Third."
+    assert [run.answer.text[one.start : one.end] for one in run.answer.citations] == ["First. ", "Second. ", "Third."]
+    assert [one.url for one in run.sources] == [f"https://a.org/{number}" for number in range(3)]
+    assert (await web.statistics())["cost_usd"] == pytest.approx(0.06)
+
+
+@pytest.mark.req("B5")
+async def test_a_paused_turn_stops_where_the_session_has_no_search_left(world: World, web: Web, caller: Caller) -> None:
+    models = world.add(ModelServer(lambda asked: Say("On. ", paused=True, searches=5), name="model"))
+    run = await run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic")
+    assert (run.stop, run.spent.hosted_searches, len(models.requests)) == ("budget", 10, 2)
+    assert "may search no more" in run.reason
+    assert run.answer.text == "On. On. "
+    again = await run_tools(request("anthropic"), caller(served_end(models), "anthropic"), web=web, api="anthropic")
+    assert (again.stop, again.answer.text) == ("answered", "From memory.")
+    assert "tools" not in models.requests[-1].json()  # type: ignore[operator]
+    assert (await web.statistics())["searches"] == 10
+
+
+def served_end(models: ModelServer) -> ModelServer:
+    models.decide = script(end=Say("From memory."))
+    return models
+
+
+@pytest.mark.req("B5")
+async def test_the_limit_of_a_request_holds_over_its_pauses(world: World, web: Web, caller: Caller) -> None:
+    asked_for: list[int] = []
+
+    def decide(asked: Asked) -> Turn:
+        asked_for.append(asked.body["tools"][0]["max_uses"])
+        return Say("On. ", paused=True, searches=1)
+
+    models = world.add(ModelServer(decide, name="model"))
+    body = request("anthropic", tools=[hosted_definition(Needs(max_uses=3))])
+    run = await run_tools(body, caller(models, "anthropic"), web=web, api="anthropic")
+    assert (asked_for, run.stop) == ([3, 2, 1], "budget")
+
+
+@pytest.mark.req("B5")
+async def test_parallel_runs_of_one_session_do_not_overspend(world: World, web: Web, caller: Caller) -> None:
+    def decide(asked: Asked) -> Turn:
+        tools = asked.body.get("tools") or []
+        return Say("Done.", searches=sum(tool.get("max_uses", 0) for tool in tools))
+
+    models = world.add(ModelServer(decide, name="model"))
+    call = caller(models, "anthropic")
+    runs = await asyncio.gather(
+        *(run_tools(request("anthropic"), call, web=web, api="anthropic", hosted_searches=4) for _ in range(6)),
+        *(run_tools(request("ollama"), caller(served_local(world), "ollama"), web=web, api="ollama") for _ in range(1)),
+    )
+    assert all(run.stop == "answered" for run in runs)
+    spent = sum(run.spent.hosted_searches + run.spent.searches for run in runs)
+    assert spent == (await web.statistics())["searches"] <= 10
+
+
+def served_local(world: World) -> ModelServer:
+    return world.add(ModelServer(script(SEARCH, end=Say("Done.")), name="local-model"))
+
+
+@pytest.mark.req("B5")
+async def test_failures_and_exceptions_give_back_what_was_held(world: World, web: Web, caller: Caller) -> None:
+    models = world.add(ModelServer(name="model"))
+    models.fail(Fault.status(529, '{"type": "error", "error": {"type": "overloaded_error", "message": "Later"}}'))
+    with pytest.raises(anthropic.APIStatusError):
+        await run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic")
+    assert (await web.statistics()) == {"searches": 0, "cost_usd": 0, "tokens": 0}
+
+    def refuse(body: dict[str, Any]) -> bytes:
+        return b'{"type": "error", "error": {"type": "overloaded_error", "message": "Later"}}'
+
+    run = await run_tools(request("anthropic"), refuse, web=web, api="anthropic")
+    assert (run.stop, run.reason) == ("failed", "The API failed: Later.")
+    assert (await web.statistics())["searches"] == 0
+
+
+@pytest.mark.req("B5")
+async def test_cancelled_hosted_searches_stay_counted(world: World, web: Web, caller: Caller) -> None:
+    models = world.add(ModelServer(name="model"))
+    models.fail(Fault.hang())
+    task = asyncio.create_task(run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic"))
+    await asyncio.to_thread(models.wait_for_requests, 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await web.statistics())["searches"] == 5
+    await asyncio.to_thread(models.wait_until_idle)
+
+
+async def test_the_deadline_ends_a_run_with_what_it_has(world: World, web: Web, caller: Caller) -> None:
+    models = served(world, SEARCH)
+    models.fail(Fault.hang(), when=lambda asked: b'"tool"' in asked.body)
+    run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", timeout=1.0)
+    assert (run.stop, run.spent.searches, run.reason) == ("deadline", 1, "The 1 seconds of the run were over.")
+    assert [one.get("role") for one in run.messages] == ["user", "assistant", "tool"]
+
+
+@pytest.mark.req("B5")
+async def test_a_model_that_searches_on_without_budget_is_stopped(world: World, settings: Any, caller: Caller) -> None:
+    models = world.add(ModelServer(lambda asked: SEARCH, name="model"))
+    async with Web(settings(session={"limit": 2, "warning_threshold": 1})) as web:
+        run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama")
+    assert (run.stop, run.spent.rounds, run.spent.searches) == ("budget", 4, 2)
+    assert "Search limit reached (2/2)" in models_results(models)[-1]
+
+
+async def test_in_the_last_round_the_model_has_to_answer(world: World, web: Web, caller: Caller) -> None:
+    def decide(asked: Asked) -> Turn:
+        return Say("Enough.") if asked.body.get("tool_choice") == "none" else SEARCH
+
+    models = world.add(ModelServer(decide, name="model"))
+    run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", max_rounds=3)
+    assert (run.stop, run.answer.text, run.spent.searches) == ("answered", "Enough.", 2)
+    models.decide = lambda asked: SEARCH
+    run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", max_rounds=1)
+    assert (run.stop, run.spent.searches) == ("rounds", 0)
+
+
+@pytest.mark.parametrize(
+    ("api", "forced", "freed"),
+    [
+        (
+            "anthropic",
+            {"type": "any", "disable_parallel_tool_use": True},
+            {"type": "auto", "disable_parallel_tool_use": True},
+        ),
+        ("ollama", {"type": "function", "function": {"name": "web_search"}}, "auto"),
+        ("openai_responses", "required", "auto"),
+    ],
+)
+async def test_a_demanded_call_is_demanded_once(
+    world: World, web: Web, api: str, forced: Any, freed: Any, caller: Caller
+) -> None:
+    models = served(world, SEARCH)
+    body = request(api, tool_choice=forced)
+    await run_tools(body, caller(models, api), web=web, api=api, mode="local")
+    assert [json.loads(one.body)["tool_choice"] for one in models.requests] == [forced, freed]
+
+
+@pytest.mark.req("K2", "K6")
+@pytest.mark.parametrize("api", ["anthropic", "openai_responses", "ollama", "gemini"])
+async def test_calls_of_the_callers_own_functions_are_handed_back(
+    world: World, web: Web, api: str, caller: Caller
+) -> None:
+    add = Call("add", {"a": 1, "b": 2})
+    models = served(world, (SEARCH, add), end=Say("Three [1]."))
+    tools: dict[str, Any] = {
+        "anthropic": {"tools": [{"name": "add", "description": "Adds", "input_schema": ADD}]},
+        "openai_responses": {"tools": [responses("add", ADD)]},
+        "ollama": {"tools": [chat("add", ADD)]},
+        "gemini": {"config": {"tools": [{"function_declarations": [{"name": "add", "parameters_json_schema": ADD}]}]}},
+    }
+    body = request(api, **tools[api])
+    call = caller(models, api)
+    run = await run_tools(body, call, web=web, api=api, mode="local")
+    assert (run.stop, [one.name for one in run.pending]) == ("calls", ["add"])
+    assert run.spent.searches == 1
+    together = api in ("anthropic", "gemini")  # which want all results of a turn in one message
+    assert len(run.with_results(["3"])) == len(run.messages) + (not together)
+    key = run.plan.api.body
+    further = await run_tools({**body, key: list(run.with_results(["3"]))}, call, web=web, api=api, mode="local")
+    assert (further.stop, further.answer.text) == ("answered", "Three [1].")
+    found, added = models_results(models)
+    assert "Search results for" in found
+    assert added == "3"
+    with pytest.raises(InvalidRequest, match="has 0 for 1 calls"):
+        run.with_results([])
+
+
+@pytest.mark.req("B5")
+async def test_auto_takes_no_hosted_search_that_nobody_can_bound(world: World, settings: Any, caller: Caller) -> None:
+    models = served(world, SEARCH)
+    body = {**request("gemini"), "model": "gemini-3-flash-preview"}
+    native = {"native": {"providers": ("gemini", "openai", "anthropic")}}
+    async with Web(settings(search=native)) as web:
+        run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")
+        assert (run.plan.path, run.spent.searches) == ("local", 1)
+        assert "no limit of searches" in run.plan.reason
+    models.decide = script(end=Say("It merges."))
+    async with Web(settings(search=native, session={"limit": 0})) as web:
+        run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")
+        assert (run.plan.path, run.spent.hosted_searches) == ("native", 1)
+        assert (await web.statistics())["searches"] == 1
+
+
+async def test_what_cannot_be_run_is_said_before_anything_is_asked(web: Web) -> None:
+    def never(body: dict[str, Any]) -> Any:
+        raise AssertionError("nothing must be asked")
+
+    with pytest.raises(InvalidRequest, match="messages: is missing"):
+        await run_tools({"model": "m"}, never, web=web, api="ollama")
+    with pytest.raises(InvalidRequest, match="does not know 'nobody'"):
+        await run_tools(request("ollama"), never, web=web, api="nobody")
+    with pytest.raises(InvalidRequest, match="speaks a form"):
+        await run_tools({"modelId": "m", "messages": [QUESTION]}, never, web=web, api="bedrock")
+    with pytest.raises(InvalidRequest, match="max_rounds"):
+        await run_tools(request("ollama"), never, web=web, api="ollama", max_rounds=0)
+    own = chat("web_search", {"type": "object", "properties": {"table": {"type": "string"}}, "required": ["table"]})
+    with pytest.raises(InvalidRequest, match="function of your own"):
+        await run_tools(request("ollama", tools=[own]), never, web=web, api="ollama")
+    with pytest.raises(InvalidRequest, match="returned NoneType"):
+        await run_tools(request("ollama"), lambda body: None, web=web, api="ollama")
+
+
+async def test_broken_arguments_and_messages_alone(world: World, web: Web, caller: Caller) -> None:
+    models = served(world, SEARCH)
+    call = caller(models, "ollama")
+
+    def breaking(body: dict[str, Any]) -> Any:
+        answer = asyncio.run(plain(body))
+        for one in answer["choices"][0]["message"].get("tool_calls") or ():
+            one["function"]["arguments"] = '{"query": '
+        return answer
+
+    async def plain(body: dict[str, Any]) -> Any:
+        client = openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+        async with client:
+            return (await client.chat.completions.create(**body)).to_dict(mode="json")
+
+    run = await run_tools([QUESTION], breaking, web=web, api="ollama", model="qwen3")
+    assert (run.stop, run.spent.searches) == ("answered", 0)
+    assert "no JSON object" in models_results(models)[0]
+    run = await run_tools("What?", call, web=web, api="ollama", model="qwen3")
+    assert isinstance(run, Run)
+    assert run.messages[0] == {"role": "user", "content": "What?"}

@@ -1,0 +1,55 @@
+"""The numbering of sources, and the marks that use it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.loop import Ledger
+from groundwire.loop.sources import citations_in
+
+TEXTS: tuple[tuple[str, list[str]], ...] = (
+    ("A [1] and [2].", ["[1]", "[2]"]),
+    ("A[1][3].", ["[1]", "[3]"]),
+    ("A [1, 2].", ["[1, 2]", "[1, 2]"]),
+    ("A 【2】 and 【1†L3-L5】.", ["【2】", "【1†L3-L5】"]),
+    ("Ein Ärger 😀 [1]", ["[1]"]),
+    ("None: [0] [4] [99] [] [a] [-1] [10000].", []),
+    ("A link [1](https://a.org) is none.", []),
+    ("[1]: https://a.org", []),
+    ("Code `rows[1]` and\n```\nx[2]\n```\nbut [3].", ["[3]"]),
+    ("", []),
+)
+
+
+def ledger() -> Ledger:
+    made = Ledger()
+    for letter in "abc":
+        made.number(f"https://{letter}.org/", letter.upper())
+    return made
+
+
+@pytest.mark.parametrize(("text", "marks"), TEXTS)
+def test_marks(text: str, marks: list[str]) -> None:
+    found = list(citations_in(text, ledger()))
+    assert [text[one.start : one.end] for one in found] == marks
+    assert all(one.covers == "marker" and one.title for one in found)
+
+
+def test_a_page_keeps_its_number() -> None:
+    made = ledger()
+    assert made.number("https://b.org/", "Another title") == 2
+    assert made.number("https://d.org/") == 4
+    assert made.number("https://d.org/", "D") == 4
+    assert [one.title for one in made.sources] == ["A", "B", "C", "D"]
+    assert made.get(0) is made.get(5) is None
+
+
+@given(st.text(alphabet="[]0123456789, (`~\n【】†x:", max_size=60))
+def test_any_text_has_marks_that_lie_in_it(text: str) -> None:
+    for one in citations_in(text, ledger()):
+        assert one.start is not None
+        assert one.end is not None
+        assert 0 <= one.start < one.end <= len(text)
+        assert text[one.start] in "[【"
