@@ -168,7 +168,7 @@ def _cut_menus(root: Element) -> bool:
                 continue
             size = _weight(menu)
             left -= size
-            if sum(map(_weight, links)) >= share * size:
+            if _weight(*links) >= share * size:
                 menus[menu] = size
     outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
     if not outer or sum(menus[menu] for menu in outer) >= _MOST * _weight(root):
@@ -178,6 +178,6 @@ def _cut_menus(root: Element) -> bool:
     return True
 
 
-def _weight(element: Element) -> int:
-    """Return how many characters an element has that are no white space."""
-    return len("".join(element.text.split()))
+def _weight(*elements: Element) -> int:
+    """Return how many characters some elements have that are no white space."""
+    return len("".join(" ".join([element.text for element in elements]).split()))

@@ -156,13 +156,13 @@ def read_styles(document: Document) -> Styles:
 
 def class_names(document: Document) -> frozenset[str]:
     """Return the names of all classes that a page's elements have."""
-    values = [element.attr("class") or "" for element in document.select("[class]")]
+    values = set(map(str, document.xpath_iter("//*/@class")))  # most are on a page more than once
     return frozenset(" ".join(values).split())
 
 
 def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
     names = {"." + name for name in styles.named}
-    names.update(f"#{value}" for value in document.xpath_iter("//@id"))
+    names.update(f"#{value}" for value in document.xpath_iter("//*/@id"))
     size = sum(1 for _ in document.iter_elements())
     room = _MAX_WORK // max(size, 1)
     index = _by_name(document) if len(rules) > _MANY else {}

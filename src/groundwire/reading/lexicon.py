@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Final
 
@@ -32,6 +32,7 @@ _KEYWORDS: Final = re.compile(
 )
 _BITS: Final = {name: 1 << bit for bit, name in enumerate(GROUPS)}
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_WORDS_OR_END: Final = re.compile(rf"\n|{_WORDS.pattern}")
 _LONG: Final = 100  # characters; of a longer block only both ends are looked at
 _END: Final = 50
 
@@ -50,6 +51,35 @@ class Lexicon:
     """Last two words of a block, in small letters."""
     groups: Mapping[str, int]
     """Parts of names that tell what an element is for; see `group_of`."""
+    parts: Mapping[str, tuple[int, int]] = field(init=False, repr=False)
+    """What is known of each part of a name: its bits from `groups`, and its value from `names`."""
+
+    def __post_init__(self) -> None:
+        words = {*self.groups, *self.names}
+        parts = {word: (self.groups.get(word, 0), self.names.get(word, NEUTRAL)) for word in words}
+        object.__setattr__(self, "parts", parts)
+
+    def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
+        """Return for each text of names its bits from `groups`, and the worst and the best of its words.
+
+        Args:
+            names: Texts without line breaks; all are looked at together, which is several times faster.
+        """
+        verdicts = []
+        mask, worst, best = 0, NEUTRAL, NEUTRAL
+        known = self.parts.get
+        for word in " ".join(_WORDS_OR_END.findall("\n".join(names))).lower().split(" "):
+            if word == "\n":
+                verdicts.append((mask, worst, best))
+                mask, worst, best = 0, NEUTRAL, NEUTRAL
+            elif (part := known(word)) is not None:
+                mask |= part[0]
+                value = part[1]
+                if value < worst:
+                    worst = value
+                elif value > best:
+                    best = value
+        return [*verdicts, (mask, worst, best)]
 
 
 def split_name(name: str) -> list[str]:

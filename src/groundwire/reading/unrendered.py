@@ -49,7 +49,7 @@ def drop_unrendered(document: Document) -> Counter[str]:
     TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula.
     """
     counts: Counter[str] = Counter()
-    for node in [node for node in document.descendants if type(node) in _MARKS]:
+    for node in document.xpath("//comment() | //processing-instruction()"):
         node.extract()
     for element in list(document.iter_elements(_UNRENDERED)):
         tag = element.tag

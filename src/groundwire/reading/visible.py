@@ -147,12 +147,18 @@ def _declare_defaults(document: Document, styles: Styles, named: Iterable[str]) 
 
 
 def _hinted(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names in which one of `_HINTS` stands; searching all together is several times faster."""
+    """Yield the names in which one of `_HINTS` stands; searching all together is many times faster."""
     names = list(names)
     lowered = "\n".join(names).lower()
-    hints = [hint for hint in _HINTS if hint in lowered]
-    for name, small in zip(names, lowered.split("\n"), strict=True) if hints else ():
-        if any(hint in small for hint in hints):
+    hinted: set[str] = set()
+    for hint in _HINTS:
+        end = 0
+        while (place := lowered.find(hint, end)) >= 0:
+            end = lowered.find("\n", place)
+            end = len(lowered) if end < 0 else end
+            hinted.add(lowered[lowered.rfind("\n", 0, place) + 1 : end])
+    for name, small in zip(names, lowered.split("\n"), strict=True) if hinted else ():
+        if small in hinted:
             yield name
 
 
