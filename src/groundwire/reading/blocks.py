@@ -37,6 +37,8 @@ _LINKED: Final = ((_MENUS, 0.7), (_FOOTERS, 0.4))
 """The share of links from which a menu or a footer is nothing else. On the developers' pages these hold three in ten
 of all blocks, and one in a thousand of the words of the main content."""
 _MOST: Final = 0.9  # of a page's text; menus that are more than that are what the page is for
+_WEIGHED_AT_ONCE: Final = 10_000  # characters
+_SPACES: Final = bytes(code for code in range(128) if chr(code).isspace())
 _MAX_WEIGHED: Final = 2_000_000  # characters; elements in elements are weighed again and again
 
 
@@ -171,13 +173,29 @@ def _cut_menus(root: Element) -> bool:
             if _weight(*links) >= share * size:
                 menus[menu] = size
     outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
-    if not outer or sum(menus[menu] for menu in outer) >= _MOST * _weight(root):
+    if not outer or not _outweighs(root, sum(menus[menu] for menu in outer)):
         return False
     for menu in outer:
         menu.decompose()
     return True
 
 
+def _outweighs(element: Element, size: int) -> bool:
+    """Tell whether most of what an element weighs is more than a size; no more of it is weighed than that takes."""
+    text, weight = element.text, 0
+    for start in range(0, len(text), _WEIGHED_AT_ONCE):
+        weight += _length(text[start : start + _WEIGHED_AT_ONCE])
+        if _MOST * weight > size:
+            return True
+    return False
+
+
 def _weight(*elements: Element) -> int:
     """Return how many characters some elements have that are no white space."""
-    return len("".join(" ".join([element.text for element in elements]).split()))
+    return _length("".join([element.text for element in elements]))
+
+
+def _length(text: str) -> int:
+    if text.isascii():
+        return len(text.encode().translate(None, _SPACES))
+    return len("".join(text.split()))

@@ -12,7 +12,7 @@ from operator import add
 from typing import Final
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.codes import TOP, Picker, Told, bits, log, logs, picker, ratio, shift, stretch, take
+from groundwire.reading.codes import TOP, Picker, Told, fields, log, logs, picker, ratio, shift, stretch, take
 from groundwire.reading.lexicon import GROUPS, Lexicon, names_of
 from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up
 from groundwire.reading.wording import Wording, read_wording
@@ -37,6 +37,8 @@ _OTHER_LEAD: Final = 9
 _FOOTER: Final = 1 << SEMANTIC.index("footer")
 _LEVELS: Final = (0, 1, 2, 3, 5)
 _STEPS: Final = (-2, -1, 1, 2)
+_WIDENED: Final = [int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS))]
+"""Masks with two bits for each of theirs, so that two of them can be added group by group."""
 _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread", "product", "listing"))
 
 FEATURES: Final[tuple[str, ...]] = (
@@ -228,10 +230,10 @@ def _element_columns(codes: list[bytes], standing: Standing, around: list[Picker
     columns.append(bytes([min(TOP, depth) for depth in here(standing.depths)]))
     places = [Told(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
     told = places[0].column
-    columns.extend(map(told, bits(standing.flags, len(SEMANTIC))))
+    columns += fields(standing.flags, len(SEMANTIC), 1, told)
     columns.append(told(standing.articles))
-    near, far = bits(standing.near, len(GROUPS)), bits(standing.around, len(GROUPS))
-    columns.extend(told(list(map(add, close, anywhere))) for close, anywhere in zip(near, far, strict=True))
+    wide = _WIDENED.__getitem__
+    columns += fields(list(map(add, map(wide, standing.near), map(wide, standing.around))), len(GROUPS), 2, told)
     for place in places:
         columns += [place.column(standing.low), place.column(standing.high)]
     columns += [told(standing.low_any), told(standing.high_any)]

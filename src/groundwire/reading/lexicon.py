@@ -32,7 +32,11 @@ _KEYWORDS: Final = re.compile(
 )
 _BITS: Final = {name: 1 << bit for bit, name in enumerate(GROUPS)}
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-_WORDS_OR_END: Final = re.compile(rf"\n|{_WORDS.pattern}")
+_END_OF_NAMES: Final = "."
+_LETTERS: Final = bytes(
+    code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256)
+)
+"""Small letters stay, a line break becomes the end of names, and everything else becomes a space."""
 _LONG: Final = 100  # characters; of a longer block only both ends are looked at
 _END: Final = 50
 
@@ -62,14 +66,15 @@ class Lexicon:
     def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
         """Return for each text of names its bits from `groups`, and the worst and the best of its words.
 
-        Args:
-            names: Texts without line breaks; all are looked at together, which is several times faster.
+        All are looked at together, which is several times faster.
         """
         verdicts = []
         mask, worst, best = 0, NEUTRAL, NEUTRAL
         known = self.parts.get
-        for word in " ".join(_WORDS_OR_END.findall("\n".join(names))).lower().split(" "):
-            if word == "\n":
+        lines = [name if name == name.lower() else " ".join(split_name(name)) for name in names]
+        text = " \n ".join([line.replace("\n", " ") for line in lines])
+        for word in text.encode("ascii", "replace").translate(_LETTERS).decode().split():
+            if word == _END_OF_NAMES:
                 verdicts.append((mask, worst, best))
                 mask, worst, best = 0, NEUTRAL, NEUTRAL
             elif (part := known(word)) is not None:

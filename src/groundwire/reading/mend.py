@@ -58,10 +58,13 @@ def _shell(document: Document) -> int:
     """Return how many characters a page shows while its script has not run, up to `_MAX_SHELL`."""
     size = 0
     for node in document.descendants:
-        if isinstance(node, Text) and not node.data.isspace():
+        if isinstance(node, Text):
             parent = node.parent
-            if isinstance(parent, Element) and parent.tag not in _UNSHOWN and parent.closest("noscript") is None:
-                size += len(node.data.strip())
+            if not isinstance(parent, Element) or parent.tag in _UNSHOWN:
+                continue
+            text = node.data.strip()
+            if text and parent.closest("noscript") is None:
+                size += len(text)
                 if size >= _MAX_SHELL:
                     break
     return size

@@ -187,9 +187,8 @@ def _stand(around: _Place, tag: str, verdict: _Verdict) -> _Place:
 def _judge(names: Iterable[str], lexicon: Lexicon) -> dict[str, _Verdict]:
     """Return what each text of names means: groups of keywords, the worst, the best, and the meaning of the role."""
     different = list(dict.fromkeys(names))
-    lines = [name.replace("\n", " ") for name in different]
     verdicts: dict[str, _Verdict] = {}
-    for name, (mask, worst, best) in zip(different, lexicon.judge(lines), strict=True):
+    for name, (mask, worst, best) in zip(different, lexicon.judge(different), strict=True):
         role = name.rfind(" role")
         verdicts[name] = mask, worst, best, _ROLES.get(name[role + 5 :], 0) if role >= 0 else 0
     return verdicts
