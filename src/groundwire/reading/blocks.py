@@ -89,17 +89,22 @@ def lay_out(document: Document) -> Layout:
     elements, parents, tags = layout.elements, layout.parents, layout.tags
     texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
     links, leads, nodes = layout.links, layout.leads, layout.nodes
+    inline, text_type, element_type = INLINE, Text, Element  # a local name is found sooner
     elements.append(root)
     parents.append(0)
     tags.append(root.tag)
     places: dict[Node, int] = {root: 0}  # twice the element's number, and one more inside a link
-    place, owner, in_link, length, link_length, link_count = 0, 0, 0, 0, 0, 0
+    owner, length, link_length, link_count = 0, 0, 0, 0
     lead = ""
     parts: list[str] = []
     pieces: list[Text] = []
 
     def flush() -> None:
-        text = " ".join("".join(parts).split())
+        text = "".join(parts)
+        if not (text.isascii() and text.isprintable()) or "  " in text:
+            text = " ".join(text.split())
+        else:  # all its white space is single spaces; telling so takes half the time
+            text = text.strip()
         if text:
             texts.append(text)
             owners.append(owner)
@@ -111,33 +116,33 @@ def lay_out(document: Document) -> Layout:
 
     for node in root.descendants:
         kind = type(node)
-        if kind is Text:
+        if kind is text_type:
             data = node.data  # type: ignore[attr-defined]
-            if not parts and data.isspace():
+            is_space = data.isspace()
+            if is_space and not parts:
                 continue
             parent = node.parent
             place = places[parent]  # type: ignore[index]
             if parts and place >> 1 != owner:
                 flush()
                 parts, pieces = [], []
-                if data.isspace():
+                if is_space:
                     continue
-            in_link = place & 1
-            size = len(data)
             if not parts:
                 owner, length, link_length, link_count = place >> 1, 0, 0, 0
                 tag = parent.tag  # type: ignore[union-attr]
-                lead = tag if tag in INLINE else ""
+                lead = tag if tag in inline else ""
             parts.append(data)
             pieces.append(node)  # type: ignore[arg-type]
+            size = len(data)
             length += size
-            if in_link:
+            if place & 1:
                 link_length += size
                 link_count += 1
-        elif kind is Element:
+        elif kind is element_type:
             place = places[node.parent]  # type: ignore[index]
             tag = node.tag  # type: ignore[attr-defined]
-            if tag in INLINE:
+            if tag in inline:
                 if tag == "br":
                     if parts:
                         parts.append("\n")
@@ -147,8 +152,7 @@ def lay_out(document: Document) -> Layout:
             if parts:
                 flush()
                 parts, pieces = [], []
-            number = len(elements)
-            places[node] = 2 * number + (place & 1)
+            places[node] = 2 * len(elements) + (place & 1)
             elements.append(node)  # type: ignore[arg-type]
             parents.append(place >> 1)
             tags.append(tag)

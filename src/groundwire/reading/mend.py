@@ -29,7 +29,7 @@ def parse_page(markup: str) -> Document:
         markup: The page's HTML.
     """
     document = parse(markup, allow_declarative_shadow_roots=False)
-    if "<!--[if" in markup and not _has_text(document):
+    if not _has_text(document) and "<!--[if" in markup:
         document = parse(mend_comments(markup), allow_declarative_shadow_roots=False)
     fallbacks = [element for element in document.find_all("noscript") if len(element.text) >= _MIN_FALLBACK]
     if fallbacks and _shell(document) < _MAX_SHELL:

@@ -127,7 +127,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     states, siblings = [0] * total, [0] * total
     standings = [_NOWHERE]
     known: dict[tuple[int, str, str], int] = {}
-    groups: dict[tuple[int, int], int] = {}
+    groups: dict[int, int] = {}
     counts: list[int] = []
     sizes: list[int] = []
     verdicts = _judge(names, lexicon)
@@ -142,7 +142,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
             standings.append(_stand(standings[above], tag, verdict) if element else _at_root(verdict))
             state = known[key] = len(standings) - 1
         states[element] = state
-        brothers = (parent, state)
+        brothers = state * total + parent
         group = groups.get(brothers)
         if group is None:
             group = groups[brothers] = len(counts)
