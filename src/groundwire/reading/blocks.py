@@ -26,9 +26,10 @@ INLINE: Final = frozenset(
 """Elements that do not interrupt a run of text. A name that is not known is taken for a block: custom elements are."""
 
 _UNREAD: Final = (
-    "script:not([type^=math]),style,noscript,template,iframe,select,option,optgroup,textarea,canvas,object,embed,audio,video,"
-    "datalist,frame,frameset,input,meta,link,title,head,dialog:not([open]),progress,meter"
-)
+    "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
+    "audio", "video", "datalist", "frame", "frameset", "input", "meta", "link", "title", "head", "progress", "meter",
+)  # fmt: skip
+_UNREAD_SOMETIMES: Final = "script:not([type^=math]),dialog:not([open])"
 
 _MENUS: Final = "nav,[role=navigation]"
 _FOOTERS: Final = "footer,[role=contentinfo]"
@@ -80,7 +81,9 @@ def lay_out(document: Document) -> Layout:
     Args:
         document: A parsed page. It is changed.
     """
-    document.remove(_UNREAD)
+    document.remove(_UNREAD_SOMETIMES)
+    for element in list(document.iter_elements(_UNREAD)):
+        element.extract()
     layout = Layout()
     root = document.find("body") or document.root
     if root is None:

@@ -230,8 +230,10 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
     index = _by_name(document) if len(rules) > _MANY else {}
     for rule in rules:
         selector = rule.selector
-        styles.classes.update(name for mark, name in _NAMED.findall(selector) if mark == ".")
-        if "(" not in selector and "," not in selector and not _occurs(selector, names):
+        asked = _NAMED.findall(selector)
+        styles.classes.update([name for mark, name in asked if mark == "."])
+        plain = not any(sign in selector for sign in "(,\\[")
+        if plain and not all([mark + name in names for mark, name in asked]):
             continue
         if not any(map(_matters, rule.declarations)):
             continue

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from operator import add
+from itertools import accumulate, repeat
+from operator import add, floordiv, sub
 from typing import Final
 
 from groundwire.reading.blocks import Layout
@@ -207,10 +207,18 @@ def _neighbour_columns(
     near = (logs(sizes), bytes(shares), _tag_column(layout), bytes(wording.phrases))
     columns = [shift(column, step) for step in _STEPS for column in near]
     sums_links, sums_good = list(accumulate(shares, initial=0)), list(accumulate(good, initial=0))
-    windows = [(max(0, block - 5), min(count, block + 6)) for block in range(count)]
-    columns.append(bytes([(sums_links[end] - sums_links[start]) // (end - start) for start, end in windows]))
-    columns.append(logs([sums_good[end] - sums_good[start] for start, end in windows]))
+    widths = _around(range(count + 1))
+    columns.append(bytes(map(floordiv, _around(sums_links), widths)))
+    columns.append(logs(_around(sums_good)))
     return columns
+
+
+def _around(sums: Sequence[int]) -> list[int]:
+    """Return, of running sums, what lies between five blocks before and five after each."""
+    count = len(sums) - 1
+    ends = [*sums[6:], *repeat(sums[-1], min(count, 5))]
+    starts = [*repeat(sums[0], min(count, 5)), *sums[: max(0, count - 5)]]
+    return list(map(sub, ends, starts))
 
 
 def _holding_codes(holdings: Holdings) -> list[bytes]:
@@ -278,12 +286,13 @@ def _core_columns(
 ) -> list[bytes]:
     owners, parents, depths, ends = layout.owners, layout.parents, standing.depths, holdings.ends
     count = len(owners)
-    insides = [bytes([place <= owner <= ends[place] for owner in owners]) for place in (core, half)]
+    spans = ((core, ends[core]), (half, ends[half]))
+    insides = [bytes([first <= owner <= last for owner in owners]) for first, last in spans]
     columns = list(insides)
     levels = [depths[owner] for owner in owners]
     for inside, place in zip(insides, (core, half), strict=True):
         base = depths[place] - 1
-        columns.append(bytes([min(51, depth - base) if i else 0 for depth, i in zip(levels, inside, strict=True)]))
+        columns.append(bytes([(depth - base if depth - base < 51 else 51) if i else 0 for depth, i in zip(levels, inside, strict=True)]))
     for place in (core, half):
         first = holdings.firsts[place]
         columns.append(stretch(first, holdings.lasts[place] - first + 1, count))
