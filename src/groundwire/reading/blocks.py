@@ -104,10 +104,8 @@ def lay_out(document: Document) -> Layout:
 
     def flush() -> None:
         text = "".join(parts)
-        if not (text.isascii() and text.isprintable()) or "  " in text:
-            text = " ".join(text.split())
-        else:  # all its white space is single spaces; telling so takes half the time
-            text = text.strip()
+        single = text.isascii() and text.isprintable() and "  " not in text  # telling so takes half the time
+        text = text.strip() if single else " ".join(text.split())
         if text:
             texts.append(text)
             owners.append(owner)

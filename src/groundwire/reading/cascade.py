@@ -233,7 +233,7 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
         asked = _NAMED.findall(selector)
         styles.classes.update([name for mark, name in asked if mark == "."])
         plain = not any(sign in selector for sign in "(,\\[")
-        if plain and not all([mark + name in names for mark, name in asked]):
+        if plain and not all(mark + name in names for mark, name in asked):
             continue
         if not any(map(_matters, rule.declarations)):
             continue

@@ -83,10 +83,8 @@ def _is_unreadable(
     return back is not None and front.alpha > 0.9 and alike(front, back)
 
 
-def _front(
-    element: Element, given: Mapping[Element, Mapping[str, str]], names: tuple[str, ...]
-) -> Colour | None:
-    """Return the colour of an element's text, by the first of some properties that says it; None if none can be told."""
+def _front(element: Element, given: Mapping[Element, Mapping[str, str]], names: tuple[str, ...]) -> Colour | None:
+    """Return the colour of an element's text, by the first property that says it; None if it cannot be told."""
     for name in names:
         node: object = element
         while isinstance(node, Element):

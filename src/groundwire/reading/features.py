@@ -292,7 +292,7 @@ def _core_columns(
     levels = [depths[owner] for owner in owners]
     for inside, place in zip(insides, (core, half), strict=True):
         base = depths[place] - 1
-        columns.append(bytes([(depth - base if depth - base < 51 else 51) if i else 0 for depth, i in zip(levels, inside, strict=True)]))
+        columns.append(bytes([min(51, depth - base) if i else 0 for depth, i in zip(levels, inside, strict=True)]))
     for place in (core, half):
         first = holdings.firsts[place]
         columns.append(stretch(first, holdings.lasts[place] - first + 1, count))

@@ -149,7 +149,7 @@ def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
 
 def _distances(row: range) -> bytes:
     """Return steps from one to the next as codes; what is out of bounds is at the next one."""
-    return bytes([0 if step < 0 else 200 if step > 200 else step for step in row])
+    return bytes([max(0, min(200, step)) for step in row])
 
 
 def _main_columns(facts: Facts, held: list[int], held_mass: list[int]) -> list[bytes]:

@@ -97,10 +97,7 @@ def read_wording(texts: Sequence[str], headings: Sequence[bool], main_heading: s
                 found.repeats[block] = min(4, before)
             if lowered == main_heading:
                 found.same_as_heading[block] = 1
-            if ascii_only:
-                number = size - len(text.encode().translate(None, _FIGURES))
-            else:
-                number = len(find_digits(text))
+            number = size - len(text.encode().translate(None, _FIGURES)) if ascii_only else len(find_digits(text))
             if number:
                 digits[block] = 200 * number // size
             one, two, end = edges(text, lowered)
