@@ -110,6 +110,7 @@ def test_links_after_the_last_that_counts_stay_as_text() -> None:
     ("body", "heavy"),
     [
         (b"<p>rye</p>" * 1_000, False),
+        (b"<i>rye</i>" * 3_000, True),
         (b"r" * 600_000, True),
         (b"<p>" * 30_000, True),
         (("<p>" * 30_000).encode("utf-16"), True),

@@ -39,7 +39,7 @@ MAX_LINKS: Final = 10_000
 """Links that keep their targets; of 300 real pages, the fullest had 1,562."""
 HEAVY_BYTES: Final = 250_000
 """Bytes of a body from which a page is converted in a process of its own; 121 of 1,497 real pages have more."""
-_HEAVY_TAGS: Final = 20_000
+_HEAVY_TAGS: Final = 5_000
 
 _FORMATTING: Final = frozenset(
     {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}

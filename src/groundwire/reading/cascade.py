@@ -40,6 +40,10 @@ _KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)\Z")
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
+_Entry = tuple[_Priority, str]
+_Row = tuple[str, _Entry]
+_Sources = tuple[int, ...]
+"""The numbers of the declarations that an element gets, in their order."""
 
 
 class Styles:
@@ -59,25 +63,31 @@ class Styles:
         self.incomplete = incomplete
         self.classes: set[str] = set()
         self.named = named
-        self._found: dict[Element, dict[str, tuple[_Priority, str]]] = {}
-        self._order = 0
+        self._rows: list[list[_Row]] = []
+        self._sources: dict[Element, list[int]] = {}
+        self._merged: dict[_Sources, dict[str, _Entry]] = {}
+        self._plain: dict[_Sources, dict[str, str] | None] = {}
+        self._custom: dict[str, dict[Element, str]] = {}
 
     def __iter__(self) -> Iterator[Element]:
-        return iter(self._found)
+        return iter(self._sources)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._sources)
 
-    def get(self, element: Element) -> dict[str, str]:
+    def kind(self, element: Element) -> tuple[int, ...] | None:
+        """Return what is the same for all elements with the same longhands; None when they depend on its place."""
+        sources = tuple(self._sources[element])
+        return None if self._shared(sources) is None else sources
+
+    def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands, custom properties resolved."""
-        found = self._found.get(element)
-        if found is None:
-            return {}
-        reset = found.get("all")
+        sources = tuple(self._sources.get(element, ()))
+        shared = self._shared(sources)
+        if shared is not None:
+            return shared
         style: dict[str, str] = {}
-        for name, (priority, value) in found.items():
-            if reset is not None and priority < reset[0]:
-                continue
+        for name, value in _in_force(self._merge(sources)):
             if "var(" not in value:
                 style[name] = value
             elif not name.startswith("--"):
@@ -94,34 +104,87 @@ class Styles:
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         """Let elements have what is declared, unless something stronger has been."""
-        self._order += 1
-        rows = []
+        number = self.source(declared, inline=inline, layer=layer, specificity=specificity)
+        for element in elements:
+            self.give(element, number)
+
+    def source(
+        self,
+        declared: Iterable[Declaration],
+        *,
+        inline: bool = False,
+        layer: int = UNLAYERED,
+        specificity: tuple[int, int, int] = (0, 0, 0),
+    ) -> int | None:
+        """Note what is declared, for `give`; None when it says nothing that is looked at."""
+        rows: list[_Row] = []
+        number = len(self._rows)
         for name, value, important in declared:
             pairs = [(name, value)] if "var(" in value or name.startswith("--") else longhands(name, value)
-            priority = (important, inline, -layer if important else layer, specificity, self._order)
+            priority = (important, inline, -layer if important else layer, specificity, number)
             rows += [(longhand, (priority, part)) for longhand, part in pairs]
         if not rows:
-            return
-        for element in elements:
-            style = self._found.setdefault(element, {})
-            for longhand, entry in rows:
-                if longhand not in style or style[longhand][0] <= entry[0]:
-                    style[longhand] = entry
+            return None
+        self._rows.append(rows)
+        return number
+
+    def give(self, element: Element, source: int | None) -> None:
+        """Let an element have what `source` has noted, unless something stronger has been."""
+        if source is not None:
+            self._sources.setdefault(element, []).append(source)
+            self._custom.clear()
+
+    def _merge(self, sources: _Sources) -> dict[str, _Entry]:
+        merged = self._merged.get(sources)
+        if merged is None:
+            merged = self._merged[sources] = {}
+            for number in sources:
+                for longhand, entry in self._rows[number]:
+                    if longhand not in merged or merged[longhand][0] <= entry[0]:
+                        merged[longhand] = entry
+        return merged
+
+    def _shared(self, sources: _Sources) -> dict[str, str] | None:
+        """Return the longhands that some sources make; None when custom properties take part."""
+        if sources not in self._plain:
+            style = dict(_in_force(self._merge(sources)))
+            found = any("var(" in value and not name.startswith("--") for name, value in style.items())
+            plain = {name: value for name, value in style.items() if "var(" not in value}
+            self._plain[sources] = None if found else plain
+        return self._plain[sources]
 
     def _resolve(self, element: Element, value: str) -> str:
         for _ in range(8):
             if "var(" not in value or len(value) > _MAX_VALUE:
                 break
-            value = _VAR.sub(lambda match: self._custom(element, match[1]) or (match[2] or "").strip(), value)
+            value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
         return value.lower()
 
-    def _custom(self, element: Element, name: str) -> str:
+    def _property(self, element: Element, name: str) -> str:
+        """Return a custom property as an element has it; linear, since no path is walked twice."""
+        known = self._custom.setdefault(name, {})
+        path: list[Element] = []
         node: object = element
+        value = ""
         while isinstance(node, Element):
-            if (entry := self._found.get(node, {}).get(name)) is not None:
-                return entry[1]
+            if (said := known.get(node)) is not None:
+                value = said
+                break
+            path.append(node)
+            if (sources := self._sources.get(node)) and (entry := self._merge(tuple(sources)).get(name)) is not None:
+                value = entry[1]
+                break
             node = node.parent
-        return ""
+        known.update(dict.fromkeys(path, value))
+        return value
+
+
+def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
+    """Yield longhands and values without those that a stronger `all` undoes."""
+    reset = merged.get("all")
+    for name, (priority, value) in merged.items():
+        if reset is None or priority >= reset[0]:
+            yield name, value
 
 
 def read_styles(document: Document) -> Styles:
@@ -143,33 +206,34 @@ def read_styles(document: Document) -> Styles:
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=class_names(document))
     if sheet.rules:
         _apply(document, sheet.rules, styles)
-    parsed: dict[str, list[Declaration]] = {}
+    sources: dict[str, int | None] = {}
     for element in document.select("[style]"):
         text = element.attr("style") or ""
-        if (declared := parsed.get(text)) is None:
+        if text not in sources:
             telling = _HIDES.search(text) is not None or "--" in text
-            declared = parsed[text] = declarations(text) if telling else []
-        if declared:
-            styles.declare((element,), declared, inline=True)
+            sources[text] = styles.source(declarations(text), inline=True) if telling else None
+        styles.give(element, sources[text])
     return styles
 
 
 def class_names(document: Document) -> frozenset[str]:
     """Return the names of all classes that a page's elements have."""
-    values = [element.attr("class") or "" for element in document.select("[class]")]
+    values = set(map(str, document.xpath_iter("//*/@class")))  # most are on a page more than once
     return frozenset(" ".join(values).split())
 
 
 def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
     names = {"." + name for name in styles.named}
-    names.update(f"#{value}" for value in document.xpath_iter("//@id"))
+    names.update(f"#{value}" for value in document.xpath_iter("//*/@id"))
     size = sum(1 for _ in document.iter_elements())
     room = _MAX_WORK // max(size, 1)
     index = _by_name(document) if len(rules) > _MANY else {}
     for rule in rules:
         selector = rule.selector
-        styles.classes.update(name for mark, name in _NAMED.findall(selector) if mark == ".")
-        if "(" not in selector and "," not in selector and not _occurs(selector, names):
+        asked = _NAMED.findall(selector)
+        styles.classes.update([name for mark, name in asked if mark == "."])
+        plain = not any(sign in selector for sign in "(,\\[")
+        if plain and not all(mark + name in names for mark, name in asked):
             continue
         if not any(map(_matters, rule.declarations)):
             continue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["TOP", "Picker", "Told", "bits", "log", "logs", "picker", "ratio", "shift", "stretch", "take"]
+__all__ = ["TOP", "Picker", "Told", "fields", "log", "logs", "picker", "ratio", "shift", "stretch", "take"]
 
 _T = TypeVar("_T")
 
@@ -59,6 +59,13 @@ def take(column: Sequence[int], pick: Picker) -> bytes:
     return bytes(pick(column))
 
 
+_PARTS: Final = {
+    width: [bytes(code >> shift & (1 << width) - 1 for code in range(256)) for shift in range(0, 8, width)]
+    for width in (1, 2)
+}
+"""For fields of one and of two bits: what is in each of a byte's."""
+
+
 class Told:
     """Rows that each stand for one of some things; makes columns of what is known of the things.
 
@@ -76,15 +83,18 @@ class Told:
         return bytes(self._pick(codes)) if self._pick else self._row.translate(bytes(codes).ljust(256, b"\x00"))
 
 
-def bits(masks: Sequence[int], count: int) -> list[bytes]:
-    """Return a column of zeros and ones for each of the lowest bits of some masks, of which few are different."""
-    numbers: dict[int, int] = {}
-    places = [numbers.setdefault(mask, len(numbers)) for mask in masks]
-    if len(numbers) > 256:
-        return [bytes([mask >> bit & 1 for mask in masks]) for bit in range(count)]
-    row = bytes(places)
-    rest = bytes(256 - len(numbers))
-    return [row.translate(bytes([mask >> bit & 1 for mask in numbers]) + rest) for bit in range(count)]
+def fields(values: Sequence[int], count: int, width: int, told: Callable[[Sequence[int]], bytes]) -> list[bytes]:
+    """Return a column of each of the lowest fields of some numbers.
+
+    Args:
+        values: The numbers, one a thing.
+        count: How many fields.
+        width: Bits of a field: 1 or 2.
+        told: Makes of a code for each thing the column that the fields are taken from.
+    """
+    rows = [told([value >> shift & 255 for value in values]) for shift in range(0, count * width, 8)]
+    parts = _PARTS[width]
+    return [rows[place // len(parts)].translate(parts[place % len(parts)]) for place in range(count)]
 
 
 def stretch(start: int, length: int, count: int) -> bytes:

@@ -28,9 +28,10 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     given = {element: style for element in styles if _changes(style := styles.get(element))}
     if not any(_could_hide(style) for style in given.values()):
         return {}
+    names = ("text-fill", "color") if any("text-fill" in style for style in given.values()) else ("color",)
     states: dict[Element, bool] = {}
     for element in given:
-        states[element] = _is_unreadable(element, given, incomplete=styles.incomplete)
+        states[element] = _is_unreadable(element, given, names, incomplete=styles.incomplete)
     if any(states.values()):
         for element in document.select(_OWN_COLOUR):
             states.setdefault(element, False)
@@ -67,11 +68,13 @@ def _could_hide(style: Mapping[str, str]) -> bool:
     return "color" in style or "text-fill" in style
 
 
-def _is_unreadable(element: Element, given: Mapping[Element, Mapping[str, str]], *, incomplete: bool) -> bool:
+def _is_unreadable(
+    element: Element, given: Mapping[Element, Mapping[str, str]], names: tuple[str, ...], *, incomplete: bool
+) -> bool:
     style = given[element]
     if style.get("text-shadow", "none") != "none" or style.get("text-stroke", "0")[:1] not in {"0", "i", "u"}:
         return False
-    front = _front(element, given)
+    front = _front(element, given, names)
     if front is None:
         return False
     if front.alpha <= FAINT:
@@ -80,9 +83,9 @@ def _is_unreadable(element: Element, given: Mapping[Element, Mapping[str, str]],
     return back is not None and front.alpha > 0.9 and alike(front, back)
 
 
-def _front(element: Element, given: Mapping[Element, Mapping[str, str]]) -> Colour | None:
-    """Return the colour of an element's text; None if it cannot be told."""
-    for name in ("text-fill", "color"):
+def _front(element: Element, given: Mapping[Element, Mapping[str, str]], names: tuple[str, ...]) -> Colour | None:
+    """Return the colour of an element's text, by the first property that says it; None if it cannot be told."""
+    for name in names:
         node: object = element
         while isinstance(node, Element):
             value = given.get(node, {}).get(name, "")

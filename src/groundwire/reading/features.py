@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from operator import add
+from itertools import accumulate, repeat
+from operator import add, floordiv, sub
 from typing import Final
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.codes import TOP, Picker, Told, bits, log, logs, picker, ratio, shift, stretch, take
+from groundwire.reading.codes import TOP, Picker, Told, fields, log, logs, picker, ratio, shift, stretch, take
 from groundwire.reading.lexicon import GROUPS, Lexicon, names_of
 from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up
 from groundwire.reading.wording import Wording, read_wording
@@ -37,6 +37,8 @@ _OTHER_LEAD: Final = 9
 _FOOTER: Final = 1 << SEMANTIC.index("footer")
 _LEVELS: Final = (0, 1, 2, 3, 5)
 _STEPS: Final = (-2, -1, 1, 2)
+_WIDENED: Final = [int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS))]
+"""Masks with two bits for each of theirs, so that two of them can be added group by group."""
 _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread", "product", "listing"))
 
 FEATURES: Final[tuple[str, ...]] = (
@@ -205,10 +207,18 @@ def _neighbour_columns(
     near = (logs(sizes), bytes(shares), _tag_column(layout), bytes(wording.phrases))
     columns = [shift(column, step) for step in _STEPS for column in near]
     sums_links, sums_good = list(accumulate(shares, initial=0)), list(accumulate(good, initial=0))
-    windows = [(max(0, block - 5), min(count, block + 6)) for block in range(count)]
-    columns.append(bytes([(sums_links[end] - sums_links[start]) // (end - start) for start, end in windows]))
-    columns.append(logs([sums_good[end] - sums_good[start] for start, end in windows]))
+    widths = _around(range(count + 1))
+    columns.append(bytes(map(floordiv, _around(sums_links), widths)))
+    columns.append(logs(_around(sums_good)))
     return columns
+
+
+def _around(sums: Sequence[int]) -> list[int]:
+    """Return, of running sums, what lies between five blocks before and five after each."""
+    count = len(sums) - 1
+    ends = [*sums[6:], *repeat(sums[-1], min(count, 5))]
+    starts = [*repeat(sums[0], min(count, 5)), *sums[: max(0, count - 5)]]
+    return list(map(sub, ends, starts))
 
 
 def _holding_codes(holdings: Holdings) -> list[bytes]:
@@ -228,10 +238,10 @@ def _element_columns(codes: list[bytes], standing: Standing, around: list[Picker
     columns.append(bytes([min(TOP, depth) for depth in here(standing.depths)]))
     places = [Told(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
     told = places[0].column
-    columns.extend(map(told, bits(standing.flags, len(SEMANTIC))))
+    columns += fields(standing.flags, len(SEMANTIC), 1, told)
     columns.append(told(standing.articles))
-    near, far = bits(standing.near, len(GROUPS)), bits(standing.around, len(GROUPS))
-    columns.extend(told(list(map(add, close, anywhere))) for close, anywhere in zip(near, far, strict=True))
+    wide = _WIDENED.__getitem__
+    columns += fields(list(map(add, map(wide, standing.near), map(wide, standing.around))), len(GROUPS), 2, told)
     for place in places:
         columns += [place.column(standing.low), place.column(standing.high)]
     columns += [told(standing.low_any), told(standing.high_any)]
@@ -276,7 +286,8 @@ def _core_columns(
 ) -> list[bytes]:
     owners, parents, depths, ends = layout.owners, layout.parents, standing.depths, holdings.ends
     count = len(owners)
-    insides = [bytes([place <= owner <= ends[place] for owner in owners]) for place in (core, half)]
+    spans = ((core, ends[core]), (half, ends[half]))
+    insides = [bytes([first <= owner <= last for owner in owners]) for first, last in spans]
     columns = list(insides)
     levels = [depths[owner] for owner in owners]
     for inside, place in zip(insides, (core, half), strict=True):

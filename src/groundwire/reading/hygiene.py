@@ -171,6 +171,8 @@ def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
 
 def _parts(text: str) -> list[tuple[str, bool]]:
     """Return the pieces of a Markdown text, each with whether it is code."""
+    if "```" not in text and "~~~" not in text:
+        return _spans(text)
     parts: list[tuple[str, bool]] = []
     lines: list[str] = []
     fence = ""

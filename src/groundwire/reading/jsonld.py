@@ -40,7 +40,7 @@ def things(document: Document) -> list[Thing]:
     """Return the objects that a page's JSON-LD is about, in their order; those in lists of other pages are left out."""
     found: list[Thing] = []
     room, scripts = _MAX_LENGTH, 0
-    for script in document.iter_elements("script"):
+    for script in document.select('script[type*="ld+json" i]'):
         if (script.attr("type") or "").partition(";")[0].strip().lower() != "application/ld+json":
             continue
         text = "".join(node.data for node in script if isinstance(node, Text))

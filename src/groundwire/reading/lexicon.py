@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Final
 
@@ -32,6 +32,9 @@ _KEYWORDS: Final = re.compile(
 )
 _BITS: Final = {name: 1 << bit for bit, name in enumerate(GROUPS)}
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_END_OF_NAMES: Final = "."
+_LETTERS: Final = bytes(code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256))
+"""Small letters stay, a line break becomes the end of names, and everything else becomes a space."""
 _LONG: Final = 100  # characters; of a longer block only both ends are looked at
 _END: Final = 50
 
@@ -50,6 +53,36 @@ class Lexicon:
     """Last two words of a block, in small letters."""
     groups: Mapping[str, int]
     """Parts of names that tell what an element is for; see `group_of`."""
+    parts: Mapping[str, int] = field(init=False, repr=False)
+    """What is known of each part of a name: its value from `names`, and 256 times its bits from `groups`."""
+
+    def __post_init__(self) -> None:
+        words = {*self.groups, *self.names}
+        parts = {word: self.groups.get(word, 0) << 8 | self.names.get(word, NEUTRAL) for word in words}
+        object.__setattr__(self, "parts", parts)
+
+    def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
+        """Return for each text of names its bits from `groups`, and the worst and the best of its words.
+
+        All are looked at together, which is several times faster.
+        """
+        verdicts = []
+        mask, worst, best = 0, NEUTRAL, NEUTRAL
+        known = self.parts.get
+        lines = [name if name == name.lower() else " ".join(split_name(name)) for name in names]
+        text = " \n ".join([line.replace("\n", " ") for line in lines])
+        for word in text.encode("ascii", "replace").translate(_LETTERS).decode().split():
+            if word == _END_OF_NAMES:
+                verdicts.append((mask, worst, best))
+                mask, worst, best = 0, NEUTRAL, NEUTRAL
+            elif (part := known(word)) is not None:
+                mask |= part >> 8
+                value = part & 255
+                if value < worst:
+                    worst = value
+                elif value > best:
+                    best = value
+        return [*verdicts, (mask, worst, best)]
 
 
 def split_name(name: str) -> list[str]:

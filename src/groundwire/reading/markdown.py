@@ -58,7 +58,11 @@ def to_markdown(root: Element, base_url: str) -> str:
         base_url: The address that its relative links are relative to (`Document.base_url`). Links that do not lead to
             an http or https address become their text.
     """
-    return _Renderer(root, base_url).run()
+    renderer = _Renderer(root, base_url)
+    try:
+        return renderer.run()
+    finally:
+        renderer.forget()
 
 
 class _Renderer:
@@ -118,6 +122,10 @@ class _Renderer:
                 if close is not None:
                     close()
         return self._writer.result()
+
+    def forget(self) -> None:
+        """Let go of the handlers, which hold what they are methods of: else the tree stays until a collection."""
+        self._handlers.clear()
 
     def _block(self, element: Element) -> _Close:
         writer = self._writer

@@ -29,7 +29,7 @@ def parse_page(markup: str) -> Document:
         markup: The page's HTML.
     """
     document = parse(markup, allow_declarative_shadow_roots=False)
-    if "<!--[if" in markup and not _has_text(document):
+    if not _has_text(document) and "<!--[if" in markup:
         document = parse(mend_comments(markup), allow_declarative_shadow_roots=False)
     fallbacks = [element for element in document.find_all("noscript") if len(element.text) >= _MIN_FALLBACK]
     if fallbacks and _shell(document) < _MAX_SHELL:
@@ -58,10 +58,13 @@ def _shell(document: Document) -> int:
     """Return how many characters a page shows while its script has not run, up to `_MAX_SHELL`."""
     size = 0
     for node in document.descendants:
-        if isinstance(node, Text) and not node.data.isspace():
+        if isinstance(node, Text):
             parent = node.parent
-            if isinstance(parent, Element) and parent.tag not in _UNSHOWN and parent.closest("noscript") is None:
-                size += len(node.data.strip())
+            if not isinstance(parent, Element) or parent.tag in _UNSHOWN:
+                continue
+            text = node.data.strip()
+            if text and parent.closest("noscript") is None:
+                size += len(text)
                 if size >= _MAX_SHELL:
                     break
     return size

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 
 from groundwire.reading.codes import TOP, picker
 
-__all__ = ["Forest", "Level", "Step", "grow"]
+__all__ = ["Forest", "Lanes", "Level", "Step", "grow"]
 
 Step = tuple[int, int, int]
 """Where a branch of a tree starts (0 is the root, n the n-th step), the number of its question, what it adds."""
@@ -44,6 +44,9 @@ class Level:
     steps: tuple[tuple[int, int], ...]
     """For each branch the number of the one that it starts from, and of its question."""
 
+
+Lanes: TypeAlias = dict[int, dict[int, int]]
+"""For the first block of each part of a page: the features that are in lanes already."""
 
 _Branch: TypeAlias = "tuple[int, int, bool, int, tuple[_Branch, ...]]"
 """Feature, threshold, the answer on it, what it adds, and the branches that start from it."""
@@ -90,31 +93,34 @@ class Forest:
         lengths = [after - start for start, after in pairwise(starts)]
         self._chances = b"".join(map(mul, (bytes((code,)) for code in range(TOP + 1)), lengths))
 
-    def totals(self, columns: Sequence[bytes]) -> array[int]:
+    def totals(self, columns: Sequence[bytes], lanes: Lanes | None = None) -> array[int]:
         """Return the total of each block.
 
         Args:
             columns: The features, one byte from 0 to 254 a block.
+            lanes: What is known of the same columns from another forest; more may follow them.
         """
+        lanes = {} if lanes is None else lanes
         count = len(columns[0]) if columns else 0
         if not count:
             return array("H")
         if count <= _LANES:
-            return self._totals(columns, count)
+            return self._totals(columns, count, lanes.setdefault(0, {}))
         totals = array("H")
         for start in range(0, count, _LANES):
             part = [column[start : start + _LANES] for column in columns]
-            totals.extend(self._totals(part, len(part[0])))
+            totals.extend(self._totals(part, len(part[0]), lanes.setdefault(start, {})))
         return totals
 
-    def _totals(self, columns: Sequence[bytes], count: int) -> array[int]:
+    def _totals(self, columns: Sequence[bytes], count: int, known: dict[int, int]) -> array[int]:
         ones = int.from_bytes(b"\x01\x00" * count, "little")
         every = ones << _NINTH
-        codes: list[int] = []
         spread = bytearray(2 * count)
         for feature in self._features:
-            spread[::2] = columns[feature]
-            codes.append(int.from_bytes(spread, "little"))
+            if feature not in known:
+                spread[::2] = columns[feature]
+                known[feature] = int.from_bytes(spread, "little")
+        codes = [known[feature] for feature in self._features]
         codes.extend(list(map(neg, codes)))
         marks = list(map(mul, repeat(ones), self._marks))
         answers = list(map(add, self._with(marks), self._compared(codes)))
@@ -149,9 +155,9 @@ class Forest:
             below = here
         return tuple(below.get(0, ()))
 
-    def chances(self, columns: Sequence[bytes]) -> list[int]:
-        """Return how likely each block is, from 0 to 254."""
-        return list(map(self._chances.__getitem__, self.totals(columns)))
+    def chances(self, columns: Sequence[bytes], lanes: Lanes | None = None) -> list[int]:
+        """Return how likely each block is, from 0 to 254; see `totals`."""
+        return list(map(self._chances.__getitem__, self.totals(columns, lanes)))
 
     def _chance(self, total: int) -> int:
         return int(TOP / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 from groundwire.reading.codes import TOP, Picker, log, logs, picker, ratio, shift, take
@@ -73,11 +74,11 @@ def _sum_up(facts: Facts, mass: Sequence[int]) -> tuple[list[int], list[int]]:
 def _trail(sizes: Sequence[int], scores: Sequence[int], scale: int) -> bytes:
     """Return the mean score of what stands before each block; the further away, in units of `scale`, the less."""
     mean = 0.0
-    trail = bytearray()
-    for size, score in zip(sizes, scores, strict=True):
-        trail.append(int(mean))
-        mean += (score - mean) * (size + 10) / (size + 10 + scale)
-    return bytes(trail)
+    trail = [
+        mean := mean + (score - mean) * (size + 10) / (size + 10 + scale)
+        for size, score in zip(sizes, scores, strict=True)
+    ]
+    return bytes((0, *map(int, trail[:-1])))
 
 
 def _means(masses: Sequence[int], sizes: Sequence[int]) -> bytes:
@@ -127,24 +128,28 @@ def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
     count = len(scores)
     sure = [block for block, score in enumerate(scores) if score >= _SURE]
     first, last = (sure[0], sure[-1]) if sure else (count, -1)
-    so_far, before = 0, []
-    above = [0] * 256
+    before = list(accumulate([size if score >= _SURE else 0 for size, score in zip(sizes, scores, strict=True)]))
+    so_far = before.pop()
+    before.insert(0, 0)
+    above: dict[int, int] = {}
     for size, score in zip(sizes, scores, strict=True):
-        before.append(so_far)
-        above[score] += size
-        if score >= _SURE:
-            so_far += size
+        above[score] = above.get(score, 0) + size
     total, running, ranks = sum(sizes), 0, bytearray(256)
-    for score in range(255, -1, -1):
+    for score in sorted(above, reverse=True):
         ranks[score] = 200 * running // total
         running += above[score]
     return [
-        bytes([max(0, min(200, block - first + 100)) for block in range(count)]),
-        bytes([max(0, min(200, last - block + 100)) for block in range(count)]),
+        _distances(range(100 - first, 100 - first + count)),
+        _distances(range(last + 100, last + 100 - count, -1)),
         logs(before),
-        logs([max(0, so_far - size) for size in before]),
+        logs([so_far - size for size in before]),
         bytes(scores).translate(bytes(ranks)),
     ]
+
+
+def _distances(row: range) -> bytes:
+    """Return steps from one to the next as codes; what is out of bounds is at the next one."""
+    return bytes([max(0, min(200, step)) for step in row])
 
 
 def _main_columns(facts: Facts, held: list[int], held_mass: list[int]) -> list[bytes]:

@@ -13,6 +13,7 @@ from turbohtml import Document, Element
 from groundwire.reading.blocks import INLINE, Layout, lay_out
 from groundwire.reading.features import FEATURES, Facts, describe
 from groundwire.reading.model import KINDS, Model, load_model
+from groundwire.reading.scorer import Lanes
 from groundwire.reading.second import second_look
 
 __all__ = ["Selection", "judge", "kind_row", "select_main"]
@@ -88,14 +89,15 @@ def select_main(document: Document, model: Model | None = None) -> Selection:
 def judge(layout: Layout, model: Model) -> Verdict:
     """Score each block of a page that has blocks, and tell the page's kind."""
     facts = describe(layout, model.lexicon)
-    scores = model.first.chances(facts.columns)
+    lanes: Lanes = {}
+    scores = model.first.chances(facts.columns, lanes)
     row = kind_row(facts, scores)
     powers = [exp((forest.total_of(row) - forest.zero) / forest.scale) for forest in model.kinds]
     whole = sum(powers)
     kinds = tuple(power / whole for power in powers)
     columns = [*facts.columns, *second_look(facts, scores)]
     columns.extend(bytes((int(200 * chance + 0.5),)) * len(scores) for chance in kinds)
-    return Verdict(model.second.chances(columns), kinds, sum(map(mul, kinds, model.cuts)))
+    return Verdict(model.second.chances(columns, lanes), kinds, sum(map(mul, kinds, model.cuts)))
 
 
 def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
@@ -103,8 +105,10 @@ def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
     row = [column[0] for column in facts.columns[_PAGE:]]
     weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]
     whole = sum(weights) or 1
+    count = len(weights)
     for index in _AVERAGED:
-        total = sum(map(mul, facts.columns[index], weights))
+        column = facts.columns[index]
+        total = sum(map(mul, column, weights)) if column.count(0) < count else 0
         row.append(min(254, (50 if index in _FLAGS else 1) * total // whole))
     row.append(200 * sum(scores) // (254 * len(scores)))
     row.append(200 * sum(score > 178 for score in scores) // len(scores))

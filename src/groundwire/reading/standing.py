@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.lexicon import NEUTRAL, Lexicon, split_name
+from groundwire.reading.lexicon import NEUTRAL, Lexicon
 
 __all__ = ["SEMANTIC", "Holdings", "Standing", "innermost", "see_standing", "sum_up"]
 
@@ -26,12 +25,11 @@ _ROLES: Final = {
     "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
 }  # fmt: skip
 
-_COMMON: Final = 30  # characters of a name that pages are likely to share
 _Place = tuple[int, int, int, int, int, int, int, int, int, int, int]
 """Depth, and what `Standing` has of each standing, in its order."""
 _NOWHERE: Final[_Place] = (0, 0, 0, 0, 0, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, 0)
-_Meaning = tuple[int, int, int]
-"""What a name means: groups of keywords, a bit each; the worst of its words; the best."""
+_Verdict = tuple[int, int, int, int]
+"""What names mean: groups of keywords, a bit each; the worst of their words; the best; the meaning of the role."""
 
 
 @dataclass(slots=True)
@@ -129,9 +127,10 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     states, siblings = [0] * total, [0] * total
     standings = [_NOWHERE]
     known: dict[tuple[int, str, str], int] = {}
-    groups: dict[tuple[int, int], int] = {}
+    groups: dict[int, int] = {}
     counts: list[int] = []
     sizes: list[int] = []
+    verdicts = _judge(names, lexicon)
     for element, (parent, tag, name) in enumerate(zip(parents, tags, names, strict=True)):
         if not blocks[element]:
             continue
@@ -139,11 +138,11 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
         key = (above, tag, name)
         state = known.get(key)
         if state is None:
-            verdict = _judge(name, lexicon)
+            verdict = verdicts[name]
             standings.append(_stand(standings[above], tag, verdict) if element else _at_root(verdict))
             state = known[key] = len(standings) - 1
         states[element] = state
-        brothers = (parent, state)
+        brothers = state * total + parent
         group = groups.get(brothers)
         if group is None:
             group = groups[brothers] = len(counts)
@@ -161,12 +160,12 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     )
 
 
-def _at_root(verdict: tuple[int, int, int, int]) -> _Place:
+def _at_root(verdict: _Verdict) -> _Place:
     mask, low, high, _ = verdict
     return 0, 0, mask, mask, 0, low, high, NEUTRAL, NEUTRAL, NEUTRAL, 0
 
 
-def _stand(around: _Place, tag: str, verdict: tuple[int, int, int, int]) -> _Place:
+def _stand(around: _Place, tag: str, verdict: _Verdict) -> _Place:
     """Return the standing of an element by the one around it."""
     depth, flags, own, _, masks, _, _, low_any, high_any, total, articles = around
     mask, low, high, flag = verdict
@@ -185,33 +184,14 @@ def _stand(around: _Place, tag: str, verdict: tuple[int, int, int, int]) -> _Pla
     )
 
 
-def _judge(name: str, lexicon: Lexicon) -> tuple[int, int, int, int]:
-    """Return what names mean: groups of keywords, the worst, the best, and the meaning of the role."""
-    mask, worst, best = 0, NEUTRAL, NEUTRAL
-    for part in name.split():
-        groups, low, high = _mean(part, lexicon) if len(part) <= _COMMON else _meaning(part, lexicon)
-        mask |= groups
-        if low < worst:
-            worst = low
-        if high > best:
-            best = high
-    role = name.rfind(" role")
-    flag = _ROLES.get(name[role + 5 :], 0) if role >= 0 else 0
-    return mask, worst, best, flag
-
-
-def _meaning(name: str, lexicon: Lexicon) -> _Meaning:
-    """Return what a single name means."""
-    mask = 0
-    scores = [NEUTRAL]
-    for word in split_name(name):
-        mask |= lexicon.groups.get(word, 0)
-        scores.append(lexicon.names.get(word, NEUTRAL))
-    return mask, min(scores), max(scores)
-
-
-_mean = lru_cache(maxsize=4096)(_meaning)
-"""The same, of names that pages are likely to share; more than half of a page's are known from others."""
+def _judge(names: Iterable[str], lexicon: Lexicon) -> dict[str, _Verdict]:
+    """Return what each text of names means: groups of keywords, the worst, the best, and the meaning of the role."""
+    different = list(dict.fromkeys(names))
+    verdicts: dict[str, _Verdict] = {}
+    for name, (mask, worst, best) in zip(different, lexicon.judge(different), strict=True):
+        role = name.rfind(" role")
+        verdicts[name] = mask, worst, best, _ROLES.get(name[role + 5 :], 0) if role >= 0 else 0
+    return verdicts
 
 
 def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from turbohtml import Comment, Document, DocumentFragment, Element, Node, ProcessingInstruction, Text
+from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 
 __all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
 
@@ -26,7 +26,6 @@ _TOOLS: Final = (
     "clipPath", "mask", "pattern", "marker", "base", "link", "meta", "param", "area", "input",
 )  # fmt: skip
 _UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script", "annotation")
-_MARKS: Final = frozenset({Comment, ProcessingInstruction})
 _HOSTS: Final = frozenset(
     {
         "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
@@ -49,8 +48,9 @@ def drop_unrendered(document: Document) -> Counter[str]:
     TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula.
     """
     counts: Counter[str] = Counter()
-    for node in [node for node in document.descendants if type(node) in _MARKS]:
-        node.extract()
+    for node in list(document.xpath_iter("//comment() | //processing-instruction()")):
+        if isinstance(node, Node):
+            node.extract()
     for element in list(document.iter_elements(_UNRENDERED)):
         tag = element.tag
         if tag == "script":

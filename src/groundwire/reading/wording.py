@@ -22,6 +22,7 @@ _CLOCK: Final = 5
 _YEAR: Final = 6
 _TIME: Final = re.compile(r"\d:\d\d|\b(?:19|20)\d\d\b")
 _DIGITS: Final = re.compile(r"\d")
+_FIGURES: Final = b"0123456789"
 _SHORT: Final = 100  # characters; more are looked at as running text
 _FAR: Final = 200  # blocks since a heading
 
@@ -80,6 +81,7 @@ def read_wording(texts: Sequence[str], headings: Sequence[bool], main_heading: s
     initials: dict[str, int] = {}
     for block, text in enumerate(texts):
         size = len(text)
+        ascii_only = text.isascii()
         ends[block] = _ENDS.get(text[-1], 0)
         initial = initials.get(text[0])
         if initial is None:
@@ -95,7 +97,8 @@ def read_wording(texts: Sequence[str], headings: Sequence[bool], main_heading: s
                 found.repeats[block] = min(4, before)
             if lowered == main_heading:
                 found.same_as_heading[block] = 1
-            if number := len(find_digits(text)):
+            number = size - len(text.encode().translate(None, _FIGURES)) if ascii_only else len(find_digits(text))
+            if number:
                 digits[block] = 200 * number // size
             one, two, end = edges(text, lowered)
         else:
@@ -105,7 +108,9 @@ def read_wording(texts: Sequence[str], headings: Sequence[bool], main_heading: s
             count = text.count
             sentences[block] = log(count(". ") + count("? ") + count("! ") + count("。"))
             commas[block] = log(count(",") + count("、") + count("，"))
-        match = search_sign(text, 0, 80)
+        match = None
+        if not ascii_only or "$" in text or "@" in text or "|" in text:  # all of them that are ASCII
+            match = search_sign(text, 0, 80)
         if match is not None:
             sign = signs[block] = _SIGNS[match[0]]
             if sign == _MONEY and size < 40:
