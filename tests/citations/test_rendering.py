@@ -34,8 +34,8 @@ LINKED = {
 
 PARTS = [
     "[1]", "[2]", "[3]", "[12]", "[1, 3]", "[1][2]", "[1-3]", "【1】", "［2］", "【12†source】", "[99]", "[1, 99]",
-    "[", "]", "(", ")",     "`", "```", "```py\n", "\n", "\n\n", "\\", "!", ":", "https://a.example/", " ", "word ", "Fact",
-    "[link](http://b.example/[1])",     "- ", "> ", "# ", "é", "日本", ",", "-", ".", "<b>", "</a>", "<script>",
+    "[", "]", "(", ")", "`", "```", "```py\n", "\n", "\n\n", "\\", "!", ":", "https://a.example/", " ", "word ",
+    "Fact",     "[link](http://b.example/[1])", "- ", "> ", "# ", "é", "日本", ",", "-", ".", "<b>", "</a>", "<script>",
     "&amp;", "&", "*", "_", "|", "~", "\x1b[2J", "\x07", "$", "+", "=", "{", "}",
 ]  # fmt: skip
 ANSWERS = st.lists(st.sampled_from(PARTS), max_size=25).map("".join)
@@ -151,6 +151,7 @@ def read_markdown(text: str) -> tuple[str, list[str]]:
     shown, links = "", []
     for token in MarkdownIt("commonmark", {"html": False}).parse(text):
         for inner in token.children or [token]:
+            shown += "<image>" if inner.type == "image" else ""
             shown += inner.content + ("\n" if inner.type in {"softbreak", "hardbreak"} else "")
             if inner.type == "link_open":
                 links.append(str(inner.attrs["href"]))

@@ -101,7 +101,7 @@ class CitationStream:
         if self._channel.name == "plain" or not known:
             return self._channel.answer(mark.text)
         text = self._channel.text
-        if len(mark.numbers) == 1 and True:  # an image's link begins so in Markdown
+        if len(mark.numbers) == 1 and self._last != "!":  # an image's link begins so in Markdown
             return self._linked(mark.numbers[0], text(mark.text))
         return "".join(
             self._linked(piece, text(spelled)) if isinstance(piece, int) else text(spelled)
