@@ -55,6 +55,8 @@ def numbers(text: str) -> list[tuple[int, ...]]:
         ("> ```\n> [1]\n> ```\n> [2]", [(2,)]),
         ("- a\n  ```\n  [1]\n\n  [1]\n  ```\n- [2]", [(2,)]),
         ("```not a fence``` [1]", [(1,)]),
+        ("open ``` here\n```py\n[1]\n```\n[2]", [(2,)]),
+        ("~~~ a ~ b ` c\n[1]\n~~~\n[2]", [(2,)]),
         ("a lone ` tick\n\n[1]", [(1,)]),
         ("[text](http://x.example/[1])", []),
         ("[text [1] more](u) [2]", [(2,)]),

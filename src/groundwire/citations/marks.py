@@ -22,6 +22,7 @@ _BODY: Final = re.compile(rf"[ \u00a0]?(\d{{1,4}}(?:{_SEPARATOR}\d{{1,4}})*)(?:�
 _PIECES: Final = re.compile(r"\d+|\D+")
 _DASH: Final = re.compile(r"\s*[\-‐‑‒–—−]\s*")
 _BEFORE_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+_HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
 _BEFORE_END: Final = re.compile(r"[ \t>]*")
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL_ENDS: Final = frozenset('<>"`')
@@ -62,6 +63,7 @@ class MarkScanner:
         self._run = ""  # backticks or tildes in a row, up to here
         self._run_before = ""  # what stands before them in their line
         self._opened = ""  # the run that opened the code
+        self._outer = ""  # the run that opened the code in which a fence seems to begin
         self._depth = 0  # open brackets of what may be a link's text
         self._closed = False  # whether a link's text has just ended
         self._parens = 0
@@ -126,8 +128,10 @@ class MarkScanner:
             case "text":
                 if self._in_text(character):
                     return
-            case "code" | "info" | "fence":
-                self._begin_run(character, "`" if self._mode == "code" else self._opened[0])
+            case "code":
+                self._begin_run(character, "`")
+            case "info" | "fence" if self._mode == "fence" or self._opened[0] == "`":
+                self._begin_run(character, self._opened[0])
             case "closing":
                 if character not in " \t\n":
                     self._mode = "fence"
@@ -135,11 +139,12 @@ class MarkScanner:
                 self._parens += (character == "(") - (character == ")")
                 if self._parens <= 0:
                     self._mode = "text"
+                self._begin_run(character, "`")
             case "url":
                 self._parens += (character == "(") - (character == ")")
                 if character.isspace() or character in _URL_ENDS or self._parens < 0:
                     self._mode = "text"
-                    self._begin_run(character, "`")
+                self._begin_run(character, "`")
         self._plain.append(character)
         if character == "\n":
             self._end_line()
@@ -176,7 +181,7 @@ class MarkScanner:
             if character == "(":
                 self._pass_by()
                 self._closed = True
-            elif character == ":" and not self._line.strip():
+            elif character == ":" and _BEFORE_FENCE.fullmatch(self._line):
                 self._pass_by()
             else:
                 self._found(self._mark)
@@ -209,19 +214,31 @@ class MarkScanner:
     def _end_run(self) -> None:
         """Decide what a run of backticks or tildes was: the beginning of code, its end, or nothing."""
         run, before, self._run = self._run, self._run_before, ""
+        fences = len(run) >= 3 and _BEFORE_FENCE.fullmatch(before)
         match self._mode:
-            case "text" if len(run) >= 3 and _BEFORE_FENCE.fullmatch(before):
+            case "text" | "code" if fences and (run[0] == "`" or self._mode == "text"):
+                self._outer = self._opened if self._mode == "code" else ""
                 self._mode, self._opened = "info", run
-            case "text" if run[0] == "`":
+            case "text" | "destination" | "url" if run[0] == "`":
                 self._mode, self._opened = "code", run
             case "code" if run == self._opened:
                 self._mode = "text"
-            case "info" if run[0] == "`":  # a fence has no backticks in its line: this is code within a line
-                self._mode = "text" if run == self._opened else "code"
+            case "info":  # a fence has no backticks in its line: these are code within a line
+                self._end_inline(run)
             case "fence" if len(run) >= len(self._opened) and _BEFORE_END.fullmatch(before):
                 self._mode = "closing"
             case _:
                 pass
+
+    def _end_inline(self, run: str) -> None:
+        """Take what looked like a fence for a run of backticks in its line, and look at the run that followed it."""
+        first, outer = self._opened, self._outer
+        if outer and first == outer:
+            self._mode, self._opened = "code", run
+        elif run == (outer or first):
+            self._mode = "text"
+        else:
+            self._mode, self._opened = "code", outer or first
 
     def _end_line(self) -> None:
         match self._mode:
@@ -229,7 +246,7 @@ class MarkScanner:
                 self._mode = "fence"
             case "closing" | "destination":
                 self._mode = "text"
-            case "code" if self._blank:
+            case "code" if self._blank or _HEADING.match(self._line):
                 self._mode = "text"
             case _:
                 pass

@@ -13,6 +13,7 @@ from groundwire.models import Source, check_choice
 
 __all__ = ["CitationStream", "RenderedAnswer", "render_answer"]
 
+_JOINING: Final = frozenset("!\\")  # before a link in Markdown the one makes an image of it, the other no link
 _LINKED: Final = ("http", "https")  # what a link may lead to
 
 
@@ -101,7 +102,7 @@ class CitationStream:
         if self._channel.name == "plain" or not known:
             return self._channel.answer(mark.text)
         text = self._channel.text
-        if len(mark.numbers) == 1 and self._last != "!":  # an image's link begins so in Markdown
+        if len(mark.numbers) == 1 and self._last not in _JOINING:
             return self._linked(mark.numbers[0], text(mark.text))
         return "".join(
             self._linked(piece, text(spelled)) if isinstance(piece, int) else text(spelled)
