@@ -95,7 +95,9 @@ _OPENERS = frozenset("The A An This These Those It They We You In On At For With
 
 
 def _place_first(sentence: str, chance: random.Random) -> str | None:
-    found = re.fullmatch(r"([A-Z][^,;:()]{20,}?) ((?:in|on|at|during|after|before|since|for|with) (?:[\w'’-]+ ?){2,6})\.", sentence)
+    found = re.fullmatch(
+        r"([A-Z][^,;:()]{20,}?) ((?:in|on|at|during|after|before|since|for|with) (?:[\w'’-]+ ?){2,6})\.", sentence
+    )
     if not found:
         return None
     head = found[1]
@@ -186,7 +188,9 @@ def _date(sentence: str, chance: random.Random) -> str | None:
     if part == "year" and year_:
         text = date.text.replace(str(year_), str(year_ + chance.choice([-10, -2, -1, 1, 2, 5])))
     elif part == "day" and day:
-        text = re.sub(rf"(?<!\d)0?{day}(?!\d)", str(chance.choice([d for d in range(1, 29) if d != day])), date.text, count=1)
+        text = re.sub(
+            rf"(?<!\d)0?{day}(?!\d)", str(chance.choice([d for d in range(1, 29) if d != day])), date.text, count=1
+        )
     else:
         name = next((word for word in re.findall(r"[^\W\d_]+", date.text) if len(word) > 2), "")
         other_month = chance.choice([m for m in _MONTH if m[:3].lower() != name[:3].lower()])
@@ -197,7 +201,9 @@ def _date(sentence: str, chance: random.Random) -> str | None:
 def _negated(sentence: str, chance: random.Random) -> str | None:
     changed = re.sub(r"\b(is|are|was|were|can|will|would|should|could|has|have) not\b", r"\1", sentence, count=1)
     if changed == sentence:
-        changed = re.sub(r"\b(is|are|was|were|can|will|would|should|could)\b(?! not)(?! only)", r"\1 not", sentence, count=1)
+        changed = re.sub(
+            r"\b(is|are|was|were|can|will|would|should|could)\b(?! not)(?! only)", r"\1 not", sentence, count=1
+        )
         if re.search(r"\b(?:not|never|no|without|none|neither|nor|cannot)\b|n['’]t", sentence):
             return None
     return None if changed == sentence else changed

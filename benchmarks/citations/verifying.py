@@ -52,7 +52,13 @@ def true_sentences(content: str) -> list[str]:
     found = []
     for span in sentences(content):
         text = re.sub(r" {2,}", " ", plain[span.start : span.end]).strip()
-        if "\n" not in text and 7 <= len(text.split()) <= 45 and text[0].isupper() and text[-1] in ".!" and text.isprintable():
+        if (
+            "\n" not in text
+            and 7 <= len(text.split()) <= 45
+            and text[0].isupper()
+            and text[-1] in ".!"
+            and text.isprintable()
+        ):
             found.append(text)
     return list(dict.fromkeys(found))
 
@@ -63,9 +69,16 @@ def cases(contents: list[str], seed: int) -> Iterator[Case]:
     taken = [true_sentences(content) for content in contents]
     chosen = [chance.sample(found, min(_EACH, len(found))) for found in taken]
     everything = [sentence for found in chosen for sentence in found]
-    all_names = [name.text for sentence in everything for name in names_of(sentence) if not name.first and len(name.text) > 2]
+    all_names = [
+        name.text for sentence in everything for name in names_of(sentence) if not name.first and len(name.text) > 2
+    ]
     for number, found in enumerate(chosen):
-        here = [name.text for sentence in taken[number] for name in names_of(sentence) if not name.first and len(name.text) > 2]
+        here = [
+            name.text
+            for sentence in taken[number]
+            for name in names_of(sentence)
+            if not name.first and len(name.text) > 2
+        ]
         for sentence in found:
             yield Case("verbatim", sentence, number, sentence)
             if said := paraphrase(sentence, chance):
@@ -86,7 +99,9 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--show", default="", help="print cases of a kind, such as number:missed or paraphrased:suspected")
+    parser.add_argument(
+        "--show", default="", help="print cases of a kind, such as number:missed or paraphrased:suspected"
+    )
     arguments = parser.parse_args()
     pages = list(read_pages(arguments.data))
     random.Random(arguments.seed).shuffle(pages)
@@ -97,9 +112,7 @@ def main() -> None:
         extracted = extract(page.markup(), page.url)
         spent.append(time.perf_counter() - begun)
         read.append((page.url, extracted))
-    cited = [
-        CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read
-    ]
+    cited = [CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read]
     counts: Counter[tuple[str, str]] = Counter()
     begun, total = time.perf_counter(), 0
     for case in cases([page.content or "" for page in cited], arguments.seed):
@@ -110,7 +123,9 @@ def main() -> None:
         if arguments.show == f"{case.kind}:{'missed' if right else 'suspected'}":
             print("-", case.sentence, "|", case.original, "|", " ".join(finding.passage.split())[:300])
             print("   ", finding.verdict, finding.share, [(d.kind, d.claimed, d.stated) for d in finding.disagreements])
-    print(f"{total:,} sentences of {len(read)} pages, {(time.perf_counter() - begun) / total * 1_000:.1f} ms each with its page's index;")
+    print(
+        f"{total:,} sentences of {len(read)} pages, {(time.perf_counter() - begun) / total * 1_000:.1f} ms each with its page's index;"
+    )
     print(f"reading a page: median {statistics.median(spent) * 1_000:.1f} ms")
     print(f"{'sentence':14} {'cases':>6} {'not supported':>14}  {'wanted':>7}  verdicts")
     for kind in ("verbatim", "paraphrased", *WRONG):

@@ -12,9 +12,10 @@ from groundwire.citations.verify.index import PageIndex, squeezed
 from groundwire.citations.verify.languages import comparable
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
 from groundwire.citations.verify.sentences import sentences
+from groundwire.citations.verify.vocabulary import ATTRIBUTION
 from groundwire.citations.verify.words import blank_markup, normal_form
 
-__all__ = ["Entailment", "verify_answer"]
+__all__ = ["Entailment", "cited_numbers", "verify_answer"]
 
 Entailment = Callable[[str, str], float]
 """A model of one's own: takes a passage and a sentence, returns how surely the one says the other, 0 to 1."""
@@ -22,26 +23,10 @@ Entailment = Callable[[str, str], float]
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that a passage must have to be the one meant
 _ENTAILED: Final = 0.5
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
-_ATTRIBUTION: Final = frozenset(
-    map(
-        normal_form,
-        (
-            "according",
-            "source",
-            "sources",
-            "page",
-            "article",
-            "says",
-            "said",
-            "say",
-            "reported",
-            "reports",
-            "stated",
-        )
-        + ("states", "notes", "noted", "explains", "author", "authors", "website", "site", "claims", "writes"),
-    )
-)
-_CHANGED: Final = "the page has changed since it was read; this was compared with the version that is kept"
+_ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
+_CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
+_NEWER: Final = "the page has changed since it was read; this is what it said then"
+_GONE: Final = "the page was opened, but what it said is not kept any more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +62,11 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
         findings.append(_judge(sentence, known, indexes, entailment))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
+
+
+def cited_numbers(answer: str) -> frozenset[int]:
+    """Return the numbers that the marks of an answer name."""
+    return frozenset(number for piece in find_marks(answer) if isinstance(piece, Mark) for number in piece.numbers)
 
 
 def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[str, ...]:
@@ -154,7 +144,7 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
 
 def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
     """Compare a sentence with one page."""
-    notes = (_CHANGED,) if page.changed else ()
+    notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     claim = sentence.claim
     finding = replace(blank, source=page.number, notes=notes)
     passage, share = index.best(_told(claim.words, index))
@@ -191,7 +181,8 @@ def _missing(
 ) -> Finding:
     """Say why a sentence was not found."""
     if page.content is None:
-        note = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
+        seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
+        note = _GONE if page.version else seen
         return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
     if not comparable(claim.text, index.plain):
         return replace(

@@ -39,7 +39,9 @@ class CitedPage:
     version: str = ""
     """The hash of the content, when it was opened."""
     changed: bool = False
-    """Whether the page has changed since the model saw it, so that this is another version."""
+    """Whether `content` is another version than the model saw, because that one is not kept any more."""
+    newer: bool = False
+    """Whether the page has changed since; `content` is what the model saw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["FUNCTION_WORDS", "MONTHS", "NO_NAMES", "NUMBER_WORDS", "SCALES", "TELLING_WORDS", "UNITS"]
+__all__ = ["ATTRIBUTION", "FUNCTION_WORDS", "MONTHS", "NO_NAMES", "NUMBER_WORDS", "SCALES", "TELLING_WORDS", "UNITS"]
 
 
 def _words(text: str) -> list[str]:
@@ -39,6 +39,14 @@ NO_NAMES: Final = frozenset(
     )
 )
 """Words that have a capital in English and are no names."""
+
+ATTRIBUTION: Final = frozenset(
+    _words(
+        "according source sources page article says said say reported reports stated states notes noted explains author"
+        " authors website site claims writes"
+    )
+)
+"""Words that say who says something."""
 
 SCALES: Final[Mapping[str, float]] = MappingProxyType(
     {
