@@ -17,22 +17,57 @@ Rule = Callable[[str, random.Random], str | None]
 
 _SAME = dict(
     pair.split("=")
-    for pair in (
-        "said=stated,also=additionally,however=though,began=started,large=big,uses=employs,used=employed,help=assist,"
-        "helps=assists,buy=purchase,show=demonstrate,shows=demonstrates,many=numerous,important=significant,"
-        "about=regarding,because=since,get=obtain,need=require,needs=requires,while=whereas,must=have to,often=frequently,"
-        "make=create,makes=creates,made=created,people=persons,quickly=rapidly,ensure=guarantee,provides=offers,provide=offer,"
-        "allows=lets,allow=let,nearly=almost,famous=well-known,children=kids,company=firm,located=situated,improve=enhance"
-    ).split(",")
+    for pair in [
+        "said=stated",
+        "also=additionally",
+        "however=though",
+        "began=started",
+        "large=big",
+        "uses=employs",
+        "used=employed",
+        "help=assist",
+        "helps=assists",
+        "buy=purchase",
+        "show=demonstrate",
+        "shows=demonstrates",
+        "many=numerous",
+        "important=significant",
+        "about=regarding",
+        "because=since",
+        "get=obtain",
+        "need=require",
+        "needs=requires",
+        "while=whereas",
+        "must=have to",
+        "often=frequently",
+        "make=create",
+        "makes=creates",
+        "made=created",
+        "people=persons",
+        "quickly=rapidly",
+        "ensure=guarantee",
+        "provides=offers",
+        "provide=offer",
+        "allows=lets",
+        "allow=let",
+        "nearly=almost",
+        "famous=well-known",
+        "children=kids",
+        "company=firm",
+        "located=situated",
+        "improve=enhance",
+    ]
 )
 _MONTH = "January February March April May June July August September October November December".split()  # noqa: SIM905
-_UNITS = {
-    "km": "miles", "kilometres": "miles", "kilometers": "miles", "miles": "kilometres", "mile": "kilometre", "kg": "pounds", "pounds": "kilograms",
-    "metres": "feet", "meters": "feet", "feet": "metres", "foot": "metre", "hours": "days", "hour": "day", "days": "weeks", "day": "month", "weeks": "months",
-    "week": "month", "months": "years", "month": "year", "years": "months", "year": "month", "minutes": "hours", "minute": "hour",
-    "seconds": "minutes", "inches": "centimetres", "inch": "centimetre", "cm": "inches", "mm": "cm", "percent": "dollars", "GB": "TB", "MB": "GB",
-    "litres": "gallons", "gallons": "litres", "acres": "hectares", "tonnes": "kilograms", "tons": "kilograms", "grams": "ounces", "ounces": "grams",
-}  # fmt: skip
+_PAIRS = (
+    "km=miles kilometres=miles kilometers=miles miles=kilometres mile=kilometre kg=pounds "
+    "pounds=kilograms metres=feet meters=feet feet=metres foot=metre hours=days hour=day days=weeks "
+    "day=month weeks=months week=month months=years month=year years=months year=month minutes=hours "
+    "minute=hour seconds=minutes inches=centimetres inch=centimetre cm=inches mm=cm percent=dollars GB=TB "
+    "MB=GB litres=gallons gallons=litres acres=hectares tonnes=kilograms tons=kilograms grams=ounces "
+    "ounces=grams "
+)
+_UNITS = dict(pair.split("=") for pair in _PAIRS.split())
 
 
 def _digits_apart(sentence: str, chance: random.Random) -> str | None:
@@ -86,7 +121,7 @@ def _other_words(sentence: str, chance: random.Random) -> str | None:
 
 def _attributed(sentence: str, chance: random.Random) -> str | None:
     first = sentence.split()[0]
-    lowered = first if not first.istitle() or names_of(f"x {first}") and first not in _OPENERS else first.lower()
+    lowered = first if not first.istitle() or (names_of(f"x {first}") and first not in _OPENERS) else first.lower()
     lead = chance.choice(("According to the page, ", "The source says that ", "It is reported that "))
     return lead + lowered + sentence[len(first) :]
 

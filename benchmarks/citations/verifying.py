@@ -21,7 +21,6 @@ from pathlib import Path
 
 from benchmarks.citations.rewriting import mutate, paraphrase
 from benchmarks.extraction.pages import read_pages
-
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.names import names_of
 from groundwire.citations.verify.sentences import sentences
@@ -99,6 +98,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--verdicts", type=Path, help="write each verdict to this file, to compare two states")
     parser.add_argument(
         "--show", default="", help="print cases of a kind, such as number:missed or paraphrased:suspected"
     )
@@ -114,27 +114,29 @@ def main() -> None:
         read.append((page.url, extracted))
     cited = [CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read]
     counts: Counter[tuple[str, str]] = Counter()
-    begun, total = time.perf_counter(), 0
+    begun, total, verdicts = time.perf_counter(), 0, list[str]()
     for case in cases([page.content or "" for page in cited], arguments.seed):
         finding = verify_answer(f"{case.sentence} [1]", [cited[case.page]]).findings[-1]
         counts[case.kind, finding.verdict] += 1
+        verdicts.append(f"{case.kind}\t{case.page}\t{finding.verdict}\t{case.sentence}")
         total += 1
         right = finding.verdict == "supported"
         if arguments.show == f"{case.kind}:{'missed' if right else 'suspected'}":
             print("-", case.sentence, "|", case.original, "|", " ".join(finding.passage.split())[:300])
             print("   ", finding.verdict, finding.share, [(d.kind, d.claimed, d.stated) for d in finding.disagreements])
-    print(
-        f"{total:,} sentences of {len(read)} pages, {(time.perf_counter() - begun) / total * 1_000:.1f} ms each with its page's index;"
-    )
+    if arguments.verdicts:
+        arguments.verdicts.write_text("\n".join(verdicts), "utf-8")
+    each = (time.perf_counter() - begun) / total * 1_000
+    print(f"{total:,} sentences of {len(read)} pages, {each:.1f} ms each with its page's index;")
     print(f"reading a page: median {statistics.median(spent) * 1_000:.1f} ms")
     print(f"{'sentence':14} {'cases':>6} {'not supported':>14}  {'wanted':>7}  verdicts")
     for kind in ("verbatim", "paraphrased", *WRONG):
-        verdicts = {verdict: count for (of, verdict), count in counts.items() if of == kind}
-        cases_ = sum(verdicts.values())
-        share = 1 - verdicts.get("supported", 0) / cases_ if cases_ else 0.0
+        given = {verdict: count for (of, verdict), count in counts.items() if of == kind}
+        cases_ = sum(given.values())
+        share = 1 - given.get("supported", 0) / cases_ if cases_ else 0.0
         bound = TARGETS.get(kind)
         wanted = "" if bound is None else f"{'<=' if bound < 0.5 else '>='} {bound:.0%}"
-        print(f"{kind:14} {cases_:6} {share:14.1%}  {wanted:>7}  {verdicts}")
+        print(f"{kind:14} {cases_:6} {share:14.1%}  {wanted:>7}  {given}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 from groundwire import InvalidRequest, Settings, SyncWeb, Web
 from groundwire.citations.verify import Report
 from groundwire.testing.world import World
-from groundwire.tools import open_page_tool, render_text, web_search_tool
+from groundwire.tools import OpenPageToolResult, WebSearchToolResult, open_page_tool, render_text, web_search_tool
 
 Make = Callable[..., Settings]
 
@@ -77,8 +77,11 @@ async def test_each_call_may_be_numbered_for_itself(settings: Make) -> None:
 async def test_the_tools_say_the_number(settings: Make) -> None:
     async with Web(settings()) as web:
         found = await web_search_tool(web).call(query="reciprocal rank fusion", limit=2)
-        read = await open_page_tool(web).call(url=found.results[1].url)
+        assert isinstance(found, WebSearchToolResult)
+        read = await open_page_tool(web).call(url=found.sources[1].url)
         failed = await open_page_tool(web).call(url="no address")
+    assert isinstance(read, OpenPageToolResult)
+    assert isinstance(failed, OpenPageToolResult)
     assert [source.citation_id for source in read.sources] == [read.citation_id] == [2]
     assert "Cite as: [2]" in render_text(read)
     assert failed.citation_id == 0
