@@ -24,6 +24,7 @@ _DASH: Final = re.compile(r"\s*[\-‐‑‒–—−]\s*")
 _BEFORE_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
 _BEFORE_END: Final = re.compile(r"[ \t>]*")
+_DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # what changes nothing in plain text
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL_ENDS: Final = frozenset('<>"`')
 _PREFIX: Final = 40  # characters of a line's beginning that are remembered
@@ -71,8 +72,17 @@ class MarkScanner:
 
     def feed(self, chunk: str) -> list[str | Mark]:
         """Take the next chunk; return plain text and marks, in order, as far as they are certain."""
-        for character in chunk:
-            self._step(character)
+        place = 0
+        while place < len(chunk):
+            if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed):
+                dull = _DULL.match(chunk, place)
+                if dull is not None:
+                    self._plain.append(dull[0])
+                    self._note(dull[0])
+                    place = dull.end()
+                    continue
+            self._step(chunk[place])
+            place += 1
         return self._taken()
 
     def close(self) -> list[str | Mark]:

@@ -13,7 +13,7 @@ from groundwire.citations.verify.names import Name, denied, is_like, names_of, q
 from groundwire.citations.verify.numbers import Date, Number, dates_of, numbers_of, same_date, same_number
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.vocabulary import FUNCTION_WORDS
-from groundwire.citations.verify.words import CONTENT_WORD, normal_form, words_of
+from groundwire.citations.verify.words import CONTENT_WORD, normal_form, spelled_words, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
@@ -30,10 +30,10 @@ class Claim:
     """What it says."""
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """Its words, without function words and numbers, in normal form; its numbers when it has no others."""
-        words = dict.fromkeys(words_of(self.text))
-        return tuple(word for word in words if not word[0].isdecimal()) or tuple(words)
+    def words(self) -> dict[str, str]:
+        """Its words by their normal form, without function words and numbers; its numbers when it has no others."""
+        words = dict(spelled_words(self.text))
+        return {form: word for form, word in words.items() if not form[0].isdecimal()} or words
 
     @cached_property
     def dates(self) -> list[Date]:
@@ -73,7 +73,7 @@ def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
         quote = claim.text[span.start : span.end]
         if all(part in page.squeezed for part in map(squeezed, _pieces(quote)) if part):
             continue
-        passage, share = page.best(dict.fromkeys(words_of(quote)), widest=2)
+        passage, share = page.best(dict(spelled_words(quote)), widest=2)
         stated = " ".join(passage.text.split()) if passage is not None and share >= 0.5 else ""
         yield Disagreement(kind="quote", claimed=quote, stated=_like(quote, stated))
 
@@ -169,6 +169,8 @@ def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disa
     if not claim.names:
         return
     here = _bare_words(said)
+    if all(word in here for name in claim.names for word in name.words):
+        return
     around = here | _bare_words(near) | _bare_words(page.title)
     claimed = {word for name in claim.names for word in name.words} | set(claim.words)
     replaced = _replaced(claim.text, said)
@@ -176,8 +178,8 @@ def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disa
     others = [
         name
         for name in stated
-        if (not name.first or len(name.words) > 1 or name.words[0] in page.names)
-        and not any(is_like(word, mine) for word in name.words for mine in claimed)
+        if not any(is_like(word, mine) for word in name.words for mine in claimed)
+        and (not name.first or len(name.words) > 1 or page.is_name(name.words[0], name.text))
     ]
     for name in claim.names:
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
@@ -245,11 +247,9 @@ def _bare_words(text: str) -> set[str]:
 def _closest(claim: Claim, passage: Passage) -> tuple[str, float]:
     """Return the sentence of a passage that is most like a claim, and how much of its words it has."""
     best, best_share = "", 0.0
-    page, wanted = passage.page, set(claim.words)
-    for number in range(passage.first, passage.last + 1):
-        span = page.spans[number]
-        text = page.plain[span.start : span.end]
-        share = len(wanted.intersection(words_of(text))) / (len(wanted) or 1)
+    wanted = claim.words.keys()
+    for text in passage.texts:
+        share = len(wanted & set(words_of(text))) / (len(wanted) or 1)
         if share > best_share:
             best, best_share = text, share
     return best, best_share

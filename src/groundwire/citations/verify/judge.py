@@ -8,7 +8,7 @@ from typing import Final
 
 from groundwire.citations.marks import Mark, find_marks
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.index import PageIndex, squeezed
+from groundwire.citations.verify.index import PageIndex, Passage, squeezed
 from groundwire.citations.verify.languages import comparable
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
 from groundwire.citations.verify.sentences import sentences
@@ -22,6 +22,7 @@ Entailment = Callable[[str, str], float]
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that a passage must have to be the one meant
 _ENTAILED: Final = 0.5
+_WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
 _ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
@@ -115,10 +116,10 @@ def _judge(
         end=sentence.end,
         text=sentence.text,
         sources=sentence.numbers,
-        verdict="uncited" if sentence.claim.states_facts and not _asks(sentence.text) else "no_claim",
+        verdict="no_claim",
     )
     if not sentence.numbers:
-        return blank
+        return blank if _asks(sentence.text) or not sentence.claim.states_facts else replace(blank, verdict="uncited")
     cited = [known[number] for number in sentence.numbers if number in known]
     if not cited:
         return replace(blank, verdict="unknown_source")
@@ -147,9 +148,12 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     claim = sentence.claim
     finding = replace(blank, source=page.number, notes=notes)
-    passage, share = index.best(_told(claim.words, index))
-    exact = bool(claim.words) and squeezed(claim.text) in index.squeezed
-    quotes = tuple(quoted_otherwise(claim, index))
+    passage, share = index.literally(claim.text.strip()), 1.0
+    exact = passage is not None
+    if passage is None:
+        passage, share = index.best(_told(claim.words, index))
+        exact = _is_there(claim, index, passage, share)
+    quotes = () if exact else tuple(quoted_otherwise(claim, index))
     if passage is not None:
         span = passage.span
         finding = replace(
@@ -171,9 +175,18 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
     return replace(finding, verdict="supported")
 
 
-def _told(words: Sequence[str], index: PageIndex) -> list[str]:
+def _is_there(claim: Claim, index: PageIndex, passage: Passage | None, share: float) -> bool:
+    """Tell whether the page has a sentence in the same words."""
+    if passage is None or share < _WHOLE:
+        return False
+    words = squeezed(claim.text)
+    return words in squeezed(passage.around(1, 1).text) or words in index.squeezed
+
+
+def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
     """Return a sentence's words without those that only say who says it, unless the page has them."""
-    return [word for word in words if word not in _ATTRIBUTION or index.has(word)] or list(words)
+    told = {form: word for form, word in words.items() if form not in _ATTRIBUTION or index.has(form, word)}
+    return told or words
 
 
 def _missing(
@@ -184,7 +197,7 @@ def _missing(
         seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
         note = _GONE if page.version else seen
         return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
-    if not comparable(claim.text, index.plain):
+    if not comparable(claim.text, index.sample):
         return replace(
             finding, verdict="not_comparable", notes=(*finding.notes, "the page is in another language or script")
         )

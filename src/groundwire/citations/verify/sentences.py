@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Span", "sentences"]
+__all__ = ["Span", "blocks", "sentences", "sentences_of_block"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +42,32 @@ def sentences(text: str) -> Iterator[Span]:
     A heading, a list's item and a table's row are sentences of their own. Citation marks that follow a full stop
     belong to the sentence before them.
     """
+    for block in blocks(text):
+        yield from sentences_of_block(text, block)
+
+
+def blocks(text: str) -> Iterator[Span]:
+    """Yield the paragraphs, headings, items and rows of a text in Markdown, in order; code is left out."""
     place = 0
-    for code in _FENCE.finditer(text):
-        yield from _of_part(text, place, code.start())
-        place = code.end()
+    if "```" in text or "~~~" in text:
+        for code in _FENCE.finditer(text):
+            yield from _of_part(text, place, code.start())
+            place = code.end()
     yield from _of_part(text, place, len(text))
 
 
 def _of_part(text: str, start: int, end: int) -> Iterator[Span]:
     for found in _NEW_BLOCK.finditer(text, start, end):
-        yield from _of_block(text, start, found.start())
+        if found.start() > start:
+            yield Span(start, found.start())
         start = found.end()
-    yield from _of_block(text, start, end)
+    if end > start:
+        yield Span(start, end)
+
+
+def sentences_of_block(text: str, block: Span) -> Iterator[Span]:
+    """Yield the sentences of one of a text's blocks, in order."""
+    return _of_block(text, block.start, block.end)
 
 
 def _of_block(text: str, start: int, end: int) -> Iterator[Span]:

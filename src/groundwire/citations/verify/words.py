@@ -9,7 +9,7 @@ from typing import Final
 
 from groundwire.citations.verify.vocabulary import FUNCTION_WORDS
 
-__all__ = ["CONTENT_WORD", "blank_markup", "normal_form", "words_of"]
+__all__ = ["CONTENT_WORD", "blank_markup", "normal_form", "spelled_words", "words_of"]
 
 # Scripts that put no spaces between words are compared by pairs of characters.
 _DENSE: Final = (
@@ -57,10 +57,17 @@ def normal_form(word: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text without its function words, in their normal form."""
-    found: list[str] = []
+    return [form for form, _ in spelled_words(text)]
+
+
+def spelled_words(text: str) -> list[tuple[str, str]]:
+    """Return the words of a text without its function words, in their normal form and as they are spelled."""
+    found: list[tuple[str, str]] = []
     for word in CONTENT_WORD.findall(text):
-        if _IS_DENSE.match(word):
-            found += [word[place : place + 2] for place in range(max(1, len(word) - 1))]
+        if not word.isascii() and _IS_DENSE.match(word):
+            found += [(word[place : place + 2],) * 2 for place in range(max(1, len(word) - 1))]
+        elif word[0].isdecimal():
+            found.append((word, word))
         elif word.lower() not in FUNCTION_WORDS:
-            found.append(word if word[0].isdecimal() else normal_form(word))
+            found.append((normal_form(word), word))
     return found
