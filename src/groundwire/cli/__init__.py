@@ -20,6 +20,7 @@ from groundwire.cli.open import open_
 from groundwire.cli.record import record
 from groundwire.cli.search import search
 from groundwire.cli.stats import stats
+from groundwire.cli.verify import verify
 
 __all__ = ["group", "main"]
 
@@ -75,6 +76,7 @@ group.add_command(config)
 group.add_command(archive)
 group.add_command(record)
 group.add_command(stats)
+group.add_command(verify)
 
 
 def main() -> None:
