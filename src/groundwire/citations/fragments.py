@@ -117,7 +117,7 @@ def _block_text(content: str, start: int, end: int, *, last: bool) -> list[str]:
 
 
 def _encoded(text: str) -> str:
-    return quote(text, safe=_SAFE)
+    return quote(text, safe=_SAFE).replace("-", "%2D")  # which `quote` leaves as it is
 
 
 def finding_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, str]:

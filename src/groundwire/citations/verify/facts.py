@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,13 +13,14 @@ from groundwire.citations.verify.index import PageIndex, Passage, squeezed
 from groundwire.citations.verify.names import Name, denied, is_like, names_of, quotes_of
 from groundwire.citations.verify.numbers import Date, Number, dates_of, numbers_of, same_date, same_number
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.vocabulary import FUNCTION_WORDS
+from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES
 from groundwire.citations.verify.words import CONTENT_WORD, normal_form, spelled_words, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
 _BEFORE, _AFTER = 3, 1  # sentences around a passage in which what it takes for granted may stand
 _ALIKE: Final = 0.6  # of the words of a sentence, from which on a missing "not" is a contradiction
+_NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _VERBATIM: Final = 0.75  # how alike two sentences are, from which on a word in another's place is a change
 
 
@@ -62,7 +64,8 @@ def disagreements(claim: Claim, passage: Passage) -> Iterator[Disagreement]:
     closest, close_share = _closest(claim, passage)
     yield from _dates(claim, passage.text, near)
     yield from _numbers(claim, passage.text, near)
-    yield from _names(claim, passage.page, closest, near)
+    told = list(_names(claim, passage.page, closest, near))
+    yield from told or _swapped(claim, passage.page, closest)
     if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest)):
         yield Disagreement(kind="negation", claimed=negated[0], stated=negated[1])
 
@@ -200,6 +203,42 @@ def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disa
             yield Disagreement(kind="name", claimed=name.text, stated=instead)
 
 
+def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]:
+    """Yield the names of a sentence that stand in the place of others in one that is nearly the same."""
+    mine, theirs = list(CONTENT_WORD.finditer(claim.text)), list(CONTENT_WORD.finditer(said))
+    one, two = [normal_form(word[0]) for word in mine], [normal_form(word[0]) for word in theirs]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    if not claim.names or matcher.ratio() < _VERBATIM:
+        return
+    for change, first, last, from_theirs, to_theirs in matcher.get_opcodes():
+        if change != "replace":
+            continue
+        here = [word for word in mine[first:last] if any(name.start <= word.start() < name.end for name in claim.names)]
+        there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0])]
+        if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
+            continue
+        others = [word for word in there if not any(is_like(normal_form(word[0]), other) for other in one)]
+        begins = not first or not from_theirs  # there any word has a capital
+        if begins:
+            others = [word for word in others if page.is_name(normal_form(word[0]), word[0])]
+        if others:
+            yield Disagreement(
+                kind="name",
+                claimed=claim.text[here[0].start() : here[-1].end()],
+                stated=said[there[0].start() : there[-1].end()],
+            )
+
+
+def _may_name(word: str) -> bool:
+    return word[0].isupper() and word.lower() not in FUNCTION_WORDS and word.lower() not in NO_NAMES
+
+
+def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
+    """Tell whether a word is made of the first letters of others: US, United States."""
+    initials = "".join(word[0][0] for word in long).casefold()
+    return len(short) == 1 and len(long) > 1 and short[0][0].casefold() == initials
+
+
 def _replaced(claimed: str, stated: str) -> dict[str, str]:
     """Return the words of a sentence that stand where another, which is nearly the same, has others."""
     mine, theirs = CONTENT_WORD.findall(claimed), CONTENT_WORD.findall(stated)
@@ -223,7 +262,7 @@ def _negated_otherwise(claimed: str, stated: str) -> tuple[str, str] | None:
     all_theirs = {word for scope in theirs for word in scope.wide}
     for scope in mine:
         common = scope.near & their_words
-        if common and not common & all_theirs:
+        if (common and not common & all_theirs) or (not theirs and len(scope.wide & their_words) >= _NEAR_BY):
             return scope.text, " ".join(stated.split())
     for scope in theirs:
         common = scope.near & my_words

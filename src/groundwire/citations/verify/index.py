@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from groundwire.citations.verify.sentences import Span, blocks, sentences_of_block
-from groundwire.citations.verify.words import CONTENT_WORD, blank_markup, normal_form, words_of
+from groundwire.citations.verify.words import CONTENT_WORD, blank_markup, normal_form, other_forms, words_of
 
 __all__ = ["PageIndex", "Passage", "squeezed"]
 
@@ -181,21 +181,16 @@ class PageIndex:
         """Return where a word begins, as often as is worth knowing."""
         if word in self._found:
             return self._found[word]
-        stem = spelled.lower()
-        if word[0].isdecimal() or len(word) < len(spelled) == 2:
-            pass
-        elif len(word) >= _STEM:
-            stem = stem[: min(len(word), len(stem)) - 1]
-        else:
-            stem = stem[: len(word)]
         places: list[int] = []
-        low, content, at = self._low, self.content, self._low.find(stem)
-        while at >= 0 and len(places) < _OFTEN:
-            begins = not at or not low[at - 1].isalnum()
-            found = CONTENT_WORD.match(content, at)
-            if found is not None and (_is(word, found[0]) if begins else not word.isascii() and stem == word):
-                places.append(at)
-            at = low.find(stem, at + 1)
+        low, content = self._low, self.content
+        for stem in _stems(word, spelled):
+            at = low.find(stem)
+            while at >= 0 and len(places) < _OFTEN:
+                begins = not at or not low[at - 1].isalnum()
+                found = CONTENT_WORD.match(content, at)
+                if found is not None and (_is(word, found[0]) if begins else not word.isascii() and stem == word):
+                    places.append(at)
+                at = low.find(stem, at + 1)
         self._found[word] = places
         return places
 
@@ -267,6 +262,19 @@ class PageIndex:
         for block in sorted(wanted):
             for number in range(len(self._in_block(block))):
                 yield _Place(block, number)
+
+
+def _stems(word: str, spelled: str) -> Iterator[str]:
+    """Yield what the forms of a word begin with."""
+    low = spelled.lower()
+    if word[0].isdecimal() or not word.isascii():
+        stem = low
+    elif len(word) >= _STEM:
+        stem = low[: min(len(word), len(low)) - 1]
+    else:
+        stem = low[: len(word)]
+    yield stem
+    yield from (form for form in other_forms(word) if not form.startswith(stem))
 
 
 def _is(word: str, found: str) -> bool:

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["ATTRIBUTION", "FUNCTION_WORDS", "MONTHS", "NO_NAMES", "NUMBER_WORDS", "SCALES", "TELLING_WORDS", "UNITS"]
+__all__ = [
+    "ATTRIBUTION",
+    "FUNCTION_WORDS",
+    "IRREGULAR",
+    "MONTHS",
+    "NO_NAMES",
+    "NUMBER_WORDS",
+    "SCALES",
+    "TELLING_WORDS",
+    "UNITS",
+]
 
 
 def _words(text: str) -> list[str]:
@@ -47,6 +57,87 @@ ATTRIBUTION: Final = frozenset(
     )
 )
 """Words that say who says something."""
+
+IRREGULAR: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        form: forms[0]
+        for forms in map(
+            _words,
+            (
+                "become became",
+                "begin began begun",
+                "break broke broken",
+                "bring brought",
+                "build built",
+                "buy bought",
+                "catch caught",
+                "choose chose chosen",
+                "come came",
+                "draw drew drawn",
+                "drive drove driven",
+                "eat ate eaten",
+                "fall fell fallen",
+                "feel felt",
+                "fight fought",
+                "find found",
+                "fly flew flown",
+                "forget forgot forgotten",
+                "freeze froze frozen",
+                "get got gotten",
+                "give gave given",
+                "go went gone",
+                "grow grew grown",
+                "hear heard",
+                "hide hid hidden",
+                "hold held",
+                "keep kept",
+                "know knew known",
+                "lead led",
+                "leave left",
+                "lend lent",
+                "lose lost",
+                "make made",
+                "mean meant",
+                "meet met",
+                "pay paid",
+                "ride rode ridden",
+                "rise rose risen",
+                "run ran",
+                "say said",
+                "see saw seen",
+                "seek sought",
+                "sell sold",
+                "send sent",
+                "show shown",
+                "sing sang sung",
+                "sink sank sunk",
+                "speak spoke spoken",
+                "spend spent",
+                "stand stood",
+                "steal stole stolen",
+                "swim swam swum",
+                "take took taken",
+                "teach taught",
+                "tell told",
+                "think thought",
+                "throw threw thrown",
+                "wear wore worn",
+                "win won",
+                "write wrote written",
+                "child children",
+                "man men",
+                "woman women",
+                "person people",
+                "foot feet",
+                "mouse mice",
+                "leaf leaves",
+                "life lives",
+            ),
+        )
+        for form in forms[1:]
+    }
+)
+"""English forms that no ending tells, and the word that each is a form of."""
 
 SCALES: Final[Mapping[str, float]] = MappingProxyType(
     {

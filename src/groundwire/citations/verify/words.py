@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.vocabulary import FUNCTION_WORDS
+from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, IRREGULAR
 
-__all__ = ["CONTENT_WORD", "blank_markup", "normal_form", "spelled_words", "words_of"]
+__all__ = ["CONTENT_WORD", "blank_markup", "normal_form", "other_forms", "spelled_words", "words_of"]
 
 # Scripts that put no spaces between words are compared by pairs of characters.
 _DENSE: Final = (
@@ -46,6 +48,7 @@ def normal_form(word: str) -> str:
         spread = unicodedata.normalize("NFKD", word.casefold())
         word = "".join(character for character in spread if not unicodedata.combining(character)).replace("’", "'")
     word = word.removesuffix("'s").replace("'", "")
+    word = IRREGULAR.get(word, word)
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST and not word.endswith("ss"):
             word = word[: -len(ending)] + instead
@@ -53,6 +56,19 @@ def normal_form(word: str) -> str:
     if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "aeiousl":
         word = word[:-1]
     return word.removesuffix("e") if len(word) > _SHORTEST else word
+
+
+@lru_cache(maxsize=1)
+def _forms() -> Mapping[str, tuple[str, ...]]:
+    forms: dict[str, list[str]] = {}
+    for form, base in IRREGULAR.items():
+        forms.setdefault(normal_form(base), [base]).append(form)
+    return MappingProxyType({word: tuple(found) for word, found in forms.items()})
+
+
+def other_forms(word: str) -> tuple[str, ...]:
+    """Return the spellings that no ending tells of a word in normal form."""
+    return _forms().get(word, ())
 
 
 def words_of(text: str) -> list[str]:
