@@ -13,7 +13,7 @@ from groundwire.citations.verify.languages import comparable
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
 from groundwire.citations.verify.sentences import sentences
 from groundwire.citations.verify.vocabulary import ATTRIBUTION
-from groundwire.citations.verify.words import blank_markup, normal_form
+from groundwire.citations.verify.words import blank_markup, normal_form, words_of
 
 __all__ = ["Entailment", "cited_numbers", "verify_answer"]
 
@@ -22,6 +22,9 @@ Entailment = Callable[[str, str], float]
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that a passage must have to be the one meant
 _ENTAILED: Final = 0.5
+_MOSTLY: Final = 0.8  # share below which a sentence may be half from elsewhere
+_RUN: Final = 4  # words of it in a row that are not there, from which on it is
+_TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
 _ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
@@ -169,6 +172,9 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
     if passage is None or share < enough:
         return _missing(finding, page, claim, index, quotes)
+    if share < _MOSTLY and (gap := _gap(claim, index, passage)):
+        note = f"the page says a part of it, but nothing of this: {gap}"
+        return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
     differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage))
     if differ:
         return replace(finding, verdict="altered", disagreements=differ)
@@ -181,6 +187,23 @@ def _is_there(claim: Claim, index: PageIndex, passage: Passage | None, share: fl
         return False
     words = squeezed(claim.text)
     return words in squeezed(passage.around(1, 1).text) or words in index.squeezed
+
+
+def _gap(claim: Claim, index: PageIndex, passage: Passage) -> str:
+    """Return words of a sentence, several in a row, that stand neither near a passage nor together elsewhere."""
+    near = set(words_of(passage.around(1, 1).text))
+    runs: list[list[str]] = [[]]
+    for word in _told(claim.words, index):
+        if word in near:
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    run = max(runs, key=len)
+    if len(run) < _RUN:
+        return ""
+    spelled = {word: claim.words[word] for word in run}
+    _, elsewhere = index.best(spelled)
+    return " ".join(spelled.values()) if elsewhere < _TOGETHER else ""
 
 
 def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
