@@ -22,6 +22,7 @@ from groundwire.errors import (
     InvalidRequest,
 )
 from groundwire.models import (
+    MAX_URL,
     Budget,
     Observer,
     Page,
@@ -66,6 +67,7 @@ from groundwire.web.telling import search_done
 
 if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Entailment, Report
+    from groundwire.native.answers.model import HostedAnswer
 
 __all__ = ["Web"]
 
@@ -461,6 +463,39 @@ class Web:
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         pages = await self._citing().pages(self._budget, cited_numbers(answer))
         return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+
+    async def verify_hosted(
+        self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
+    ) -> Report:
+        """Say of each sentence of a hosted answer whether the pages that it cites say so; they are opened for it.
+
+        The report speaks of the text that `groundwire.citations.marked` makes of the answer. A page that cannot be
+        opened is not opened: what the API showed of it is all that is compared.
+
+        Args:
+            answer: What a model API answered that searched by itself.
+            timeout: Seconds for opening all pages; by default the setting `read.timeout`.
+            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+
+        Raises:
+            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        from groundwire.citations.hosted import marked  # costs nothing until it is used
+        from groundwire.citations.verify import cited_numbers, verify_answer
+
+        said = marked(answer)
+        used = cited_numbers(said.text)
+        pages = {page.url: page for page in said.pages}
+        wanted = [page.url for page in said.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:50]
+        view = self.session()
+        citing = view._citing()
+        opened = await view.open_pages(wanted, timeout=timeout) if wanted else ()
+        known = {page.number: page for page in await citing.pages(view._budget)}
+        for url, page in zip(wanted, opened, strict=True):
+            if page.citation_id in known:
+                found = known[page.citation_id]
+                pages[url] = replace(pages[url], content=found.content, version=found.version)
+        return await asyncio.to_thread(verify_answer, said.text, pages.values(), entailment=entailment)
 
     async def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
