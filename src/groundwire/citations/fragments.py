@@ -66,7 +66,7 @@ def _lines(content: str, start: int, end: int) -> tuple[str, str]:
     for block in blocks(content[start:end]):
         for cell in content[start + block.start : start + block.end].split(" | "):
             shown = _shown(cell)
-            if shown:
+            if any(character.isalnum() for character in shown):
                 pieces.append(shown)
     return (pieces[0], pieces[-1]) if pieces else ("", "")
 

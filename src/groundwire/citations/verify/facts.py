@@ -20,6 +20,7 @@ __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
 _BEFORE, _AFTER = 3, 1  # sentences around a passage in which what it takes for granted may stand
 _ALIKE: Final = 0.6  # of the words of a sentence, from which on a missing "not" is a contradiction
+_NEGATIONS: Final = frozenset({"not", "no", "never", "none", "nor", "neither", "cannot", "without"})
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _VERBATIM: Final = 0.75  # how alike two sentences are, from which on a word in another's place is a change
 
@@ -33,8 +34,8 @@ class Claim:
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """Its words by their normal form, without function words and numbers; its numbers when it has no others."""
-        words = dict(spelled_words(self.text))
+        """Its words by their normal form; function words, negations and numbers only when it has no others."""
+        words = {form: word for form, word in spelled_words(self.text) if form not in _NEGATIONS}
         return {form: word for form, word in words.items() if not form[0].isdecimal()} or words
 
     @cached_property

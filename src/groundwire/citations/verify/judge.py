@@ -102,7 +102,12 @@ def _sentences(answer: str) -> list[_Sentence]:
         if not squeezed(text):
             if numbers and found:
                 last = found[-1]
-                found[-1] = replace(last, end=span.end, numbers=tuple(dict.fromkeys(last.numbers + numbers)))
+                found[-1] = replace(
+                    last,
+                    end=span.end,
+                    text=answer[last.start : span.end],
+                    numbers=tuple(dict.fromkeys(last.numbers + numbers)),
+                )
             continue
         found.append(_Sentence(span.start, span.end, answer[span.start : span.end], Claim(text), numbers))
     return found

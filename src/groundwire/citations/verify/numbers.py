@@ -111,7 +111,8 @@ def numbers_of(text: str) -> list[Number]:
     """Return the numbers in a text, in digits and in English words, in order."""
     found = []
     for match in _NUMBER.finditer(text):
-        rounded = bool(_ROUNDED.search(text, max(0, match.start() - 16), match.start()))
+        begins = match.start("digits") if match["digits"] else match.start("words")
+        rounded = bool(_ROUNDED.search(text, max(0, begins - 17), begins))
         if match["digits"]:
             found.append(_in_digits(match, rounded))
         else:
