@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
@@ -21,6 +23,12 @@ class _Given:
     snippet: str = ""
 
 
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="ignore", strict=True))
+class _Result:
+    results: list[_Given] = field(default_factory=list)
+    sources: list[_Given] = field(default_factory=list)
+
+
 def pages_from_json(text: str) -> tuple[CitedPage, ...]:
     """Return sources from a JSON list of objects, or from an object with such a list as `sources` or `results`.
 
@@ -32,16 +40,13 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
     """
     form = 'Pass [{"number": 1, "url": "https://…", "content": "…"}].'
     try:
-        whole = TypeAdapter(list[_Given] | dict[str, object]).validate_json(text)
-        if isinstance(whole, dict):
-            rows = TypeAdapter(list[_Given]).validate_python(whole.get("results") or whole.get("sources"))
-        else:
-            rows = whole
+        whole = TypeAdapter(list[_Given] | _Result).validate_json(text)
     except (ValidationError, RecursionError) as error:
         first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
         where = f" ({'.'.join(map(str, first['loc']))}: {first['msg']})" if first else ""
         raise InvalidRequest("sources", f"are no list of sources in JSON{where}", form) from error
     pages = []
+    rows = whole if isinstance(whole, list) else whole.results or whole.sources
     for place, row in enumerate(rows, start=1):
         number = row.number if row.number is not None else row.citation_id
         if number is None:
