@@ -2,8 +2,8 @@
 
     python -m benchmarks.citations.rendering [--answers 10000] [--seed 7]
 
-The readers are those of the tests: markdown-it for Markdown, the standard library's for HTML, and what Telegram and Slack
-document about theirs.
+The readers are those of the tests: markdown-it for Markdown, the standard library's for HTML, and what Telegram and
+Slack document about theirs.
 """
 
 from __future__ import annotations
