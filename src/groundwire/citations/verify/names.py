@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groundwire.citations.verify.sentences import Span
-from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES
+from groundwire.citations.verify.vocabulary import DENYING, FUNCTION_WORDS, NO_NAMES
 from groundwire.citations.verify.words import CONTENT_WORD, normal_form, words_of
 
 __all__ = ["Denial", "Name", "denied", "is_like", "names_of", "quotes_of"]
@@ -51,6 +51,7 @@ _NEGATION: Final = re.compile(
     r"|\b(?:nicht|kein\w{0,2}|nie|niemals|ohne|pas|jamais|aucune?|sans|ninguna?|nunca|jamás|sin|nessun\w?|senza)\b",
     re.IGNORECASE,
 )
+_START: Final = re.compile(r"[^\W\d_]{1,5}")  # of words: what denies is looked for before the slower rule
 _NOT_ONLY: Final = re.compile(r"\s+only\b", re.IGNORECASE)
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
@@ -102,7 +103,9 @@ def is_like(word: str, other: str) -> bool:
 
 def denied(text: str) -> list[Denial]:
     """Return what a sentence denies: for each "no" or "not" the words that follow it."""
-    found = []
+    found: list[Denial] = []
+    if DENYING.isdisjoint(_START.findall(text.lower())):
+        return found
     for negation in _NEGATION.finditer(text):
         if _NOT_ONLY.match(text, negation.end()):
             continue

@@ -56,6 +56,7 @@ _NUMBER: Final = re.compile(
     r"(?:[ -](?P<wafter>[^\W\d_]+|%))?",
     re.IGNORECASE,
 )
+_DIGIT: Final = re.compile(r"\d")
 _ROUNDED: Final = re.compile(
     r"\b(?:about|around|roughly|approximately|approx\.?|some|nearly|almost|circa|ca\.|over|under|more than|less than|"
     r"fewer than|up to|at least|at most|close to|just over|just under)[ ]+(?:[$€£¥₹])?$|[~≈]$",
@@ -75,7 +76,9 @@ _DATE: Final = re.compile(
 
 def dates_of(text: str) -> list[Date]:
     """Return the dates in a text that name at least a month, in order."""
-    found = []
+    found: list[Date] = []
+    if not _DIGIT.search(text):
+        return found
     for match in _DATE.finditer(text):
         group = match.groupdict()
         readings: tuple[tuple[int | None, int | None, int | None], ...]

@@ -8,6 +8,7 @@ from typing import Final
 
 __all__ = [
     "ATTRIBUTION",
+    "DENYING",
     "FUNCTION_WORDS",
     "IRREGULAR",
     "MONTHS",
@@ -40,6 +41,14 @@ FUNCTION_WORDS: Final = frozenset(
     )
 )
 """English words that say nothing of what a sentence is about."""
+
+DENYING: Final = frozenset(
+    _words(
+        "not never no none nobod nothi nowhe neith nor witho canno hardl barel t fail fails faile lack lacks lacke nicht"
+        " kein keine nie niema ohne pas jamai aucun sans ningu nunca jamás sin nessu senza"
+    )
+)
+"""The first five letters of words that deny; of "isn't" it is what follows the apostrophe."""
 
 NO_NAMES: Final = frozenset(
     _words(
