@@ -222,7 +222,8 @@ class SearchResult(_Noun):
     """One page that a provider found."""
 
     citation_id: int = 0
-    """The number to cite it by, from 1 in the order of the results; 0 until a `Web` has numbered it."""
+    """The number to cite it by: in a session a page keeps its number, new ones go on from there, from 1. 0 until a
+    `Web` has numbered it."""
     title: str
     """The page's title as plain text, at most 500 characters."""
     url: str
@@ -428,6 +429,8 @@ class Match(_Noun):
 class Page(_Noun):
     """A page that was read, or why it was not."""
 
+    citation_id: int = 0
+    """The number to cite it by, the same as that of a search result of this address; 0 when it has none."""
     url: str
     """The address that was asked for."""
     final_url: str = ""

@@ -11,12 +11,15 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from datetime import date
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
 from groundwire.reading.handle.view import Around
 from groundwire.routing.policy import Strategy
 from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.citations.verify import CitedPage, Entailment, Report
 
 __all__ = ["SyncWeb", "open_page", "search"]
 
@@ -140,6 +143,14 @@ class SyncWeb:
     def allow(self, *texts: str) -> tuple[str, ...]:
         """Let this session open addresses that its user gave; see `Web.allow`."""
         return self._run(lambda: self._web.allow(*texts))
+
+    def sources(self) -> tuple[CitedPage, ...]:
+        """Return the pages that this session was shown; see `Web.sources`."""
+        return self._run(self._web.sources)
+
+    def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
+        """Say of each sentence of an answer whether the pages that it cites say so; see `Web.verify`."""
+        return self._run(lambda: self._web.verify(answer, entailment=entailment))
 
     def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""

@@ -123,6 +123,10 @@ class ExcerptItem(_Result):
 class OpenPageToolResult(_Result):
     """What `open_page` returns."""
 
+    citation_id: int = 0
+    """The number to cite it by; 0 when it has none."""
+    sources: tuple[Source, ...] = ()
+    """What the citation number points to."""
     url: str = ""
     """The address that was asked for."""
     final_url: str = ""
@@ -452,10 +456,12 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
         page: What was read.
         brief: Whether to leave the sections out; they are left out of a whole page, too.
     """
-    fields = page.model_dump(include=set(OpenPageToolResult.model_fields) - {"sections", "excerpts"})
+    fields = page.model_dump(include=set(OpenPageToolResult.model_fields) - {"sections", "excerpts", "sources"})
     listed = () if brief or not page.truncated else page.sections[:_LISTED]
     excerpts = tuple(ExcerptItem(start=row.start, end=row.end, heading=row.heading) for row in page.excerpts)
     names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
+    sources = Source(citation_id=page.citation_id, title=page.title, url=page.final_url or page.url)
+    fields["sources"] = (sources,) if page.citation_id else ()
     return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else ())
 
 
@@ -500,6 +506,8 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
         return f"The page could not be opened: {result.error}"
     address = result.final_url or result.url
     lines = [f"# {result.title}" if result.title else "", f"URL: {address}"]
+    if fenced and result.citation_id:
+        lines.append(f"Cite as: [{result.citation_id}]")
     if result.published:
         lines.append(f"Published: {result.published}")
     lines.append(f"Length: {length_note(result)}")

@@ -43,6 +43,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "session.cost_usd": (1.0, 2.0, 3.0, 4.0, 0.5),
     "session.tokens": (1, 2, 3, 4, 5),
     "session.id": ("a", "b", "c", "d", "e"),
+    "session.citations": ("call", "session", "call", "session", "call"),
     "search.mode": ("native", "local", "auto", "local", "native"),
     "search.native.providers": (["openai"], ["xai"], ["groq"], ["mistral"], ["openai", "gemini"]),
     "search.local.backend": ("ddg", "brave", "ddg", "brave", "ddg"),

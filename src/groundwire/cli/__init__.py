@@ -21,6 +21,7 @@ from groundwire.cli.proxy import proxy
 from groundwire.cli.record import record
 from groundwire.cli.search import search
 from groundwire.cli.stats import stats
+from groundwire.cli.verify import verify
 
 __all__ = ["group", "main"]
 
@@ -77,6 +78,7 @@ group.add_command(archive)
 group.add_command(record)
 group.add_command(stats)
 group.add_command(proxy)
+group.add_command(verify)
 
 
 def main() -> None:

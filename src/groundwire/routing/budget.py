@@ -62,13 +62,17 @@ class SessionBudget:
         session: The session's name.
         limits: What it may use.
         later: Writes what changes after a search has ended.
+        named: Whether others may know the session by its name; else nobody but this process ever asks for it.
     """
 
-    def __init__(self, store: Store, session: str, limits: Limits, later: Later | None = None) -> None:
+    def __init__(
+        self, store: Store, session: str, limits: Limits, later: Later | None = None, *, named: bool = True
+    ) -> None:
         self._store = store
         self._later = later or Later()
         self.session = session
         self.limits = limits
+        self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
 
     async def take(self, price_usd: float = 0.0) -> Reservation:

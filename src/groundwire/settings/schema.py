@@ -197,6 +197,8 @@ class SessionSettings(_Section):
     """The most tokens of page text, estimated at four characters each; 0 means no limit."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
+    citations: Literal["session", "call"] = "session"
+    """Whether a page has one number in the whole session, or the results of each search are numbered from 1."""
 
 
 class StorageSettings(_Section):

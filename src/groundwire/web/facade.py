@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Self, cast, get_args
+from typing import TYPE_CHECKING, Self, cast, get_args
 from uuid import uuid4
 
 from groundwire.cassette import Cassette, choose_cassette
@@ -22,6 +22,7 @@ from groundwire.errors import (
     InvalidRequest,
 )
 from groundwire.models import (
+    MAX_URL,
     Budget,
     Observer,
     Page,
@@ -56,11 +57,17 @@ from groundwire.storage import open_store
 from groundwire.storage.archive import open_archive
 from groundwire.web.assembly import Assembly
 from groundwire.web.batch import Batch, check_url, check_urls
+from groundwire.web.citing import Citing
 from groundwire.web.known import KnownAddresses
 from groundwire.web.opening import Opening
 from groundwire.web.rules import all_keys, make_canaries, make_manners
 from groundwire.web.searching import Searching
+from groundwire.web.sources import SessionSources
 from groundwire.web.telling import search_done
+
+if TYPE_CHECKING:
+    from groundwire.citations.verify import CitedPage, Entailment, Report
+    from groundwire.native.answers.model import HostedAnswer
 
 __all__ = ["Web"]
 
@@ -131,6 +138,7 @@ class Web:
         )
         self._cache = Cache(self._store) if settings.cache.enabled else None
         self._known = KnownAddresses(self._store) if settings.policy.open_only == "known" else None
+        self._sources = SessionSources(self._store) if settings.session.citations == "session" else None
         self._manners = self._transports.pages.gate = make_manners(settings, self._transports.pages, self._store)
         canaries = make_canaries(settings, os.environ)
         self._searching = Searching(
@@ -141,6 +149,7 @@ class Web:
             archive=self._archive,
             canaries=canaries,
             known=self._known,
+            sources=self._sources,
         )
         guard = self._transports.guard
         self._opening = Opening(
@@ -160,10 +169,15 @@ class Web:
             archive=self._archive,
             canaries=canaries,
             known=self._known,
+            sources=self._sources,
         )
         self._later = Later()
         self._budget = SessionBudget(
-            self._store, settings.session.id or uuid4().hex, _limits(settings.session), self._later
+            self._store,
+            settings.session.id or uuid4().hex,
+            _limits(settings.session),
+            self._later,
+            named=bool(settings.session.id),
         )
         self._scores = Scores(self._store)
         self._watchers = Watchers((CallLog(), self._scores, *watchers))
@@ -215,8 +229,10 @@ class Web:
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
 
         Returns:
-            The results, numbered from 1, with everything that was tried. No results means that searching worked and
-            nothing was found. `cached` and `stale` say whether the answer was kept, and for too long.
+            The results, numbered to be cited by, with everything that was tried. A page keeps its number as long as
+            the session lasts; the setting `session.citations` can have each search begin at 1. No results means that
+            searching worked and nothing was found. `cached` and `stale` say whether the answer was kept, and for too
+            long.
 
         Raises:
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
@@ -391,7 +407,7 @@ class Web:
         view = copy.copy(self)
         usual = _limits(self.settings.session)
         named = replace(usual, **limits)  # type: ignore[arg-type]  # the names and values were looked at above
-        view._budget = SessionBudget(self._store, name or uuid4().hex, named, self._later)
+        view._budget = SessionBudget(self._store, name or uuid4().hex, named, self._later, named=bool(name))
         view._is_view = True
         return view
 
@@ -439,13 +455,73 @@ class Web:
         """Put the searches that a model's API has made in the place of those that were held."""
         await self._budget.settle_hold(hold, made)
 
+    async def sources(self) -> tuple[CitedPage, ...]:
+        """Return the pages that this session was shown, by the numbers to cite them by, as they were when it saw them.
+
+        Raises:
+            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        return await self._citing().pages(self._budget)
+
+    async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
+        """Say of each sentence of an answer whether the pages that it cites say so; nothing is fetched for it.
+
+        Args:
+            answer: The answer in Markdown, with marks such as `[1]` for the numbers of this session.
+            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+
+        Raises:
+            InvalidRequest: `answer` is no text, or the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        from groundwire.citations.verify import cited_numbers, verify_answer  # costs nothing until it is used
+
+        if not isinstance(answer, str):
+            raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
+        pages = await self._citing().pages(self._budget, cited_numbers(answer))
+        return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+
+    async def verify_hosted(
+        self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
+    ) -> Report:
+        """Say of each sentence of a hosted answer whether the pages that it cites say so; they are opened for it.
+
+        The report speaks of the text that `groundwire.citations.marked` makes of the answer. A page that cannot be
+        opened is not opened: what the API showed of it is all that is compared.
+
+        Args:
+            answer: What a model API answered that searched by itself.
+            timeout: Seconds for opening all pages; by default the setting `read.timeout`.
+            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+
+        Raises:
+            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        from groundwire.citations.hosted import marked  # costs nothing until it is used
+        from groundwire.citations.verify import cited_numbers, verify_answer
+
+        said = marked(answer)
+        used = cited_numbers(said.text)
+        pages = {page.url: page for page in said.pages}
+        wanted = [page.url for page in said.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:50]
+        view = self.session()
+        citing = view._citing()
+        opened = await view.open_pages(wanted, timeout=timeout) if wanted else ()
+        known = {page.number: page for page in await citing.pages(view._budget)}
+        for url, page in zip(wanted, opened, strict=True):
+            if page.citation_id in known:
+                found = known[page.citation_id]
+                pages[url] = replace(pages[url], content=found.content, version=found.version)
+        return await asyncio.to_thread(verify_answer, said.text, pages.values(), entailment=entailment)
+
     async def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
         return await self._budget.statistics()
 
     async def reset_session(self) -> None:
-        """Begin the session anew: the budget is whole again, and no address is known."""
+        """Begin the session anew: the budget is whole again, no address is known, and numbers begin at 1."""
         await self._budget.reset()
+        if self._sources is not None:
+            await self._sources.forget(self._budget)
         if self._known is not None:
             await self._known.forget(self._budget.session)
 
@@ -472,6 +548,15 @@ class Web:
             await self._archive.aclose()
         await self._scores.aclose()
         await self._store.aclose()
+
+    def _citing(self) -> Citing:
+        if self._closed:
+            raise Closed("This Web was closed; make a new one.")
+        if self._sources is None:
+            raise InvalidRequest(
+                "session.citations", "is call, so that nothing is remembered", "Set it to session to check answers."
+            )
+        return Citing(sources=self._sources, archive=self._archive)
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         if self._closed:

@@ -8,9 +8,7 @@ page with very many links does not push out what the user gave.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
@@ -18,6 +16,7 @@ from typing import Literal
 from groundwire.errors import BlockedUnknown
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
+from groundwire.web.turns import Turns
 
 __all__ = ["KnownAddresses", "Origin"]
 
@@ -27,7 +26,6 @@ Origin = Literal["user", "results", "pages"]
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _SIZE = 16  # bytes of a digest
 _MOST: dict[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
-_LEASE, _POLL, _TRIES = 3.0, 0.02, 100  # seconds of the lease on a session's addresses, between two tries, and tries
 
 
 class KnownAddresses:
@@ -39,8 +37,7 @@ class KnownAddresses:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._owner = secrets.token_hex(8)
-        self._turns: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._turns = Turns(store)
 
     async def note(self, session: str, origin: Origin, urls: Iterable[WebUrl]) -> None:
         """Remember addresses.
@@ -54,15 +51,10 @@ class KnownAddresses:
         if not digests:
             return
         key = _key(session, origin)
-        lock, users = self._turns.get(key, (asyncio.Lock(), 0))
-        self._turns[key] = (lock, users + 1)
-        try:
-            async with lock:
-                await self._add(key, list(digests), _MOST[origin])
-        finally:
-            lock, users = self._turns.pop(key)
-            if users > 1:
-                self._turns[key] = (lock, users - 1)
+        async with self._turns.turn(key):
+            old = await self._load(key)
+            kept = [digest for digest in old if digest not in digests] + list(digests)
+            await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)
 
     async def admit(self, session: str, url: WebUrl) -> WebUrl:
         """Return an address that the session knows; a fragment that it does not know is left out.
@@ -86,20 +78,6 @@ class KnownAddresses:
         """Forget what a session knows."""
         for origin in _MOST:
             await self._store.delete(_key(session, origin))
-
-    async def _add(self, key: str, digests: list[bytes], most: int) -> None:
-        """Add digests, alone among all processes; who waits two seconds for the lease goes on without it."""
-        for _ in range(_TRIES):
-            if await self._store.lease(key, owner=self._owner, ttl=_LEASE):
-                break
-            await asyncio.sleep(_POLL)
-        try:
-            old = await self._load(key)
-            new = set(digests)
-            kept = [digest for digest in old if digest not in new] + digests
-            await self._store.set(key, b"".join(kept[-most:]), fresh=_LIFE)
-        finally:
-            await self._store.release(key, owner=self._owner)
 
     async def _load(self, key: str) -> list[bytes]:
         entry = await self._store.get(key)

@@ -25,6 +25,7 @@ from groundwire.storage import StoreError
 from groundwire.storage.archive import Archive
 from groundwire.web.keeping import age, identity, lifetime
 from groundwire.web.known import KnownAddresses
+from groundwire.web.sources import SessionSources
 from groundwire.web.telling import cost_of
 
 __all__ = ["Opening"]
@@ -52,6 +53,8 @@ class Opening:
     """Know the secrets that must go out in no address."""
     known: KnownAddresses | None
     """Know which addresses a session may open; None lets it open any."""
+    sources: SessionSources | None
+    """Number what a session is shown; None gives pages no number."""
 
     async def open(
         self, url: str, ask: Ask, deadline: Deadline, fresh: bool, attempts: list[Attempt], budget: SessionBudget
@@ -65,6 +68,8 @@ class Opening:
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
         """
+        if self.sources is not None:
+            page = await self.sources.number_page(budget, page)
         if len(page.content) < _AT_ONCE:
             part = view(page, ask)
         else:

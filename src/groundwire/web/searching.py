@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire.deadline import Deadline
-from groundwire.models import Query, SearchResponse, Source
+from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.routing import Chain, ChainAnswer
 from groundwire.routing.bill import Bill
 from groundwire.routing.budget import SessionBudget
@@ -21,6 +22,7 @@ from groundwire.settings import Settings
 from groundwire.storage.archive import Archive
 from groundwire.web.keeping import age, identity, lifetime
 from groundwire.web.known import KnownAddresses
+from groundwire.web.sources import SessionSources
 
 __all__ = ["Searching"]
 
@@ -43,6 +45,8 @@ class Searching:
     """Know the secrets that must go out in no query."""
     known: KnownAddresses | None
     """Are told what a session has found; None where it may open any address."""
+    sources: SessionSources | None
+    """Number what a session is shown; None numbers each answer for itself."""
 
     async def search(
         self, asked: Query, deadline: Deadline, strategy: Strategy, fresh: bool, budget: SessionBudget
@@ -73,7 +77,15 @@ class Searching:
                 budget.session, "results", [url for row in response.results for url in addresses_in(f"<{row.url}>")]
             )
         warning = budget.warning(reservation)
-        update = {"budget": budget.state(), "warnings": (*response.warnings, *((warning,) if warning else ()))}
+        rows = response.results
+        if self.sources is not None:
+            rows = await self.sources.number_results(budget, rows)
+        update = {
+            "budget": budget.state(),
+            "results": rows,
+            "sources": _sources(rows),
+            "warnings": (*response.warnings, *((warning,) if warning else ())),
+        }
         return response.model_copy(update=update)
 
     async def _kept(
@@ -113,10 +125,14 @@ def _response(asked: Query, answer: ChainAnswer) -> SearchResponse:
     return SearchResponse(
         query=asked.text,
         results=results,
-        sources=tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results),
+        sources=_sources(results),
         provider=answer.provider,
         attempts=answer.attempts,
         filters=answer.filters,
         warnings=answer.warnings,
         stale=answer.stale,
     )
+
+
+def _sources(results: Sequence[SearchResult]) -> tuple[Source, ...]:
+    return tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)

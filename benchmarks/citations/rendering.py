@@ -1,0 +1,49 @@
+"""Generated answers on every channel, read back by that channel's own parser; ends with 1 when any text is not intact.
+
+    python -m benchmarks.citations.rendering [--answers 10000] [--seed 7]
+
+The readers are those of the tests: markdown-it for Markdown, the standard library's for HTML, and what Telegram and
+Slack document about theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from groundwire.citations import render_answer
+
+__all__ = ["main"]
+
+_TESTS = Path(__file__).resolve().parents[2] / "tests" / "citations"
+
+
+def main() -> None:
+    """Print how many answers were wrong on each channel."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=7)
+    arguments = parser.parse_args()
+    sys.path.insert(0, str(_TESTS))
+    import test_rendering as tests
+
+    chance = random.Random(arguments.seed)
+    wrong = dict.fromkeys(["markdown", *tests.READERS], 0)
+    for _ in range(arguments.answers):
+        answer = "".join(chance.choice(tests.PARTS) for _ in range(chance.randint(1, 40)))
+        for channel, read in tests.READERS.items():
+            shown, links = read(render_answer(answer, tests.SOURCES, channel, footer=False).text)
+            right = shown == tests.visible(answer, channel)
+            wrong[channel] += not right or [url for _, url in links] != tests.expected_links(answer)
+        before, _ = tests.read_markdown(answer)
+        after, _ = tests.read_markdown(render_answer(answer, tests.SOURCES, "markdown", footer=False).text)
+        wrong["markdown"] += before != after
+    for channel, count in wrong.items():
+        print(f"{channel:22} {count:5} of {arguments.answers:,} wrong")
+    sys.exit(any(wrong.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""How often a wrong sentence is found out, and how often a right one is suspected.
+
+    python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--show number:missed]
+
+True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
+wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
+its verdict is anything but `supported`, a right one is suspected when it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.citations.rewriting import mutate, paraphrase
+from benchmarks.extraction.pages import read_pages
+from groundwire.citations.verify import CitedPage, verify_answer
+from groundwire.citations.verify.names import names_of
+from groundwire.citations.verify.sentences import sentences
+from groundwire.citations.verify.words import blank_markup
+from groundwire.reading.extract import extract
+
+__all__ = ["Case", "cases", "main"]
+
+WRONG = ("number", "unit", "date", "name", "negation", "wrong source", "invented")
+TARGETS = {"verbatim": 0.05, "paraphrased": 0.10, "number": 0.95, "date": 0.95, "name": 0.95, "wrong source": 0.95}
+_EACH = 6  # sentences a page
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A sentence, and the page it is said to be from."""
+
+    kind: str
+    sentence: str
+    page: int
+    """Its place in the list of pages."""
+    original: str
+
+
+def true_sentences(content: str) -> list[str]:
+    """Return the sentences of a page that say something: whole ones of 7 to 45 words, on one line, without links."""
+    plain = blank_markup(content)
+    found = []
+    for span in sentences(content):
+        text = re.sub(r" {2,}", " ", plain[span.start : span.end]).strip()
+        if (
+            "\n" not in text
+            and 7 <= len(text.split()) <= 45
+            and text[0].isupper()
+            and text[-1] in ".!"
+            and text.isprintable()
+        ):
+            found.append(text)
+    return list(dict.fromkeys(found))
+
+
+def cases(contents: list[str], seed: int) -> Iterator[Case]:
+    """Yield the sentences of all pages, true, said otherwise and made wrong."""
+    chance = random.Random(seed)
+    taken = [true_sentences(content) for content in contents]
+    chosen = [chance.sample(found, min(_EACH, len(found))) for found in taken]
+    everything = [sentence for found in chosen for sentence in found]
+    all_names = [
+        name.text for sentence in everything for name in names_of(sentence) if not name.first and len(name.text) > 2
+    ]
+    for number, found in enumerate(chosen):
+        here = [
+            name.text
+            for sentence in taken[number]
+            for name in names_of(sentence)
+            if not name.first and len(name.text) > 2
+        ]
+        for sentence in found:
+            yield Case("verbatim", sentence, number, sentence)
+            if said := paraphrase(sentence, chance):
+                yield Case("paraphrased", said, number, sentence)
+            names = chance.choice([here or all_names, all_names])
+            for kind in WRONG:
+                if kind == "wrong source":
+                    elsewhere = chance.choice([other for other in range(len(contents)) if other != number])
+                    if sentence not in contents[elsewhere]:
+                        yield Case(kind, sentence, elsewhere, sentence)
+                elif (wrong := mutate(sentence, kind, names, everything, chance)) and wrong not in contents[number]:
+                    yield Case(kind, wrong, number, sentence)
+
+
+def _speed(pages: Sequence[CitedPage], seed: int) -> tuple[float, int, int]:
+    """Return the best time of five for an answer of 1,000 words against 20 pages, in seconds, its words and its pages.
+
+    Every other sentence is said otherwise, so that it is not found by its letters.
+    """
+    chance = random.Random(seed)
+    usable = [page for page in pages if len(true_sentences(page.content or "")) >= 4][:20]
+    chosen = [replace(page, number=number) for number, page in enumerate(usable, start=1)]
+    said: list[str] = []
+    while sum(len(sentence.split()) for sentence in said) < 1_000:
+        page = chosen[len(said) % len(chosen)]
+        sentence = chance.choice(true_sentences(page.content or ""))
+        if len(said) % 2:
+            sentence = paraphrase(sentence, chance) or sentence
+        said.append(f"{sentence} [{page.number}]")
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        verify_answer(" ".join(said), chosen)
+        times.append(time.perf_counter() - begun)
+    return min(times), sum(len(sentence.split()) for sentence in said), len(chosen)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--pages", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--verdicts", type=Path, help="write each verdict to this file, to compare two states")
+    parser.add_argument(
+        "--show", default="", help="print cases of a kind, such as number:missed or paraphrased:suspected"
+    )
+    arguments = parser.parse_args()
+    pages = list(read_pages(arguments.data))
+    random.Random(arguments.seed).shuffle(pages)
+    read = []
+    spent = []
+    for page in pages[: arguments.pages]:
+        begun = time.perf_counter()
+        extracted = extract(page.markup(), page.url)
+        spent.append(time.perf_counter() - begun)
+        read.append((page.url, extracted))
+    cited = [CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read]
+    counts: Counter[tuple[str, str]] = Counter()
+    begun, total, verdicts = time.perf_counter(), 0, list[str]()
+    for case in cases([page.content or "" for page in cited], arguments.seed):
+        finding = verify_answer(f"{case.sentence} [1]", [cited[case.page]]).findings[-1]
+        counts[case.kind, finding.verdict] += 1
+        verdicts.append(f"{case.kind}\t{case.page}\t{finding.verdict}\t{case.sentence}")
+        total += 1
+        right = finding.verdict == "supported"
+        if arguments.show == f"{case.kind}:{'missed' if right else 'suspected'}":
+            print("-", case.sentence, "|", case.original, "|", " ".join(finding.passage.split())[:300])
+            print("   ", finding.verdict, finding.share, [(d.kind, d.claimed, d.stated) for d in finding.disagreements])
+    if arguments.verdicts:
+        arguments.verdicts.write_text("\n".join(verdicts), "utf-8")
+    each = (time.perf_counter() - begun) / total * 1_000
+    print(f"{total:,} sentences of {len(read)} pages, {each:.1f} ms each with its page's index;")
+    took, words, of = _speed(cited, arguments.seed)
+    print(
+        f"an answer of {words:,} words against {of} pages: {took * 1_000:.1f} ms; reading one page takes"
+        f" {statistics.median(spent) * 1_000:.1f} ms (median), {statistics.mean(spent) * 1_000:.1f} ms (mean)"
+    )
+    print(f"{'sentence':14} {'cases':>6} {'not supported':>14}  {'wanted':>7}  verdicts")
+    for kind in ("verbatim", "paraphrased", *WRONG):
+        given = {verdict: count for (of, verdict), count in counts.items() if of == kind}
+        cases_ = sum(given.values())
+        share = 1 - given.get("supported", 0) / cases_ if cases_ else 0.0
+        bound = TARGETS.get(kind)
+        wanted = "" if bound is None else f"{'<=' if bound < 0.5 else '>='} {bound:.0%}"
+        print(f"{kind:14} {cases_:6} {share:14.1%}  {wanted:>7}  {given}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""Citation marks in an answer, found while the answer is still being written.
+
+A mark is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`; what stands in code, in a link or
+behind a backslash is none. The rules of code and links are those of CommonMark 0.31 as far as they can be followed
+without waiting for text that has not come yet.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["Mark", "MarkScanner", "find_marks"]
+
+_PAIRS: Final = {"[": "]", "［": "］", "【": "】"}
+_LONGEST: Final = 64  # characters; a list of a dozen sources
+_WIDEST: Final = 50  # sources that a range such as [1-50] may name
+_INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # what may stand between the numbers
+_SEPARATOR: Final = r"[ \t\u00a0\u3000]{0,2}(?:[,;、，；\-‐‑‒–—−]|(?<=[ \t\u00a0\u3000]))[ \t\u00a0\u3000]{0,2}"
+_BODY: Final = re.compile(rf"[ \u00a0]?(\d{{1,4}}(?:{_SEPARATOR}\d{{1,4}})*)(?:†[^\]］】]*)?[ \u00a0]?")
+_PIECES: Final = re.compile(r"\d+|\D+")
+_DASH: Final = re.compile(r"\s*[\-‐‑‒–—−]\s*")
+_BEFORE_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+_HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
+_BEFORE_END: Final = re.compile(r"[ \t>]*")
+_DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # what changes nothing in plain text
+_PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_URL_ENDS: Final = frozenset('<>"`')
+_PREFIX: Final = 40  # characters of a line's beginning that are remembered
+
+_Mode = Literal["text", "code", "info", "fence", "closing", "destination", "url"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One mark, as it stands in the answer."""
+
+    text: str
+    """The mark with its brackets."""
+    pieces: tuple[str | int, ...]
+    """The same text in pieces: a number that is cited is an integer; with `spelled` it makes the whole text again."""
+    spelled: tuple[str, ...]
+    """Each piece as it is written: numbers may be in digits of any script."""
+    numbers: tuple[int, ...]
+    """The sources it names, in its order and without doubles; a range names all of its numbers."""
+
+
+class MarkScanner:
+    """Finds marks in text that comes in chunks; what it holds back is never more than one mark.
+
+    The same text gives the same pieces however it is cut into chunks (but for where plain text is cut).
+    """
+
+    def __init__(self) -> None:
+        self._out: list[str | Mark] = []
+        self._plain: list[str] = []
+        self._mode: _Mode = "text"
+        self._held = ""  # the beginning of what may be a mark, or a whole one whose next character decides
+        self._mark: Mark | None = None  # the held mark, when it is whole
+        self._line = ""  # the beginning of the current line
+        self._blank = True  # whether the current line has only spaces so far
+        self._escaped = False
+        self._run = ""  # backticks or tildes in a row, up to here
+        self._run_before = ""  # what stands before them in their line
+        self._opened = ""  # the run that opened the code
+        self._outer = ""  # the run that opened the code in which a fence seems to begin
+        self._depth = 0  # open brackets of what may be a link's text
+        self._closed = False  # whether a link's text has just ended
+        self._parens = 0
+        self._tail = ""  # the last characters of plain text
+
+    def feed(self, chunk: str) -> list[str | Mark]:
+        """Take the next chunk; return plain text and marks, in order, as far as they are certain."""
+        place = 0
+        while place < len(chunk):
+            if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed):
+                dull = _DULL.match(chunk, place)
+                if dull is not None:
+                    self._plain.append(dull[0])
+                    self._note(dull[0])
+                    place = dull.end()
+                    continue
+            self._step(chunk[place])
+            place += 1
+        return self._taken()
+
+    def close(self) -> list[str | Mark]:
+        """Return what was held back; the text has ended."""
+        if self._mark is not None:
+            self._found(self._mark)
+        elif self._held:
+            self._pass_by()
+        if self._run:
+            self._end_run()
+        return self._taken()
+
+    @property
+    def open_fence(self) -> str:
+        """What would end the block of code that the text is in; empty outside of one."""
+        return self._opened if self._mode in {"info", "fence"} else ""
+
+    def _taken(self) -> list[str | Mark]:
+        self._flush()
+        out, self._out = self._out, []
+        return out
+
+    def _flush(self) -> None:
+        if self._plain:
+            self._out.append("".join(self._plain))
+            self._plain.clear()
+
+    def _found(self, mark: Mark) -> None:
+        self._flush()
+        self._out.append(mark)
+        self._held, self._mark = "", None
+        self._note(mark.text)
+
+    def _pass_by(self) -> None:
+        """Let go of what was held: it is plain text."""
+        self._plain.append(self._held)
+        self._note(self._held)
+        self._held, self._mark = "", None
+
+    def _note(self, text: str) -> None:
+        """Remember where in its line the text now stands."""
+        if len(self._line) < _PREFIX:
+            self._line += text
+        self._tail = (self._tail + text)[-3:]
+        self._blank = self._blank and not text.strip()
+
+    def _step(self, character: str) -> None:
+        if self._held and self._holds(character):
+            return
+        if self._run and character != self._run[0]:
+            self._end_run()
+        match self._mode:
+            case "text":
+                if self._in_text(character):
+                    return
+            case "code":
+                self._begin_run(character, "`")
+            case "info" | "fence" if self._mode == "fence" or self._opened[0] == "`":
+                self._begin_run(character, self._opened[0])
+            case "closing":
+                if character not in " \t\n":
+                    self._mode = "fence"
+            case "destination":
+                self._parens += (character == "(") - (character == ")")
+                if self._parens <= 0:
+                    self._mode = "text"
+                self._begin_run(character, "`")
+            case "url":
+                self._parens += (character == "(") - (character == ")")
+                if character.isspace() or character in _URL_ENDS or self._parens < 0:
+                    self._mode = "text"
+                self._begin_run(character, "`")
+        self._plain.append(character)
+        if character == "\n":
+            self._end_line()
+        else:
+            self._note(character)
+
+    def _in_text(self, character: str) -> bool:
+        """Look at a character of plain text; return whether it is held back."""
+        escaped, self._escaped = self._escaped, False
+        closed, self._closed = self._closed, False
+        if escaped and character in _PUNCTUATION:
+            return False
+        if character == "\\":
+            self._escaped = True
+        elif character in "`~":
+            self._begin_run(character, character)
+        elif character in _PAIRS:
+            if not self._depth:
+                self._held = character
+                return True
+            self._depth += character == "["
+        elif character == "]" and self._depth:
+            self._depth -= 1
+            self._closed = not self._depth
+        elif character == "(" and closed:
+            self._mode, self._parens = "destination", 1
+        elif character == "/" and self._tail[-2:] == ":/" and self._tail[:1].isalpha():
+            self._mode, self._parens = "url", 0
+        return False
+
+    def _holds(self, character: str) -> bool:
+        """Look at the character after what is held; return whether it belongs to it, too."""
+        if self._mark is not None:
+            if character == "(":
+                self._pass_by()
+                self._closed = True
+            elif character == ":" and _BEFORE_FENCE.fullmatch(self._line):
+                self._pass_by()
+            else:
+                self._found(self._mark)
+            return False
+        if character == _PAIRS[self._held[0]]:
+            mark = _parse(self._held + character)
+            self._held += character
+            if mark is None:
+                self._pass_by()
+                self._closed = character == "]"
+            elif character == "]":
+                self._mark = mark
+            else:
+                self._found(mark)
+            return True
+        if len(self._held) < _LONGEST and _may_follow(self._held, character):
+            self._held += character
+            return True
+        opens = self._held[0] == "[" and character not in ")\n"
+        self._pass_by()
+        self._depth += opens
+        return False
+
+    def _begin_run(self, character: str, of: str) -> None:
+        if character == of:
+            if not self._run:
+                self._run_before = self._line
+            self._run += character
+
+    def _end_run(self) -> None:
+        """Decide what a run of backticks or tildes was: the beginning of code, its end, or nothing."""
+        run, before, self._run = self._run, self._run_before, ""
+        fences = len(run) >= 3 and _BEFORE_FENCE.fullmatch(before)
+        match self._mode:
+            case "text" | "code" if fences and (run[0] == "`" or self._mode == "text"):
+                self._outer = self._opened if self._mode == "code" else ""
+                self._mode, self._opened = "info", run
+            case "text" | "destination" | "url" if run[0] == "`":
+                self._mode, self._opened = "code", run
+            case "code" if run == self._opened:
+                self._mode = "text"
+            case "info":  # a fence has no backticks in its line: these are code within a line
+                self._end_inline(run)
+            case "fence" if len(run) >= len(self._opened) and _BEFORE_END.fullmatch(before):
+                self._mode = "closing"
+            case _:
+                pass
+
+    def _end_inline(self, run: str) -> None:
+        """Take what looked like a fence for a run of backticks in its line, and look at the run that followed it."""
+        first, outer = self._opened, self._outer
+        if outer and first == outer:
+            self._mode, self._opened = "code", run
+        elif run == (outer or first):
+            self._mode = "text"
+        else:
+            self._mode, self._opened = "code", outer or first
+
+    def _end_line(self) -> None:
+        match self._mode:
+            case "info":
+                self._mode = "fence"
+            case "closing" | "destination":
+                self._mode = "text"
+            case "code" if self._blank or _HEADING.match(self._line):
+                self._mode = "text"
+            case _:
+                pass
+        self._line, self._tail, self._blank, self._depth = "", "", True, 0
+
+
+def find_marks(text: str) -> list[str | Mark]:
+    """Return a whole text in pieces: plain text and marks, in order; together they are the text."""
+    scanner = MarkScanner()
+    return scanner.feed(text) + scanner.close()
+
+
+def _may_follow(held: str, character: str) -> bool:
+    """Tell whether a character can go on a mark that began as `held`."""
+    if "†" in held:
+        return character != "\n"
+    return character.isdecimal() or character in _INNER or (character == "†" and held[-1].isdecimal())
+
+
+def _parse(text: str) -> Mark | None:
+    """Return brackets and what they hold as a mark; None when it is none."""
+    body = _BODY.fullmatch(text, 1, len(text) - 1)
+    if body is None:
+        return None
+    spelled = [text[: body.start(1)], *_PIECES.findall(body[1]), text[body.end(1) :]]
+    pieces: list[str | int] = [int(piece) if piece.isdecimal() else piece for piece in spelled]
+    numbers: dict[int, None] = {}
+    for place, piece in enumerate(pieces):
+        if not isinstance(piece, int):
+            continue
+        before = pieces[place - 2] if place >= 3 else None
+        if isinstance(before, int) and _DASH.fullmatch(spelled[place - 1]):
+            if not before < piece <= before + _WIDEST:
+                return None
+            numbers.update(dict.fromkeys(range(before, piece)))
+        numbers[piece] = None
+    return Mark(text, tuple(pieces), tuple(spelled), tuple(numbers))

@@ -1,0 +1,155 @@
+"""An answer with its marks as links and its sources below, whole or as it is being written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from groundwire.citations.channels import CHANNELS, Channel, ChannelName
+from groundwire.citations.marks import Mark, MarkScanner
+from groundwire.models import Source, check_choice
+
+__all__ = ["CitationStream", "RenderedAnswer", "render_answer"]
+
+_JOINING: Final = frozenset("!\\")  # before a link in Markdown the one makes an image of it, the other no link
+_LINKED: Final = ("http", "https")  # what a link may lead to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedAnswer:
+    """An answer as a channel shows it."""
+
+    text: str
+    """The answer with its sources below, in the channel's markup."""
+    used: tuple[int, ...]
+    """The sources that it cites, by number."""
+    unknown: tuple[int, ...]
+    """The numbers it cites that no source has; they are shown as they were written."""
+
+
+class CitationStream:
+    """Writes an answer for a channel while it comes in.
+
+    Every character of the answer is written but for the marks, and at once: only what may be a mark is held back until
+    that is certain. However the answer is cut into chunks, the text written is the same.
+
+    Args:
+        sources: What the numbers stand for; of two with one number the first counts.
+        channel: Where the answer is shown.
+        footer: Whether the sources that were used stand below the answer.
+        links: Other addresses to lead to than the sources' own, by number, such as one of a passage in the page.
+
+    Raises:
+        InvalidRequest: there is no such channel.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        channel: ChannelName = "markdown",
+        *,
+        footer: bool = True,
+        links: Mapping[int, str] | None = None,
+    ) -> None:
+        check_choice("channel", channel, tuple(CHANNELS))
+        self._channel: Channel = CHANNELS[channel]
+        self._sources: dict[int, Source] = {}
+        for source in sources:
+            self._sources.setdefault(source.citation_id, source)
+        self._links = dict(links or {})
+        self._footer = footer
+        self._scanner = MarkScanner()
+        self._used: set[int] = set()
+        self._unknown: dict[int, None] = {}
+        self._last = ""
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The sources cited so far, by number."""
+        return tuple(sorted(self._used))
+
+    @property
+    def unknown(self) -> tuple[int, ...]:
+        """The numbers cited so far that no source has, in the order in which they came."""
+        return tuple(self._unknown)
+
+    def feed(self, chunk: str) -> str:
+        """Take the next part of the answer; return what can be shown now."""
+        return self._written(self._scanner.feed(chunk))
+
+    def close(self) -> str:
+        """Return what was held back and, when sources were used, the sources; the answer has ended."""
+        rest = self._written(self._scanner.close())
+        if not self._footer or not self._used:
+            return rest
+        fence = f"\n{self._scanner.open_fence}" if self._channel.name == "markdown" and self._scanner.open_fence else ""
+        return rest + fence + self._channel.sources([self._line(number) for number in self.used])
+
+    def _written(self, pieces: Iterable[str | Mark]) -> str:
+        out: list[str] = []
+        for piece in pieces:
+            out.append(self._mark(piece) if isinstance(piece, Mark) else self._channel.answer(piece))
+            self._last = (piece.text if isinstance(piece, Mark) else piece)[-1:] or self._last
+        return "".join(out)
+
+    def _mark(self, mark: Mark) -> str:
+        """Write a mark: the numbers that are known are links, the rest stands as it was."""
+        known = [number for number in mark.numbers if number in self._sources]
+        self._used.update(known)
+        self._unknown.update(dict.fromkeys(number for number in mark.numbers if number not in self._sources))
+        if self._channel.name == "plain" or not known:
+            return self._channel.answer(mark.text)
+        text = self._channel.text
+        if len(mark.numbers) == 1 and self._last not in _JOINING:
+            return self._linked(mark.numbers[0], text(mark.text))
+        return "".join(
+            self._linked(piece, text(spelled)) if isinstance(piece, int) else text(spelled)
+            for piece, spelled in zip(mark.pieces, mark.spelled, strict=True)
+        )
+
+    def _linked(self, number: int, label: str) -> str:
+        url = self._address(number)
+        return self._channel.link(label, url) if url else label
+
+    def _address(self, number: int) -> str:
+        source = self._sources.get(number)
+        if source is None:
+            return ""
+        url = self._links.get(number, source.url)
+        try:
+            return url if urlsplit(url).scheme.lower() in _LINKED else ""
+        except ValueError:
+            return ""
+
+    def _line(self, number: int) -> str:
+        """Write a source on one line: its number, its title as a link, or its address where there are no links."""
+        source, text = self._sources[number], self._channel.text
+        title, url = _one_line(source.title), self._address(number)
+        if self._channel.name == "plain":
+            return f"[{number}] {title} — {_one_line(source.url)}" if title else f"[{number}] {_one_line(source.url)}"
+        label = text(title or _one_line(source.url))
+        return f"{text(f'[{number}]')} {self._channel.link(label, url) if url else label}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def render_answer(
+    answer: str,
+    sources: Iterable[Source],
+    channel: ChannelName = "markdown",
+    *,
+    footer: bool = True,
+    links: Mapping[int, str] | None = None,
+) -> RenderedAnswer:
+    """Return a finished answer as a channel shows it; see `CitationStream` for the arguments.
+
+    Raises:
+        InvalidRequest: there is no such channel.
+    """
+    stream = CitationStream(sources, channel, footer=footer, links=links)
+    text = stream.feed(answer) + stream.close()
+    return RenderedAnswer(text=text, used=stream.used, unknown=stream.unknown)

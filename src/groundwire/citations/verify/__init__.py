@@ -1,0 +1,22 @@
+"""Whether the pages that an answer cites say what it says."""
+
+from groundwire.citations.verify.given import pages_from_json
+from groundwire.citations.verify.judge import Entailment, cited_numbers, verify_answer
+from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Kind, Report, Verdict
+from groundwire.citations.verify.shown import report_html, report_json, report_text
+
+__all__ = [
+    "CitedPage",
+    "Disagreement",
+    "Entailment",
+    "Finding",
+    "Kind",
+    "Report",
+    "Verdict",
+    "cited_numbers",
+    "pages_from_json",
+    "report_html",
+    "report_json",
+    "report_text",
+    "verify_answer",
+]

@@ -1,0 +1,295 @@
+"""Whether the facts of a sentence are those of a passage: numbers, units, dates, names, negations, quotations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Final
+
+from groundwire.citations.verify.index import PageIndex, Passage, squeezed
+from groundwire.citations.verify.names import Name, denied, is_like, names_of, quotes_of
+from groundwire.citations.verify.numbers import Date, Number, dates_of, numbers_of, same_date, same_number
+from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES
+from groundwire.citations.verify.words import CONTENT_WORD, normal_form, spelled_words, words_of
+
+__all__ = ["Claim", "disagreements", "quoted_otherwise"]
+
+_BEFORE, _AFTER = 3, 1  # sentences around a passage in which what it takes for granted may stand
+_ALIKE: Final = 0.6  # of the words of a sentence, from which on a missing "not" is a contradiction
+_NEGATIONS: Final = frozenset({"not", "no", "never", "none", "nor", "neither", "cannot", "without"})
+_NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
+_VERBATIM: Final = 0.75  # how alike two sentences are, from which on a word in another's place is a change
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the answer, without its marks and its markup."""
+
+    text: str
+    """What it says."""
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """Its words by their normal form; function words, negations and numbers only when it has no others."""
+        words = {form: word for form, word in spelled_words(self.text) if form not in _NEGATIONS}
+        return {form: word for form, word in words.items() if not form[0].isdecimal()} or words
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        """Its dates."""
+        return dates_of(self.text)
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """Its numbers that are not part of a date."""
+        return _outside(numbers_of(self.text), self.dates)
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """Its names."""
+        return names_of(self.text)
+
+    @cached_property
+    def states_facts(self) -> bool:
+        """Whether there is something in it that a source could say or not."""
+        return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
+
+
+def disagreements(claim: Claim, passage: Passage) -> Iterator[Disagreement]:
+    """Yield in what a sentence differs from the passage that is most like it."""
+    near = passage.around(_BEFORE, _AFTER).text
+    closest, close_share = _closest(claim, passage)
+    yield from _dates(claim, passage.text, near)
+    yield from _numbers(claim, passage.text, near)
+    told = list(_names(claim, passage.page, closest, near))
+    yield from told or _swapped(claim, passage.page, closest)
+    if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest)):
+        yield Disagreement(kind="negation", claimed=negated[0], stated=negated[1])
+
+
+def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
+    """Yield the quotations of a sentence that the page has in other words, or not at all."""
+    for span in quotes_of(claim.text):
+        quote = claim.text[span.start : span.end]
+        if all(part in page.squeezed for part in map(squeezed, _pieces(quote)) if part):
+            continue
+        passage, share = page.best(dict(spelled_words(quote)), widest=2)
+        stated = " ".join(passage.text.split()) if passage is not None and share >= 0.5 else ""
+        yield Disagreement(kind="quote", claimed=quote, stated=_like(quote, stated))
+
+
+def _pieces(quote: str) -> list[str]:
+    """Return a quotation in the parts between its ellipses."""
+    return quote.replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;").split("…")
+
+
+def _like(quote: str, stated: str) -> str:
+    """Return the part of a passage that is most like a quotation."""
+    words, wanted = stated.split(), [normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
+    given = [normal_form(word.strip(".,;:\"“”'")) for word in words]
+    blocks = [
+        block for block in SequenceMatcher(None, given, wanted, autojunk=False).get_matching_blocks() if block.size
+    ]
+    if not blocks:
+        return stated
+    first = max(0, blocks[0].a - blocks[0].b)
+    last = blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size)
+    return " ".join(words[first : min(len(words), last)])
+
+
+def _outside(numbers: Sequence[Number], dates: Sequence[Date]) -> list[Number]:
+    return [
+        number for number in numbers if not any(date.start <= number.start and number.end <= date.end for date in dates)
+    ]
+
+
+def _dates(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
+    stated = dates_of(said)
+    for date in claim.dates:
+        if any(same_date(date, other) for other in stated):
+            continue
+        if not stated and any(same_date(date, other) for other in dates_of(near)):
+            continue
+        if _in_parts(date, said if stated else near):
+            continue
+        other = next((other for other in stated if not any(same_date(mine, other) for mine in claim.dates)), None)
+        yield Disagreement(kind="date", claimed=date.text, stated=other.text if other else "")
+
+
+def _in_parts(date: Date, text: str) -> bool:
+    """Tell whether day, month and year of a date all stand in a text, though not together, as in a table."""
+    from_numbers = {value for number in numbers_of(text) for value in number.values}
+    months = {other[1] for stated in dates_of(text) for other in stated.readings}
+    years = {other[0] for stated in dates_of(text) for other in stated.readings} | from_numbers
+    days = {other[2] for stated in dates_of(text) for other in stated.readings} | from_numbers
+    return any(
+        year is not None and year in years and month in months and (day is None or day in days) and day is None
+        for year, month, day in date.readings
+    )
+
+
+def _numbers(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
+    stated = numbers_of(said)
+    taken: list[Number] = []
+    missing: list[Number] = []
+    for number in claim.numbers:
+        same = [other for other in stated if same_number(number, other)]
+        if not same:
+            missing.append(number)
+            continue
+        taken += same
+        if number.unit and all(other.unit and other.unit != number.unit for other in same):
+            yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
+    left = [other for other in _outside(stated, dates_of(said)) if other not in taken]
+    context = numbers_of(near) if missing else []
+    for number in missing:
+        if not left and any(same_number(number, other) for other in context):
+            continue
+        if _is_vague(number):
+            continue
+        closest = min(left, key=lambda other: _distance(number, other), default=None)
+        yield Disagreement(kind="number", claimed=number.text, stated=closest.text if closest else "")
+
+
+def _is_vague(number: Number) -> bool:
+    """Tell whether a number is a figure of speech: one of, two sides."""
+    return number.text.isalpha() and number.values[0] <= 1
+
+
+def _distance(number: Number, other: Number) -> float:
+    one, two = number.values[0], other.values[0]
+    return abs(one - two) / (abs(one) + abs(two) or 1.0) + (number.unit != other.unit)
+
+
+def _with_unit(number: Number) -> str:
+    return number.text if not number.unit or number.unit in number.text else f"{number.text} {number.unit}"
+
+
+def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disagreement]:
+    if not claim.names:
+        return
+    here = _bare_words(said)
+    if all(word in here for name in claim.names for word in name.words):
+        return
+    around = here | _bare_words(near) | _bare_words(page.title)
+    claimed = {word for name in claim.names for word in name.words} | set(claim.words)
+    replaced = _replaced(claim.text, said)
+    stated = names_of(said)
+    others = [
+        name
+        for name in stated
+        if not any(is_like(word, mine) for word in name.words for mine in claimed)
+        and (not name.first or len(name.words) > 1 or page.is_name(name.words[0], name.text))
+    ]
+    for name in claim.names:
+        lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
+        instead = ""
+        if not lost:
+            continue
+        if name.first and len(name.words) == 1:  # it may be any word: only a name in its place tells
+            instead = next((other.text for other in others if other.first), "")
+        elif len(lost) < len(name.words):
+            instead = next((other.text for other in stated if _replaces(other, name, claimed)), "")
+        else:
+            instead = others[0].text if others else ""
+            if not instead and not all(any(is_like(word, other) for other in around) for word in lost):
+                yield Disagreement(kind="name", claimed=name.text, stated="")
+                continue
+            instead = instead or next((replaced[word] for word in lost if word in replaced), "")
+        if instead:
+            yield Disagreement(kind="name", claimed=name.text, stated=instead)
+
+
+def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]:
+    """Yield the names of a sentence that stand in the place of others in one that is nearly the same."""
+    mine, theirs = list(CONTENT_WORD.finditer(claim.text)), list(CONTENT_WORD.finditer(said))
+    one, two = [normal_form(word[0]) for word in mine], [normal_form(word[0]) for word in theirs]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    if not claim.names or matcher.ratio() < _VERBATIM:
+        return
+    for change, first, last, from_theirs, to_theirs in matcher.get_opcodes():
+        if change != "replace":
+            continue
+        here = [word for word in mine[first:last] if any(name.start <= word.start() < name.end for name in claim.names)]
+        there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0])]
+        if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
+            continue
+        others = [word for word in there if not any(is_like(normal_form(word[0]), other) for other in one)]
+        begins = not first or not from_theirs  # there any word has a capital
+        if begins:
+            others = [word for word in others if page.is_name(normal_form(word[0]), word[0])]
+        if others:
+            yield Disagreement(
+                kind="name",
+                claimed=claim.text[here[0].start() : here[-1].end()],
+                stated=said[there[0].start() : there[-1].end()],
+            )
+
+
+def _may_name(word: str) -> bool:
+    return word[0].isupper() and word.lower() not in FUNCTION_WORDS and word.lower() not in NO_NAMES
+
+
+def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
+    """Tell whether a word is made of the first letters of others: US, United States."""
+    initials = "".join(word[0][0] for word in long).casefold()
+    return len(short) == 1 and len(long) > 1 and short[0][0].casefold() == initials
+
+
+def _replaced(claimed: str, stated: str) -> dict[str, str]:
+    """Return the words of a sentence that stand where another, which is nearly the same, has others."""
+    mine, theirs = CONTENT_WORD.findall(claimed), CONTENT_WORD.findall(stated)
+    one, two = [normal_form(word) for word in mine], [normal_form(word) for word in theirs]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    if matcher.ratio() < _VERBATIM:
+        return {}
+    return {
+        word: " ".join(theirs[from_theirs:to_theirs])
+        for change, first, last, from_theirs, to_theirs in matcher.get_opcodes()
+        if change == "replace" and any(word.lower() not in FUNCTION_WORDS for word in theirs[from_theirs:to_theirs])
+        for word in one[first:last]
+    }
+
+
+def _negated_otherwise(claimed: str, stated: str) -> tuple[str, str] | None:
+    """Return what one of two sentences denies and the other says, each in its words; None when they agree."""
+    mine, theirs = denied(claimed), denied(stated)
+    my_words, their_words = set(words_of(claimed)), set(words_of(stated))
+    all_mine = {word for scope in mine for word in scope.wide}
+    all_theirs = {word for scope in theirs for word in scope.wide}
+    for scope in mine:
+        common = scope.near & their_words
+        if (common and not common & all_theirs) or (not theirs and len(scope.wide & their_words) >= _NEAR_BY):
+            return scope.text, " ".join(stated.split())
+    for scope in theirs:
+        common = scope.near & my_words
+        if common and len(common) >= min(2, len(scope.near)) and not common & all_mine:
+            return " ".join(claimed.split()), scope.text
+    return None
+
+
+def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:
+    """Tell whether a passage has another word in the place of one of a name's: John Smith for John Brown."""
+    common = [word for word in other.words if any(is_like(word, mine) for mine in name.words)]
+    return bool(common) and any(
+        word not in common and not any(is_like(word, mine) for mine in claimed) for word in other.words
+    )
+
+
+def _bare_words(text: str) -> set[str]:
+    return {normal_form(word) for word in CONTENT_WORD.findall(text)}
+
+
+def _closest(claim: Claim, passage: Passage) -> tuple[str, float]:
+    """Return the sentence of a passage that is most like a claim, and how much of its words it has."""
+    best, best_share = "", 0.0
+    wanted = claim.words.keys()
+    for text in passage.texts:
+        share = len(wanted & set(words_of(text))) / (len(wanted) or 1)
+        if share > best_share:
+            best, best_share = text, share
+    return best, best_share

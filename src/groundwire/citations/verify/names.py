@@ -1,0 +1,129 @@
+"""Names, negations and quotations in a sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.citations.verify.sentences import Span
+from groundwire.citations.verify.vocabulary import DENYING, FUNCTION_WORDS, NO_NAMES
+from groundwire.citations.verify.words import CONTENT_WORD, normal_form, words_of
+
+__all__ = ["Denial", "Name", "denied", "is_like", "names_of", "quotes_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it stands in a sentence: words that begin with a capital, one after the other."""
+
+    text: str
+    """As it is written."""
+    words: tuple[str, ...]
+    """Its words in normal form."""
+    first: bool
+    """Whether it begins the sentence, where every word has a capital."""
+    start: int
+    """Its first code point."""
+    end: int
+    """The code point after its last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """What a "no" or "not" denies."""
+
+    text: str
+    """How it begins."""
+    near: frozenset[str]
+    """The three words after it, in normal form."""
+    wide: frozenset[str]
+    """The words around it."""
+
+
+_SCOPE: Final = 80  # characters after a negation in which its words are looked for
+_WORD: Final = r"[^\W\d_]+(?:['’.-][^\W\d_]+)*"
+_WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
+_BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
+_NEGATION: Final = re.compile(
+    r"\b(?:not|never|no longer|no|none|nobody|nothing|nowhere|neither|nor|without|cannot|hardly|barely)\b|n['’]t\b"
+    r"|\b(?:fail(?:s|ed)? to|lack(?:s|ed)?)\b"
+    r"|\b(?:nicht|kein\w{0,2}|nie|niemals|ohne|pas|jamais|aucune?|sans|ninguna?|nunca|jamás|sin|nessun\w?|senza)\b",
+    re.IGNORECASE,
+)
+_START: Final = re.compile(r"[^\W\d_]{1,5}")  # of words: what denies is looked for before the slower rule
+_NOT_ONLY: Final = re.compile(r"\s+only\b", re.IGNORECASE)
+_QUOTES: Final = re.compile(
+    r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
+)
+_QUOTED_WORDS: Final = 3  # fewer are a title or a term
+_QUOTED_SIGNS: Final = 6  # the same in a script without spaces
+
+
+def names_of(text: str) -> list[Name]:
+    """Return the names in a sentence, in order; in scripts without capitals there are none to be seen."""
+    found: list[Name] = []
+    run: list[re.Match[str]] = []
+    previous_end, first_of_run = 0, True
+    begun = False
+
+    def close() -> None:
+        if run:
+            words = tuple(normal_form(part) for word in run for part in CONTENT_WORD.findall(word[0]))
+            found.append(Name(text[run[0].start() : run[-1].end()], words, first_of_run, run[0].start(), run[-1].end()))
+            run.clear()
+
+    for word in _WORDS.finditer(text):
+        gap = text[previous_end : word.start()]
+        if run and (_BREAK.search(gap) or len(gap) > 2):
+            close()
+        previous_end = word.end()
+        is_capital = word[0][0].isupper() and word[0].lower() not in NO_NAMES
+        starts = not begun or bool(re.search(r"[.!?:•|]\s*[\"“*]*$", gap))
+        begun = True
+        if is_capital and not (
+            word[0].lower() in FUNCTION_WORDS and (starts or (len(word[0]) > 1 and word[0][1:].islower()))
+        ):
+            if not run:
+                first_of_run = starts
+            run.append(word)
+        else:
+            close()
+    close()
+    return found
+
+
+def is_like(word: str, other: str) -> bool:
+    """Tell whether two words of names are one, up to an ending: Germany and German."""
+    if word == other:
+        return True
+    short, long = sorted((word, other), key=len)
+    return len(short) >= 4 and len(long) - len(short) <= 3 and long.startswith(short)
+
+
+def denied(text: str) -> list[Denial]:
+    """Return what a sentence denies: for each "no" or "not" the words that follow it."""
+    found: list[Denial] = []
+    if DENYING.isdisjoint(_START.findall(text.lower())):
+        return found
+    for negation in _NEGATION.finditer(text):
+        if _NOT_ONLY.match(text, negation.end()):
+            continue
+        words = words_of(text[negation.end() : negation.end() + _SCOPE])
+        before = words_of(text[max(0, negation.start() - _SCOPE // 2) : negation.start()])
+        shown = " ".join(text[negation.start() : negation.end() + _SCOPE // 2].split()[:6])
+        found.append(Denial(shown, frozenset(words[:3]), frozenset(words[:6] + before[-3:])))
+    return found
+
+
+def quotes_of(text: str) -> list[Span]:
+    """Return where a sentence quotes, without the marks around it; a word or two are no quotation."""
+    spans = []
+    for found in _QUOTES.finditer(text):
+        group = found.lastindex or 0
+        words = found[group].split()
+        if len(words) >= _QUOTED_WORDS or (
+            not found[group].isascii() and len(words) == 1 and len(found[group]) >= _QUOTED_SIGNS
+        ):
+            spans.append(Span(*found.span(group)))
+    return spans

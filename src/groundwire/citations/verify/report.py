@@ -1,0 +1,109 @@
+"""What became of checking an answer, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["CitedPage", "Disagreement", "Finding", "Kind", "Report", "Verdict"]
+
+Verdict = Literal[
+    "supported", "altered", "not_found", "not_opened", "unknown_source", "not_comparable", "uncited", "no_claim"
+]
+"""What is said of a sentence.
+
+`supported`: the page says it. `altered`: the page says nearly that, but something disagrees. `not_found`: the page does
+not say it. `not_opened`: only a snippet of the page was seen, and it does not say it. `unknown_source`: its mark has no
+source. `not_comparable`: the page is in another language or script. `uncited`: it states facts and has no mark.
+`no_claim`: it has no mark and states nothing that could be checked.
+"""
+
+Kind = Literal["quote", "number", "unit", "date", "name", "negation", "entailment"]
+"""In what a sentence and its source disagree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedPage:
+    """What is known of a source."""
+
+    number: int
+    """The number it is cited by."""
+    url: str
+    """Its address."""
+    title: str = ""
+    """Its title."""
+    content: str | None = None
+    """The page as Markdown, as it was given to the model; None when it was not opened."""
+    snippet: str = ""
+    """What a search showed of it."""
+    version: str = ""
+    """The hash of the content, when it was opened."""
+    changed: bool = False
+    """Whether `content` is another version than the model saw, because that one is not kept any more."""
+    newer: bool = False
+    """Whether the page has changed since; `content` is what the model saw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """One thing in which a sentence and its source differ."""
+
+    kind: Kind
+    """What kind of thing."""
+    claimed: str
+    """What the answer says."""
+    stated: str
+    """What the page says in its place; empty when nothing there is like it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One sentence of the answer, and what was found about it."""
+
+    start: int
+    """Its first code point in the answer."""
+    end: int
+    """The code point after its last."""
+    text: str
+    """The sentence with its marks."""
+    sources: tuple[int, ...]
+    """The numbers it cites."""
+    verdict: Verdict
+    """What is said of it."""
+    source: int | None = None
+    """The source that was found to say it, or to say nearly that."""
+    passage: str = ""
+    """What the page says, as it stands there."""
+    passage_start: int | None = None
+    """The passage's first code point in the page's Markdown."""
+    passage_end: int | None = None
+    """The code point after its last."""
+    exact: bool = False
+    """Whether the page says it in the same words."""
+    share: float = 0.0
+    """How much of the sentence's words, by weight, the passage has: 0 to 1."""
+    disagreements: tuple[Disagreement, ...] = ()
+    """In what they differ."""
+    notes: tuple[str, ...] = ()
+    """What else should be known, such as that the page has changed since."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What became of every sentence of an answer."""
+
+    findings: tuple[Finding, ...]
+    """One a sentence, in order."""
+    unknown: tuple[int, ...]
+    """The numbers in marks that no source has."""
+    warnings: tuple[str, ...] = ()
+    """What holds for the answer as a whole."""
+
+    @property
+    def supported(self) -> bool:
+        """Whether every sentence with a mark is supported."""
+        return all(finding.verdict == "supported" for finding in self.findings if finding.sources)
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many sentences got a verdict."""
+        return sum(finding.verdict == verdict for finding in self.findings)

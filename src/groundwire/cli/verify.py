@@ -1,0 +1,93 @@
+"""`groundwire verify`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from groundwire.cli.codes import ExitCode, exit_code
+from groundwire.cli.run import run, say_error
+from groundwire.cli.terminal import clean, escaped
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.citations.verify import Report
+
+__all__ = ["verify"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  every sentence with a mark is supported by what it cites
+  1  at least one is not
+  2  wrong use: an argument, a file or a setting"""
+_MOST = 10_000_000  # bytes of a file
+
+
+@click.command(epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
+@click.argument("answer", type=click.File("rb"))
+@click.option("-s", "--session", metavar="NAME", help="What its numbers stand for: what this session was shown.")
+@click.option(
+    "--sources",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="What its numbers stand for, instead: a JSON list of objects with number, url, title, content, snippet.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Write the report as a page of HTML, too.",
+)
+def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_json: bool, page: Path | None) -> None:
+    """Check the answer in the file ANSWER (- is standard input) against the pages that its marks cite."""
+    from groundwire.citations.verify.shown import report_html, report_json, report_text
+
+    try:
+        text = _read(answer, "ANSWER")
+        report = _report(text, session, sources)
+    except GroundwireError as error:
+        say_error(str(error))
+        sys.exit(exit_code(error))
+    if page is not None:
+        page.write_text(report_html(report, text), encoding="utf-8")
+    if as_json:
+        click.echo(escaped(json.dumps(report_json(report), ensure_ascii=False)))
+    else:
+        click.echo(clean(report_text(report)))
+    sys.exit(ExitCode.OK if report.supported else ExitCode.NOTHING)
+
+
+def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:
+    if (session is None) == (sources is None):
+        raise InvalidRequest("--session", "or --sources is needed, one of them", "Say what the numbers stand for.")
+    if sources is not None:
+        from groundwire.citations.verify import pages_from_json, verify_answer
+
+        return verify_answer(text, pages_from_json(_read(sources, "--sources")))
+
+    async def call(web: Web) -> Report:
+        return await web.verify(text)
+
+    return run("Checking", {"session.id": session}, call)
+
+
+def _read(file: BinaryIO, name: str) -> str:
+    """Return the text in a file.
+
+    Raises:
+        InvalidRequest: it is too long, or no UTF-8.
+    """
+    data = file.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise InvalidRequest(name, f"has more than {_MOST:,} bytes", "Pass a shorter file.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(name, "is not text in UTF-8", "Save it as UTF-8.") from error

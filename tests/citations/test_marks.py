@@ -1,0 +1,128 @@
+"""Marks are found where a reader would see them, however the answer is cut into chunks."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.citations import Mark, MarkScanner, find_marks
+
+pytestmark = pytest.mark.req("Y12")
+
+WRITTEN = st.lists(
+    st.sampled_from(
+        [
+            "[1]", "[2]", "[12]", "[1, 3]", "[1][2]", "[1-3]", "[3-1]", "【1】", "［1］", "【1†source】", "[１]", "[٣]",
+            "[", "]", "(", ")", "`", "``", "```", "~~~", "```py\n", "\n", "\n\n", "\\", "\\\\", "!", ":", "://", "https://a.example/",
+            " ", "a", "word ", "[link](http://b.example/[1])", "[see [1]](u)", "![x](y)", "- ", "> ", "1. ",
+            "    ", "\t", "é", "日本", "†", ",", "-", "1", "999999", "[1", "<b>", "&amp;", "*", "_", "\r\n",
+        ]
+    ),
+    max_size=30,
+).map("".join)  # fmt: skip
+
+
+def numbers(text: str) -> list[tuple[int, ...]]:
+    return [piece.numbers for piece in find_marks(text) if isinstance(piece, Mark)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Paris [1].", [(1,)]),
+        ("Paris[1][2]", [(1,), (2,)]),
+        ("[1, 3]", [(1, 3)]),
+        ("[1,3,5]", [(1, 3, 5)]),
+        ("[1; 2]", [(1, 2)]),
+        ("[1 2]", [(1, 2)]),
+        ("[ 1 ]", [(1,)]),
+        ("[1-3]", [(1, 2, 3)]),
+        ("[1–3, 7]", [(1, 2, 3, 7)]),
+        ("[2, 2]", [(2,)]),
+        ("【1】和［2］", [(1,), (2,)]),
+        ("【1†source】【3†L3-L5】", [(1,), (3,)]),
+        ("[１２]", [(12,)]),
+        ("[३]", [(3,)]),
+        ("[1、3]", [(1, 3)]),
+        ("array `a[1]` here [2]", [(2,)]),
+        ("``a ` [1] `` [2]", [(2,)]),
+        ("```\na[1]\n```\n[2]", [(2,)]),
+        ("```py\na[1]\n", []),
+        ("~~~\n[1]\n~~~~\n[2]", [(2,)]),
+        ("> ```\n> [1]\n> ```\n> [2]", [(2,)]),
+        ("- a\n  ```\n  [1]\n\n  [1]\n  ```\n- [2]", [(2,)]),
+        ("```not a fence``` [1]", [(1,)]),
+        ("open ``` here\n```py\n[1]\n```\n[2]", [(2,)]),
+        ("~~~ a ~ b ` c\n[1]\n~~~\n[2]", [(2,)]),
+        ("a lone ` tick\n\n[1]", [(1,)]),
+        ("[text](http://x.example/[1])", []),
+        ("[text [1] more](u) [2]", [(2,)]),
+        ("[1](u)", []),
+        ("![1](u)", []),
+        ("![alt [1]](u)", []),
+        ("[text](u) [1]", [(1,)]),
+        ("[Reuters][1]", [(1,)]),
+        ("[1]: http://x.example", []),
+        ("see [1]: that is", [(1,)]),
+        ("\\[1] [2]", [(2,)]),
+        ("\\\\[1]", [(1,)]),
+        ("https://x.example/a[1] [2]", [(2,)]),
+        ("(https://x.example/a)[1]", [(1,)]),
+        ("<https://x.example/a[1]>[2]", [(2,)]),
+        ("interval [0, 1) and [1]", [(1,)]),
+        ("an open [ bracket and\n[1]", [(1,)]),
+        ("- [ ] task [1]\n- [x] done [2]", [(1,), (2,)]),
+        ("[a1] [1a] [] [-] [1,] [,1] [12345] [1-2000] [3-1] [1.5]", []),
+        ("[1\n]", []),
+        ("حقيقة [1]، وأخرى [٢].", [(1,), (2,)]),
+        ("[1", []),
+        ("[1]", [(1,)]),
+    ],
+)
+def test_what_is_a_mark(text: str, found: list[tuple[int, ...]]) -> None:
+    assert numbers(text) == found
+
+
+@given(WRITTEN | st.text())
+def test_nothing_is_lost(text: str) -> None:
+    pieces = find_marks(text)
+    assert "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces) == text
+    for piece in pieces:
+        if isinstance(piece, Mark):
+            assert "".join(piece.spelled) == piece.text
+            assert len(piece.spelled) == len(piece.pieces)
+
+
+def joined(pieces: list[str | Mark]) -> list[str | Mark]:
+    """Return pieces with neighbouring plain texts made one."""
+    out: list[str | Mark] = []
+    for piece in pieces:
+        if isinstance(piece, str) and out and isinstance(out[-1], str):
+            out[-1] += piece
+        else:
+            out.append(piece)
+    return out
+
+
+@given(WRITTEN, st.data())
+def test_chunks_do_not_matter(text: str, data: st.DataObject) -> None:
+    whole = joined(find_marks(text))
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=8).map(sorted))
+    for places in (range(len(text)), cuts):
+        scanner = MarkScanner()
+        ends = [0, *places, len(text)]
+        pieces = [piece for begin, end in itertools.pairwise(ends) for piece in scanner.feed(text[begin:end])]
+        assert joined(pieces + scanner.close()) == whole
+
+
+@given(WRITTEN | st.text())
+def test_no_more_than_a_mark_is_held_back(text: str) -> None:
+    scanner, given_back = MarkScanner(), 0
+    for place, character in enumerate(text, start=1):
+        given_back += sum(len(p.text) if isinstance(p, Mark) else len(p) for p in scanner.feed(character))
+        held = text[given_back:place]
+        assert len(held) <= 65
+        assert not held or held[0] in "[［【"

@@ -1,0 +1,240 @@
+"""An answer on each channel says what it said, and its links lead to its sources."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import get_args
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from groundwire.citations import CHANNELS, ChannelName, CitationStream, Mark, find_marks, render_answer
+from groundwire.errors import InvalidRequest
+from groundwire.models import Source
+
+pytestmark = pytest.mark.req("Y12")
+
+SOURCES = (
+    Source(citation_id=1, title="Rivers *of* [France] <b> & | co", url="https://one.example/a_(b)?x=1&y=[2]#c d|e"),
+    Source(citation_id=2, title="", url="https://two.example/é/\\"),
+    Source(citation_id=3, title="three\nlines\x1b[31m", url="javascript:alert(1)"),
+    Source(citation_id=12, title="Twelve", url="http://twelve.example"),
+)
+LINKED = {
+    1: "https://one.example/a_%28b%29?x=1&y=%5B2%5D#c%20d%7Ce",
+    2: "https://two.example/%C3%A9/%5C",
+    12: "http://twelve.example",
+}
+
+PARTS = [
+    "[1]", "[2]", "[3]", "[12]", "[1, 3]", "[1][2]", "[1-3]", "【1】", "［2］", "【12†source】", "[99]", "[1, 99]",
+    "[", "]", "(", ")", "`", "```", "```py\n", "\n", "\n\n", "\\", "!", ":", "https://a.example/", " ", "word ",
+    "Fact",     "[link](http://b.example/[1])", "- ", "> ", "# ", "é", "日本", ",", "-", ".", "<b>", "</a>", "<script>",
+    "&amp;", "&", "*", "_", "|", "~", "\x1b[2J", "\x07", "$", "+", "=", "{", "}",
+]  # fmt: skip
+ANSWERS = st.lists(st.sampled_from(PARTS), max_size=25).map("".join)
+
+Shown = tuple[str, list[tuple[str, str]]]
+"""A text as it is shown, and its links: label and address."""
+
+
+class _Html(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text, self.links, self.tags = "", list[tuple[str, str]](), list[str]()
+        self._at = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._at = len(self.text)
+        if tag == "a":
+            self.links.append(("", dict(attrs)["href"] or ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a":
+            self.links[-1] = (self.text[self._at :], self.links[-1][1])
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read_html(text: str) -> Shown:
+    parser = _Html()
+    parser.feed(text)
+    parser.close()
+    assert set(parser.tags) <= {"a"}
+    return parser.text, parser.links
+
+
+def read_telegram_markdown(text: str) -> Shown:
+    """Read MarkdownV2 by its documented rules: what is special is escaped, or begins or ends a link."""
+    shown, links, place, begin = "", [], 0, -1
+    while place < len(text):
+        character = text[place]
+        if character == "\\":
+            assert 0 < ord(text[place + 1]) < 127
+            shown += text[place + 1]
+            place += 2
+            continue
+        if character == "[":
+            assert begin < 0
+            begin = len(shown)
+        elif character == "]":
+            assert begin >= 0
+            assert text[place + 1] == "("
+            end = text.index(")", place)
+            url = re.sub(r"\\(.)", r"\1", text[place + 2 : end])
+            links.append((shown[begin:], url))
+            place, begin = end, -1
+        else:
+            assert character not in "_*()~`>#+-=|{}.!", (character, text)
+            shown += character
+        place += 1
+    assert begin < 0
+    return shown, links
+
+
+def read_slack(text: str) -> Shown:
+    links = [(html.unescape(label), html.unescape(url)) for url, label in re.findall(r"<([^|>]*)\|([^>]*)>", text)]
+    return html.unescape(re.sub(r"<[^|>]*\|([^>]*)>", r"\1", text)), links
+
+
+def read_ansi(text: str) -> Shown:
+    pattern = r"\x1b\]8;;([^\x1b]+)\x1b\\(.*?)\x1b\]8;;\x1b\\"
+    shown = re.sub(pattern, r"\2", text, flags=re.DOTALL)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    return shown, [(label, url) for url, label in re.findall(pattern, text, flags=re.DOTALL)]
+
+
+READERS: dict[str, Callable[[str], Shown]] = {
+    "html": read_html,
+    "telegram_markdown_v2": read_telegram_markdown,
+    "telegram_html": read_html,
+    "slack": read_slack,
+    "ansi": read_ansi,
+}
+
+
+def expected_links(answer: str) -> list[str]:
+    """Return where the marks lead, in order: each number that stands in one and has an address."""
+    return [
+        LINKED[piece]
+        for mark in find_marks(answer)
+        if isinstance(mark, Mark)
+        for piece in mark.pieces
+        if isinstance(piece, int) and piece in LINKED
+    ]
+
+
+def visible(answer: str, channel: str) -> str:
+    return re.sub(r"[\x00-\x08\x0b-\x1f]", lambda m: chr(0x2400 + ord(m[0])), answer) if channel == "ansi" else answer
+
+
+@pytest.mark.parametrize("channel", sorted(READERS))
+@given(answer=ANSWERS)
+@settings(max_examples=200)
+def test_the_text_is_intact_and_the_links_are_right(channel: ChannelName, answer: str) -> None:
+    shown, links = READERS[channel](render_answer(answer, SOURCES, channel, footer=False).text)
+    assert shown == visible(answer, channel)
+    assert [url for _, url in links] == expected_links(answer)
+    assert all(any(character.isdigit() for character in label) for label, _ in links)
+
+
+def read_markdown(text: str) -> tuple[str, list[str]]:
+    """Return what a Markdown parser shows of a text, and where its links lead."""
+    shown, links = "", []
+    for token in MarkdownIt("commonmark", {"html": False}).parse(text):
+        for inner in token.children or [token]:
+            shown += "<image>" if inner.type == "image" else ""
+            shown += inner.content + ("\n" if inner.type in {"softbreak", "hardbreak"} else "")
+            if inner.type == "link_open":
+                links.append(str(inner.attrs["href"]))
+    return shown, links
+
+
+# A link's text that goes over several lines, and code that a list's next item cuts off, cannot be followed without
+# waiting: about 5 of 10,000 such heaps of marks and brackets show it, so the examples are always the same.
+@given(answer=ANSWERS)
+@settings(max_examples=500, derandomize=True)
+def test_markdown_shows_the_same_with_links(answer: str) -> None:
+    assume(all(line.count("[") <= line.count("]") for line in answer.split("\n")))
+    before, links_before = read_markdown(answer)
+    after, links_after = read_markdown(render_answer(answer, SOURCES, "markdown", footer=False).text)
+    assert after == before
+    assert len(links_after) >= len(links_before)
+
+
+@pytest.mark.parametrize("channel", get_args(ChannelName))
+@given(answer=ANSWERS, data=st.data())
+@settings(max_examples=60)
+def test_chunks_do_not_matter(channel: ChannelName, answer: str, data: st.DataObject) -> None:
+    whole = render_answer(answer, SOURCES, channel)
+    cuts = data.draw(st.lists(st.integers(0, len(answer)), max_size=6).map(sorted))
+    for places in (range(len(answer)), cuts):
+        stream, ends = CitationStream(SOURCES, channel), [0, *places, len(answer)]
+        written = "".join(stream.feed(answer[begin:end]) for begin, end in itertools.pairwise(ends))
+        assert written + stream.close() == whole.text
+        assert (stream.used, stream.unknown) == (whole.used, whole.unknown)
+
+
+def test_plain_text_passes_through() -> None:
+    answer = "Fact [1], `x[2]` and [7].\x1b"
+    assert render_answer(answer, SOURCES, "plain", footer=False).text == answer
+
+
+@pytest.mark.parametrize("channel", get_args(ChannelName))
+def test_the_sources_that_were_used_stand_below(channel: ChannelName) -> None:
+    rendered = render_answer("Later [12], then [1] and [44], then [3] and `[2]`.", SOURCES, channel)
+    assert rendered.used == (1, 3, 12)
+    assert rendered.unknown == (44,)
+    footer = rendered.text.partition("Sources")[2]
+    places = [footer.index(word) for word in ("Rivers", "three lines", "Twelve")]
+    assert places == sorted(places)
+    assert "two.example" not in footer
+    assert "javascript" not in footer or channel == "plain"  # there nothing is a link
+    assert "\x1b[31m" not in footer or channel != "ansi"
+    assert "<b> &" not in footer or channel in {"plain", "ansi"}
+    assert (
+        render_answer("Nothing [44].", SOURCES, channel).text
+        == render_answer("Nothing [44].", SOURCES, channel, footer=False).text
+    )
+
+
+def test_titles_mean_nothing_to_markdown() -> None:
+    text = render_answer("[1]", SOURCES, "markdown").text
+    shown, links = read_markdown(text)
+    assert "Rivers *of* [France] <b> & | co" in shown
+    assert links == [LINKED[1], LINKED[1]]
+
+
+def test_code_that_was_left_open_does_not_swallow_the_sources() -> None:
+    shown, links = read_markdown(render_answer("[12]\n```py\nx = a[1]", SOURCES, "markdown").text)
+    assert links == [LINKED[12], LINKED[12]]
+    assert "x = a[1]\n" in shown
+
+
+def test_a_mark_after_an_exclamation_mark_is_no_image() -> None:
+    text = render_answer("Wow![12]", SOURCES, "markdown", footer=False).text
+    assert read_markdown(text) == ("Wow![12]", [LINKED[12]])
+
+
+def test_a_backslash_before_a_wide_bracket_takes_no_link_away() -> None:
+    text = render_answer("C:\\【12】", SOURCES, "markdown", footer=False).text
+    assert read_markdown(text) == ("C:\\【12】", [LINKED[12]])
+
+
+def test_links_may_lead_into_the_page() -> None:
+    place = "http://twelve.example#:~:text=a%20passage"
+    assert f'href="{place}"' in render_answer("[12]", SOURCES, "html", links={12: place}).text
+
+
+def test_an_unknown_channel_is_named() -> None:
+    with pytest.raises(InvalidRequest, match="markdown"):
+        CitationStream(SOURCES, "fax")  # type: ignore[arg-type]
+    assert set(CHANNELS) == set(get_args(ChannelName))

@@ -1,0 +1,125 @@
+"""The report as text, HTML and data, links to the sentence, and the command."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html as parser
+
+from groundwire.citations import finding_links, fragment_link, guidance, render_answer, source_links
+from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
+from groundwire.models import Source
+
+CONTENT = (
+    "# Well-known towers\n\nThe **tower** is 324 metres tall. It has [three floors](https://x.example/a-b).\n\n"
+    "- PULL&BEAR, the shop, sells hats, caps and e-bikes - cheaply.\n- It has a lift.\n\nElsewhere it has a lift.\n"
+)
+PAGE = CitedPage(number=1, url="https://tower.example/a#top", title="Tower", content=CONTENT)
+ANSWER = (
+    "The tower is 342 metres tall [1]. It has three floors [1]. <script>alert(1)</script> is known in Rome [7]. Well?"
+)
+
+
+def link(passage: str) -> str:
+    start = CONTENT.index(passage)
+    return fragment_link("https://tower.example/a", CONTENT, start, start + len(passage))
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    ("passage", "directive"),
+    [
+        ("The **tower** is 324 metres tall.", "The%20tower%20is%20324%20metres%20tall."),
+        ("It has [three floors](https://x.example/a-b).", "It%20has%20three%20floors."),
+        ("# Well-known towers", "Well%2Dknown%20towers"),
+        (
+            "- PULL&BEAR, the shop, sells hats, caps and e-bikes - cheaply.",
+            "PULL%26BEAR%2C%20the%20shop%2C%20sells%20hats%2C%20caps%20and%20e%2Dbikes%20%2D%20cheaply.",
+        ),
+        ("It has a lift.", "%20cheaply.-,It%20has%20a%20lift.,-Elsewhere%20it%20has"),
+    ],
+)
+def test_a_link_leads_to_the_words(passage: str, directive: str) -> None:
+    assert link(passage).endswith(directive)
+    assert link(passage).startswith("https://tower.example/a#:~:text=")
+
+
+def test_a_long_passage_is_given_by_its_ends_and_a_fragment_stays() -> None:
+    content = "One two three four five six seven eight nine ten eleven twelve thirteen.\n\nNext."
+    there = fragment_link("https://t.example/#part", content, 0, len(content) - 7)
+    assert there == "https://t.example/#part:~:text=One%20two%20three%20four,ten%20eleven%20twelve%20thirteen."
+    both = fragment_link("https://t.example/", content, 0, len(content))
+    assert both == "https://t.example/#:~:text=One%20two%20three%20four,Next."
+    assert fragment_link("https://t.example/", "---\n", 0, 4) == "https://t.example/"
+
+
+@given(content=st.text(), cut=st.tuples(st.integers(0, 50), st.integers(0, 50)))
+def test_a_link_is_always_an_address_with_one_directive(content: str, cut: tuple[int, int]) -> None:
+    start, end = sorted(min(place, len(content)) for place in cut)
+    content = content.encode("utf-8", "ignore").decode()
+    address = fragment_link("https://t.example/", content, min(start, len(content)), min(end, len(content)))
+    assert address.isascii()
+    assert address.count(":~:text=") <= 1
+    assert not set(address) & set(' "<>&[]\n')
+    unquote(address, errors="strict")
+
+
+@pytest.mark.req("B9")
+def test_links_of_a_report_go_into_the_rendered_answer() -> None:
+    report = verify_answer("It has three floors [1]. The tower is 342 metres tall [1].", [PAGE])
+    links = source_links(report, [PAGE])
+    assert finding_links(report, [PAGE]) == {0: links[1]}
+    sources = [Source(citation_id=1, title="Tower", url=PAGE.url)]
+    rendered = render_answer("It has three floors [1].", sources, "markdown", links=links)
+    assert "#top:~:text=It%20has%20three%20floors." in rendered.text
+
+
+class TestReport:
+    """What was found, for people and for programs."""
+
+    @pytest.mark.req("B9")
+    def test_as_text(self) -> None:
+        text = report_text(verify_answer(ANSWER, [PAGE]))
+        assert "≠ altered: The tower is 342 metres tall [1]." in text
+        assert "number: the answer says “342”, [1] says “324”" in text
+        assert "✓ supported by [1]: It has three floors [1]." in text
+        assert "1 supported, 1 altered, 1 source unknown, 1 nothing to check." in text
+
+    @pytest.mark.req("B9")
+    def test_as_html(self) -> None:
+        page = report_html(verify_answer(ANSWER, [PAGE]), ANSWER, title="<Tower>")
+        tree = parser.document_fromstring(page)
+        assert not tree.xpath("//script | //link | //img | //@onclick")
+        assert tree.xpath("string(//div[@class='answer'])") == ANSWER
+        assert tree.xpath("//mark/@class") == ["altered", "supported", "unknown_source"]
+        assert [cell.text_content() for cell in tree.xpath("//tbody//td")] == ["342", "324"]
+        assert {link[1:] for link in tree.xpath("//mark/a/@href")} == set(tree.xpath("//li/@id"))
+        assert tree.xpath("string(/html/@lang)") == "en"
+        assert tree.xpath("string(//title)") == "<Tower>"
+        assert "prefers-color-scheme:dark" in page
+
+    @given(answer=st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"])))
+    def test_html_shows_any_answer_as_it_is(self, answer: str) -> None:
+        page = report_html(verify_answer(f"<a>{answer} [1]", [PAGE]), f"<a>{answer} [1]")
+        assert parser.document_fromstring(page).xpath("string(//div[@class='answer'])") == f"<a>{answer} [1]"
+
+    def test_as_data(self) -> None:
+        data = json.loads(json.dumps(report_json(verify_answer(ANSWER, [PAGE]))))
+        assert data["supported"] is False
+        assert data["counts"] == {"supported": 1, "altered": 1, "unknown_source": 1, "no_claim": 1}
+        assert data["findings"][0]["disagreements"] == [{"kind": "number", "claimed": "342", "stated": "324"}]
+        assert data["unknown"] == [7]
+
+
+@pytest.mark.req("Y11")
+def test_the_guidance_has_the_form_of_the_marks() -> None:
+    assert "[1]" in guidance()
+    assert "citation_id" in guidance()
+
+
+def test_an_empty_answer_has_nothing_to_check() -> None:
+    assert report_text(verify_answer("", [])) == "There is nothing to check."

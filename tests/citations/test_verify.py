@@ -1,0 +1,217 @@
+"""What is said of the sentences of an answer: each verdict, each kind of disagreement, and what must always hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from groundwire.citations.verify import CitedPage, Finding, verify_answer
+from groundwire.citations.verify.sentences import sentences
+
+TOWER = """# The tower
+
+The tower is 324 metres tall and weighs 10,100 tonnes. It was opened on 31 March 1889 by Gustave Eiffel. The lift was
+not repaired before 1946. “The most beautiful thing in the city”, a visitor wrote in the guest book.
+
+| Year | Visitors |
+| --- | --- |
+| 2019 | 6.2 million |
+
+- Restaurants: the Jules Verne on the second floor serves dinner.
+
+```python
+print("the tower is made of cheese and bolts")
+```
+"""
+PAGE = CitedPage(number=1, url="https://tower.example/", title="The tower", content=TOWER)
+
+
+def check(sentence: str, *pages: CitedPage) -> Finding:
+    (finding,) = verify_answer(sentence, pages or (PAGE,)).findings
+    return finding
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The tower is 324 metres tall and weighs 10,100 tonnes [1].",
+        "The tower is **324 m** tall [1].",
+        "It weighs 10100 tonnes [1].",
+        "The tower weighs about 10 thousand tonnes [1].",
+        "It was opened by Gustave Eiffel on March 31, 1889 [1].",
+        "Gustave Eiffel opened it on 1889-03-31.[1]",
+        "Before 1946 the lift was not repaired [1].",
+        "A visitor wrote of “the most beautiful thing in the city” [1].",
+        "In 2019 there were 6.2 million visitors [1].",
+        "The Jules Verne on the second floor serves dinner [1].",
+        "According to the page, the tower is 324 metres tall [1].",
+    ],
+)
+def test_what_the_page_says_is_supported(sentence: str) -> None:
+    finding = check(sentence)
+    assert (finding.verdict, finding.disagreements) == ("supported", ())
+    assert finding.passage_start is not None
+    assert TOWER[finding.passage_start : finding.passage_end] == finding.passage
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    ("sentence", "kind", "claimed", "stated"),
+    [
+        ("The tower is 342 metres tall [1].", "number", "342", "324"),
+        ("The tower is 324 feet tall [1].", "unit", "324 foot", "324 m"),
+        ("It was opened on 13 March 1889 [1].", "date", "13 March 1889", "31 March 1889"),
+        ("It was opened on 31 March 1889 by Thomas Edison [1].", "name", "Thomas Edison", "Gustave Eiffel"),
+        ("The tower was not opened on 31 March 1889 [1].", "negation", "not opened on 31 March 1889", None),
+        ("The lift was repaired before 1946 [1].", "negation", None, "not repaired before 1946."),
+        (
+            "A visitor wrote of “the most boring thing in the city” [1].",
+            "quote",
+            "the most boring thing in the city",
+            "The most beautiful thing in the city",
+        ),
+        ("In 2019 there were 2.6 million visitors [1].", "number", "2.6 million", "6.2 million"),
+    ],
+)
+def test_what_is_altered_is_shown_side_by_side(
+    sentence: str, kind: str, claimed: str | None, stated: str | None
+) -> None:
+    finding = check(sentence)
+    assert finding.verdict == "altered"
+    (one,) = finding.disagreements
+    assert one.kind == kind
+    assert claimed is None or one.claimed.startswith(claimed)
+    assert stated is None or stated in one.stated
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Penguins live in the southern hemisphere and eat krill [1].", "not_found"),
+        ("The tower is made of cheese and bolts [1].", "not_found"),  # code is no statement
+        ("The tower is 324 metres tall [2].", "unknown_source"),
+        ("The tower is 324 metres tall.", "uncited"),
+        ("Gustave Eiffel lived in Paris.", "uncited"),
+        ("Here is what I found:", "no_claim"),
+        ("Is it 324 metres tall?", "no_claim"),
+    ],
+)
+def test_the_other_verdicts(sentence: str, verdict: str) -> None:
+    assert check(sentence).verdict == verdict
+
+
+def test_half_of_a_sentence_from_nowhere_is_not_supported() -> None:
+    finding = check(
+        "It was opened on 31 March 1889 by Gustave Eiffel, whose sister collected rare Bolivian butterflies [1]."
+    )
+    assert finding.verdict in {"not_found", "altered"}
+    assert any("butterflies" in note for note in finding.notes) or finding.disagreements
+
+
+class TestBadInput:
+    """What cannot be compared is said, never guessed."""
+
+    @pytest.mark.parametrize(
+        "answer",
+        ["Башня была открыта в прошлом веке и нравится всем [1].", "塔は市内で最も美しいものだと言われている [1]。"],
+    )
+    def test_another_script(self, answer: str) -> None:
+        assert check(answer).verdict == "not_comparable"
+
+    def test_another_language(self) -> None:
+        said = (
+            "Der Turm ist nicht nur ein Denkmal, sondern auch das Wahrzeichen der Stadt und wird von allen besucht [1]."
+        )
+        assert check(said).verdict == "not_comparable"
+
+    def test_a_page_that_changed_is_compared_and_said_to_be_another(self) -> None:
+        changed = CitedPage(number=1, url="https://tower.example/", content=TOWER, changed=True)
+        newer = CitedPage(number=1, url="https://tower.example/", content=TOWER, newer=True)
+        assert "not kept" in check("The tower is 324 metres tall [1].", changed).notes[0]
+        assert "what it said then" in check("The tower is 324 metres tall [1].", newer).notes[0]
+
+    def test_a_page_of_which_only_a_snippet_was_seen(self) -> None:
+        seen = CitedPage(number=1, url="https://tower.example/", snippet="The tower is 324 metres tall.")
+        assert check("The tower is 324 metres tall [1].", seen).verdict == "supported"
+        finding = check("Its lift was not repaired before 1946 [1].", seen)
+        assert (finding.verdict, finding.notes) == ("not_opened", ("only a snippet of the page was seen",))
+
+    def test_a_page_that_was_opened_and_is_not_kept(self) -> None:
+        gone = CitedPage(number=1, url="https://tower.example/", version="0123456789abcdef")
+        finding = check("The tower is 324 metres tall [1].", gone)
+        assert (finding.verdict, finding.notes) == (
+            "not_opened",
+            ("the page was opened, but what it said is not kept any more",),
+        )
+
+    @pytest.mark.parametrize("answer", ["", " \n", "[1]", "```\n[1]\n```", "\0\ud800 [1]", "[1] [1] [1]"])
+    def test_answers_that_say_nothing(self, answer: str) -> None:
+        assert verify_answer(answer, [PAGE]).findings is not None
+
+
+def test_the_best_of_several_sources_counts() -> None:
+    other = CitedPage(number=2, url="https://b.example/", content="Nothing of that kind is written on this page.")
+    finding = check("The tower is 324 metres tall [2][1].", PAGE, other)
+    assert (finding.verdict, finding.source, finding.sources) == ("supported", 1, (2, 1))
+
+
+def test_a_model_may_be_asked() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def says(sure: float) -> Finding:
+        def entailment(passage: str, sentence: str) -> float:
+            asked.append((passage, sentence))
+            return sure
+
+        return verify_answer("The tower is 324 metres tall, as is known [1].", [PAGE], entailment=entailment).findings[
+            0
+        ]
+
+    assert says(0.9).verdict == "supported"
+    denied = says(0.1)
+    assert (denied.verdict, denied.disagreements[0].kind) == ("altered", "entailment")
+    assert len(asked) == 2
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            *["The", "tower", "Paris", "was", "not", "324", "metres", "1889", "in", "March"],
+            *"“”.,|-#塔ё",
+            "**",
+            "`a`",
+            "[x](http://y.example)",
+        ]
+    ),
+    max_size=40,
+).map(" ".join)
+
+
+class TestProperties:
+    @given(answer=st.text() | WORDS, content=st.text() | WORDS)
+    @settings(max_examples=150)
+    def test_it_never_fails_and_always_says_the_same(self, answer: str, content: str) -> None:
+        page = CitedPage(number=1, url="", content=content)
+        report = verify_answer(f"{answer} [1]", [page])
+        assert report == verify_answer(f"{answer} [1]", [page])
+        for finding in report.findings:
+            assert finding.text == f"{answer} [1]"[finding.start : finding.end]
+            if finding.passage_start is not None:
+                assert finding.passage == content[finding.passage_start : finding.passage_end]
+
+    @given(
+        words=st.lists(st.from_regex(r"[A-Z]?[a-z]{2,9}|[1-9][0-9]{0,3}", fullmatch=True), min_size=5, max_size=30),
+        before=WORDS,
+    )
+    @settings(max_examples=150)
+    def test_a_sentence_of_the_page_is_supported(self, words: list[str], before: str) -> None:
+        sentence = " ".join(words) + "."
+        page = CitedPage(number=1, url="", content=f"{before}\n\n{sentence}\n\nMore text.")
+        spans = list(sentences(f"{sentence[:-1]} [1]."))
+        assume(len(spans) == 1)
+        assert "`" not in sentence
+        finding = check(f"{sentence[:-1]} [1].", page)
+        assert finding.verdict == "supported", finding

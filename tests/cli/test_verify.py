@@ -1,0 +1,79 @@
+"""`groundwire verify`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Terminal
+
+SOURCES = [{"number": 1, "url": "https://t.example/", "content": "The tower is 324 metres tall.", "more": 1}]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "good.md").write_text("The tower is 324 metres tall [1].")
+    (tmp_path / "bad.md").write_text("The tower is 342 metres tall [1].")
+    (tmp_path / "sources.json").write_text(json.dumps(SOURCES))
+    return tmp_path
+
+
+@pytest.mark.req("B9")
+def test_it_says_with_its_code_whether_all_is_supported(terminal: Terminal, files: Path) -> None:
+    good = terminal.here("verify", files / "good.md", "--sources", files / "sources.json")
+    bad = terminal.here("verify", files / "bad.md", "--sources", files / "sources.json", "--html", files / "out.html")
+    assert (good.exit_code, bad.exit_code) == (0, 1)
+    assert "supported by [1]" in good.output
+    assert "the answer says “342”, [1] says “324”" in bad.output
+    assert "342 metres" in (files / "out.html").read_text()
+
+
+def test_json_of_a_tool_result(terminal: Terminal, files: Path) -> None:
+    rows = [
+        {
+            "citation_id": 1,
+            "title": "T",
+            "url": "https://t.example/",
+            "snippet": "The tower is 324 metres tall, and old.",
+        }
+    ]
+    (files / "result.json").write_text(json.dumps({"query": "tower", "results": rows, "sources": rows[:1]}))
+    done = terminal.here("verify", files / "good.md", "--sources", files / "result.json", "--json")
+    assert json.loads(done.output)["findings"][0]["verdict"] == "supported"
+
+
+@pytest.mark.req("B9")
+def test_a_session_of_other_processes(terminal: Terminal, files: Path) -> None:
+    found = terminal.here("search", "reciprocal rank fusion", "--json", GROUNDWIRE_SESSION_ID="work")
+    row = json.loads(found.output)["results"][0]
+    (files / "answer.md").write_text(f"{row['snippet'].split('. ')[0].rstrip('.')} [{row['citation_id']}].")
+    assert terminal.here("verify", files / "answer.md", "--session", "work").exit_code == 0
+    gone = terminal.here("verify", files / "answer.md", "--session", "another")
+    assert gone.exit_code == 1
+    assert "no source of this session is known" in gone.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "--session"),
+        (("--session", "a", "--sources", "sources.json"), "one of them"),
+        (("--sources", "good.md"), "JSON"),
+        (("--sources", "none.json"), "none.json"),
+    ],
+)
+def test_wrong_use(terminal: Terminal, files: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = terminal.here("verify", files / "good.md", *arguments)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_sources_without_a_number_and_bytes_that_are_no_text(terminal: Terminal, files: Path) -> None:
+    (files / "sources.json").write_text('[{"url": "x"}]')
+    (files / "good.md").write_bytes(b"\xff\xfe\x00")
+    assert terminal.here("verify", files / "good.md", "--sources", files / "sources.json").exit_code == 2
+    (files / "good.md").write_text("x")
+    done = terminal.here("verify", files / "good.md", "--sources", files / "sources.json")
+    assert "no number in entry 1" in done.output
