@@ -45,8 +45,6 @@ _USUAL = {
     "search.attempt_timeout": 10.0,
     "cache.enabled": False,  # each search is counted, and is to be a search
     "archive.enabled": False,
-    "session.limit": 0,  # the chain counts by itself, failed searches too
-    "session.warning_threshold": 0,
 }
 
 
@@ -186,6 +184,8 @@ class SearchChain:
         with self._lock:
             if self._web is None:
                 settings = self._settings or load_with(_USUAL)
+                uncounted = settings.session.model_copy(update={"limit": 0})  # the chain counts, failed searches too
+                settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings)
                 self._store = open_store(settings.storage.url)
                 weakref.finalize(self, self._web.close)
