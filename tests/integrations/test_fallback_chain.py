@@ -106,15 +106,15 @@ def test_a_limit_of_nothing_allows_nothing(chain: SearchChain, monkeypatch: pyte
 def test_each_search_is_logged_without_its_words(chain: SearchChain, caplog: pytest.LogCaptureFixture) -> None:
     chain.reset("workflow-1")
     with caplog.at_level(logging.INFO):
-        chain.search("secret plans")
+        chain.search("secret fusion")
     (record,) = [
         record for record in caplog.records if record.name == fallback_chain.__name__ and "query_length" in vars(record)
     ]
     facts = vars(record)
-    assert (facts["query_length"], facts["session_count"], facts["session_limit"]) == (12, 1, 20)
+    assert (facts["query_length"], facts["session_count"], facts["session_limit"]) == (13, 1, 20)
     assert (facts["session_id"], facts["provider"]) == ("workflow-1", "duckduckgo_lite")
     assert facts["attempts"] == ["duckduckgo_lite: ok"]
-    assert "secret plans" not in caplog.text
+    assert "secret fusion" not in caplog.text
 
 
 @pytest.mark.parametrize(("wanted", "got"), [(0, 1), (99, 10), ("3", 3), (None, 5)])
