@@ -1,7 +1,7 @@
 """The tool runner of the Anthropic SDK with the tools of Groundwire.
 
-    pip install "groundwire[anthropic]"
-    ANTHROPIC_API_KEY=... python anthropic_runner.py "What is reciprocal rank fusion?"
+pip install "groundwire[anthropic]"
+ANTHROPIC_API_KEY=... python anthropic_runner.py "What is reciprocal rank fusion?"
 """
 
 import sys

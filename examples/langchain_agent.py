@@ -1,7 +1,7 @@
 """An agent of LangChain that searches and reads; it is a LangGraph graph.
 
-    pip install "groundwire[langchain]" langchain-openai
-    OPENAI_API_KEY=... python langchain_agent.py "What is reciprocal rank fusion?"
+pip install "groundwire[langchain]" langchain-openai
+OPENAI_API_KEY=... python langchain_agent.py "What is reciprocal rank fusion?"
 """
 
 import sys

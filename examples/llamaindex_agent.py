@@ -1,7 +1,7 @@
 """An agent of LlamaIndex that searches and reads.
 
-    pip install "groundwire[llamaindex]" llama-index-llms-openai-like
-    OPENAI_API_KEY=... python llamaindex_agent.py "What is reciprocal rank fusion?"
+pip install "groundwire[llamaindex]" llama-index-llms-openai-like
+OPENAI_API_KEY=... python llamaindex_agent.py "What is reciprocal rank fusion?"
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """An agent of the OpenAI Agents SDK that searches and reads.
 
-    pip install "groundwire[openai-agents]"
-    OPENAI_API_KEY=... python openai_agents_agent.py "What is reciprocal rank fusion?"
+pip install "groundwire[openai-agents]"
+OPENAI_API_KEY=... python openai_agents_agent.py "What is reciprocal rank fusion?"
 """
 
 import sys

@@ -1,7 +1,7 @@
 """An agent of PydanticAI that searches and reads.
 
-    pip install "groundwire[pydantic-ai]" "pydantic-ai-slim[openai]"
-    OPENAI_API_KEY=... python pydantic_ai_agent.py "What is reciprocal rank fusion?"
+pip install "groundwire[pydantic-ai]" "pydantic-ai-slim[openai]"
+OPENAI_API_KEY=... python pydantic_ai_agent.py "What is reciprocal rank fusion?"
 """
 
 import sys

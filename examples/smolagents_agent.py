@@ -1,7 +1,7 @@
 """An agent of smolagents that searches and reads.
 
-    pip install "groundwire[smolagents]" "smolagents[openai]"
-    OPENAI_API_KEY=... python smolagents_agent.py "What is reciprocal rank fusion?"
+pip install "groundwire[smolagents]" "smolagents[openai]"
+OPENAI_API_KEY=... python smolagents_agent.py "What is reciprocal rank fusion?"
 """
 
 import sys

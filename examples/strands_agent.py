@@ -1,7 +1,7 @@
 """An agent of Strands that searches and reads.
 
-    pip install "groundwire[strands]" "strands-agents[openai]"
-    OPENAI_API_KEY=... python strands_agent.py "What is reciprocal rank fusion?"
+pip install "groundwire[strands]" "strands-agents[openai]"
+OPENAI_API_KEY=... python strands_agent.py "What is reciprocal rank fusion?"
 """
 
 import sys

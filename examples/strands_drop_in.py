@@ -1,7 +1,7 @@
 """The search chain of a fixed signature as a tool of Strands: DuckDuckGo, then Brave, then Tavily, counted by session.
 
-    pip install "groundwire[strands]" "strands-agents[openai]"
-    OPENAI_API_KEY=... python strands_drop_in.py "What is reciprocal rank fusion?"
+pip install "groundwire[strands]" "strands-agents[openai]"
+OPENAI_API_KEY=... python strands_drop_in.py "What is reciprocal rank fusion?"
 """
 
 import sys

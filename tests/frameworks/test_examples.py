@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from groundwire.testing import Fault, World
+from groundwire.testing import Fault, Recorded, Reply, World
 from groundwire.testing.models import Asked, Call, ModelServer, Say, Turn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,6 +52,22 @@ EXAMPLES = (
 )
 
 
+class Models(ModelServer):
+    """The miniature model with threads: the Anthropic SDK sends what is new, and names the message before it."""
+
+    def __init__(self, decide: Callable[[Asked], Turn]) -> None:
+        super().__init__(decide)
+        self._thread: dict[str, Any] = {}
+
+    def handle(self, request: Recorded) -> Reply:
+        body = request.json()
+        thread = body.pop("thread", {"type": "none"})
+        if thread["type"] == "continue":
+            body = {**self._thread, **body, "messages": [*self._thread["messages"], *body["messages"]]}
+        self._thread = body
+        return super().handle(replace(request, body=json.dumps(body).encode()))
+
+
 class Agent:
     """Runs an example against a model that does one turn after the other, and keeps what the tools said to it."""
 
@@ -60,7 +76,6 @@ class Agent:
         self._python_with = python_with
         self._folder = folder
         self.results: tuple[str, ...] = ()
-        self.said: list[dict[str, Any]] = []
 
     def run(self, example: Example, *turns: Turn, **environment: str) -> str:
         """Return what the example prints; it must end well."""
@@ -73,7 +88,7 @@ class Agent:
                 return Call("final_answer", {"answer": ANSWER})
             return Say(ANSWER)
 
-        models = self._world.add(ModelServer(decide))
+        models = self._world.add(Models(decide))
         world = self._world
         variables = {
             "PATH": os.environ["PATH"],
@@ -98,7 +113,6 @@ class Agent:
             check=False,
             timeout=120,
         )
-        self.said = [request.json() for request in models.requests]
         assert done.returncode == 0, done.stderr[-3_000:]
         return done.stdout
 

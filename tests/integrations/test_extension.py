@@ -142,7 +142,7 @@ async def test_a_search_that_fails_is_a_result(start: Start, surroundings: World
 @pytest.mark.req("Y4")
 @pytest.mark.parametrize("key", ["search_provider", "read_provider"])
 async def test_an_unknown_provider_is_refused_with_the_known_ones(start: Start, key: str) -> None:
-    with pytest.raises(ValueError, match="Known providers: .*searxng"):
+    with pytest.raises(ValueError, match=r"Known providers: .*searxng"):
         await start(**{key: "altavista"})
 
 

@@ -15,7 +15,6 @@ import logging
 import os
 import re
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -23,6 +22,7 @@ from uuid import uuid4
 
 from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
 from groundwire.integrations.defaults import load_with, whole_number
+from groundwire.integrations.running import closed_with
 from groundwire.models import Attempt, SearchResponse
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
@@ -188,7 +188,7 @@ class SearchChain:
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings)
                 self._store = open_store(settings.storage.url)
-                weakref.finalize(self, self._web.close)
+                closed_with(self, self._web.close)
             web = self._web
         return web.submit(start).result()
 

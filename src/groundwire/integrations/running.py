@@ -6,6 +6,7 @@ import asyncio
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 from groundwire.errors import InvalidRequest
@@ -14,7 +15,7 @@ from groundwire.sync import SyncWeb
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, render_text, web_tools
 from groundwire.web import Web
 
-__all__ = ["Runner", "failed", "runners", "text_of"]
+__all__ = ["Runner", "closed_with", "failed", "runners", "text_of"]
 
 _T = TypeVar("_T")
 
@@ -103,14 +104,24 @@ def text_of(result: ToolResult) -> str:
     return render_text(result, fenced=isinstance(result, OpenPageToolResult))
 
 
-def _close_after(home: SyncWeb, made: tuple[Runner, ...]) -> None:
-    """Close a web when the last of its runners is gone, or the process ends."""
-    left = {id(one) for one in made}
+def closed_with(owner: object, close: Callable[[], None]) -> None:
+    """Have something closed when its owner is gone, but not when the process ends: by then its threads are ended.
 
-    def gone(one: int) -> None:
-        left.discard(one)
+    Args:
+        owner: Whoever holds it.
+        close: Closes it; it must not hold the owner.
+    """
+    weakref.finalize(owner, close).atexit = False
+
+
+def _close_after(home: SyncWeb, made: tuple[Runner, ...]) -> None:
+    """Close a web when the last of its runners is gone."""
+    left = set(range(len(made)))
+
+    def gone(number: int) -> None:
+        left.discard(number)
         if not left:
             home.close()
 
-    for one in made:
-        weakref.finalize(one, gone, id(one))
+    for number, one in enumerate(made):
+        closed_with(one, partial(gone, number))

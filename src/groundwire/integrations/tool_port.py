@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from pydantic import SecretStr
 
 from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
 from groundwire.integrations.defaults import load_with, whole_number
+from groundwire.integrations.running import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
@@ -116,7 +116,7 @@ class WebSearchTool:
             "required": ["query"],
         }
         self._web = SyncWeb(_settings(config))
-        weakref.finalize(self, self._web.close)
+        closed_with(self, self._web.close)
 
     def to_definition(self) -> ToolDefinition:
         """Return what a model is told of the tool."""
