@@ -35,12 +35,16 @@ class Example:
     also: tuple[str, ...] = ()
     """What else the example installs."""
 
+    folder: str = "examples"
+    """Where the file is."""
+
     def __str__(self) -> str:
         return self.file.removesuffix(".py")
 
 
 STRANDS_MODEL = ("strands-agents[openai]",)
 DROP_IN = Example("strands", "strands_drop_in.py", STRANDS_MODEL)
+HOST = Example("openai-agents", "extension_host.py", folder="tests/frameworks")
 EXAMPLES = (
     Example("strands", "strands_agent.py", STRANDS_MODEL),
     Example("openai-agents", "openai_agents_agent.py"),
@@ -60,7 +64,7 @@ class Models(ModelServer):
         self._thread: dict[str, Any] = {}
 
     def handle(self, request: Recorded) -> Reply:
-        body = request.json()
+        body: Any = request.json()
         thread = body.pop("thread", {"type": "none"})
         if thread["type"] == "continue":
             body = {**self._thread, **body, "messages": [*self._thread["messages"], *body["messages"]]}
@@ -105,7 +109,7 @@ class Agent:
         }
         python = self._python_with(example.extra, example.also)
         done = subprocess.run(
-            [str(python), str(ROOT / "examples" / example.file), "What is reciprocal rank fusion?"],
+            [str(python), str(ROOT / example.folder / example.file), "What is reciprocal rank fusion?"],
             env=variables,
             cwd=self._folder,
             capture_output=True,
@@ -159,6 +163,36 @@ def test_a_budget_that_is_spent_is_told_to_the_model(example: Example, agent: Ag
     first, second = agent.results
     assert "Search results for: " in first
     assert "Search limit reached (1/1)" in second
+
+
+@pytest.mark.req("Y2", "Y3", "Y11", "Y17")
+def test_the_exported_extension_serves_its_host(agent: Agent, world: World) -> None:
+    urls = [found.url for found in world.library.search("reciprocal rank fusion")[:2]]
+    turns = (
+        Call("web_search", {**QUERY, "limit": 2, "allowed_domains": [], "time_range": "all"}),
+        Call("open_page", {"url": urls[0], "max_length": 300}),
+        Call("open_page", {"urls": urls, "max_length_per_page": None}),
+        Call("open_page", {"url": "http://169.254.169.254/latest/meta-data/"}),
+    )
+    said = agent.run(HOST, *turns)
+    assert ANSWER in said
+    assert "healthy: True" in said
+    assert "append the citation ID in brackets, e.g. [1]." in said
+    search, page, pages, refused = map(json.loads, agent.results)
+    assert [(row["citation_id"], row["url"]) for row in search["sources"]] == list(enumerate(urls, start=1))
+    assert (page["status"], page["truncated"]) == ("success", True)
+    assert page["content_length"] == len(page["content"]) <= 300 < page["original_length"]
+    assert (pages["total"], pages["success_count"]) == (2, 2)
+    assert refused["status"] == "error"
+
+
+@pytest.mark.req("Y15")
+def test_the_extensions_search_fails_as_a_result(agent: Agent, world: World) -> None:
+    world.searxng.fail(Fault.status(500), times=None)
+    assert ANSWER in agent.run(HOST, Call("web_search", QUERY))
+    (search,) = map(json.loads, agent.results)
+    assert (search["status"], search["results"]) == ("error", [])
+    assert "HTTP 500" in search["message"]
 
 
 @pytest.mark.req("H4", "H5", "H8")

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -131,7 +132,7 @@ def test_domains_and_depth_reach_the_providers(
     deep.search("fusion", include_domains=["g2.com"], search_depth="advanced")
     deep.search("fusion")
     deep.close()
-    bodies = [request.json() for request in surroundings.service("tavily").requests]
+    bodies: list[Any] = [request.json() for request in surroundings.service("tavily").requests]
     assert [body["search_depth"] for body in bodies[:1] + bodies[-1:]] == ["advanced", "basic"]
     assert bodies[0]["include_domains"] == ["g2.com"]
 
