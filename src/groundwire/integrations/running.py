@@ -83,15 +83,11 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
             when nobody holds its tools any more.
         permission: Who decides whether a call is made; by default every call is.
     """
-    home = SyncWeb() if web is None else web if isinstance(web, SyncWeb) else None
-    inner = web if isinstance(web, Web) else home.inner if home is not None else None
-    if inner is None:
-        raise InvalidRequest("web", f"is of type {type(web).__name__}", "Pass a Web, a SyncWeb or nothing.")
-    search, read = (guarded(tool, permission) if permission else tool for tool in web_tools(inner))
-    made = Runner(search, home), Runner(read, home)
-    if web is None and home is not None:
-        _close_after(home, made)
-    return made
+    given: object = web
+    if given is not None and not isinstance(given, (Web, SyncWeb)):
+        raise InvalidRequest("web", f"is of type {type(given).__name__}", "Pass a Web, a SyncWeb or nothing.")
+    # The tools are no local variable here: an exception that the making of a web keeps would keep this frame, and them.
+    return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
 
 
 def failed(result: ToolResult) -> bool:
@@ -114,8 +110,18 @@ def closed_with(owner: object, close: Callable[[], None]) -> None:
     weakref.finalize(owner, close).atexit = False
 
 
-def _close_after(home: SyncWeb, made: tuple[Runner, ...]) -> None:
-    """Close a web when the last of its runners is gone."""
+def _made(web: Web | SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
+    home, inner = (web, web.inner) if isinstance(web, SyncWeb) else (None, web)
+    search, read = (guarded(tool, permission) if permission else tool for tool in web_tools(inner))
+    return Runner(search, home), Runner(read, home)
+
+
+def _owned(home: SyncWeb, permission: Permission | None) -> tuple[SyncWeb, tuple[Runner, Runner]]:
+    return home, _made(home, permission)
+
+
+def _close_after(home: SyncWeb, made: tuple[Runner, Runner]) -> tuple[Runner, Runner]:
+    """Have a web closed when the last of its runners is gone."""
     left = set(range(len(made)))
 
     def gone(number: int) -> None:
@@ -125,3 +131,4 @@ def _close_after(home: SyncWeb, made: tuple[Runner, ...]) -> None:
 
     for number, one in enumerate(made):
         closed_with(one, partial(gone, number))
+    return made
