@@ -52,6 +52,10 @@ EXAMPLES = (
     Example("langchain", "langchain_agent.py", ("langchain-openai",)),
     Example("anthropic", "anthropic_runner.py"),
     Example("llamaindex", "llamaindex_agent.py", ("llama-index-llms-openai-like",)),
+    Example("google-adk", "google_adk_agent.py"),
+    Example("haystack", "haystack_agent.py"),
+    Example("agno", "agno_agent.py", ("openai",)),
+    Example("autogen", "autogen_agent.py", ("autogen-ext[openai]",)),
     Example("smolagents", "smolagents_agent.py", ("smolagents[openai]",)),
 )
 
@@ -101,6 +105,10 @@ class Agent:
             "OPENAI_API_KEY": "none",
             "ANTHROPIC_BASE_URL": models.url,
             "ANTHROPIC_API_KEY": "none",
+            "GOOGLE_GEMINI_BASE_URL": models.url,
+            "GOOGLE_API_KEY": "none",
+            "HAYSTACK_TELEMETRY_ENABLED": "false",
+            "AGNO_TELEMETRY": "false",
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
             "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),

@@ -38,6 +38,10 @@ _ALL = (
     Framework("langchain", "langchain", "1.0", "2"),
     Framework("anthropic", "anthropic", "2", "3"),
     Framework("llamaindex", "llama-index-core", "0.14", "0.15"),
+    Framework("google-adk", "google-adk", "2.0", "3"),
+    Framework("haystack", "haystack-ai", "3.0", "4"),
+    Framework("agno", "agno", "3.0", "4"),
+    Framework("autogen", "autogen-agentchat", "0.7", "0.8"),
     Framework("smolagents", "smolagents", "1.20", "2"),
 )
 
