@@ -56,6 +56,7 @@ EXAMPLES = (
     Example("haystack", "haystack_agent.py"),
     Example("agno", "agno_agent.py", ("openai",)),
     Example("autogen", "autogen_agent.py", ("autogen-ext[openai]",)),
+    Example("crewai", "crewai_agent.py"),
     Example("smolagents", "smolagents_agent.py", ("smolagents[openai]",)),
 )
 
@@ -109,6 +110,8 @@ class Agent:
             "GOOGLE_API_KEY": "none",
             "HAYSTACK_TELEMETRY_ENABLED": "false",
             "AGNO_TELEMETRY": "false",
+            "CREWAI_DISABLE_TELEMETRY": "true",
+            "OTEL_SDK_DISABLED": "true",
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
             "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
