@@ -64,8 +64,8 @@ EXAMPLES = (
 class Models(ModelServer):
     """The miniature model with threads: the Anthropic SDK sends what is new, and names the message before it."""
 
-    def __init__(self, decide: Callable[[Asked], Turn]) -> None:
-        super().__init__(decide)
+    def __init__(self, decide: Callable[[Asked], Turn], name: str) -> None:
+        super().__init__(decide, name)
         self._thread: dict[str, Any] = {}
 
     def handle(self, request: Recorded) -> Reply:
@@ -85,19 +85,23 @@ class Agent:
         self._python_with = python_with
         self._folder = folder
         self.results: tuple[str, ...] = ()
+        self.hosted: tuple[str, ...] = ()
+        self.functions: tuple[str, ...] = ()
+        self._runs = 0
 
     def run(self, example: Example, *turns: Turn, **environment: str) -> str:
         """Return what the example prints; it must end well."""
 
         def decide(asked: Asked) -> Turn:
-            self.results = _results(asked)
+            self.results, self.hosted, self.functions = _results(asked), asked.hosted, asked.functions
             if len(self.results) < len(turns):
                 return turns[len(self.results)]
             if "final_answer" in asked.functions:
                 return Call("final_answer", {"answer": ANSWER})
             return Say(ANSWER)
 
-        models = self._world.add(Models(decide))
+        self._runs += 1
+        models = self._world.add(Models(decide, f"models{self._runs}"))
         world = self._world
         variables = {
             "PATH": os.environ["PATH"],
@@ -174,6 +178,28 @@ def test_a_budget_that_is_spent_is_told_to_the_model(example: Example, agent: Ag
     first, second = agent.results
     assert "Search results for: " in first
     assert "Search limit reached (1/1)" in second
+
+
+def test_langchain_retrieves_documents(agent: Agent, world: World) -> None:
+    said = agent.run(Example("langchain", "langchain_retriever.py", ("langchain-openai",)))
+    assert said.splitlines()[0].startswith("1 Reciprocal rank fusion http://127.0.0.1:")
+
+
+def test_anthropics_asynchronous_runner_uses_the_programs_loop(agent: Agent) -> None:
+    turns = Call("web_search", QUERY), Call("open_page", {"url": "http://169.254.169.254/"})
+    assert ANSWER in agent.run(Example("anthropic", "anthropic_async_runner.py"), *turns)
+    search, page = agent.results
+    assert "Search results for: reciprocal rank fusion" in search
+    assert "The page could not be opened: " in page
+
+
+def test_pydantic_ai_searches_natively_or_by_us(agent: Agent) -> None:
+    example = Example("pydantic-ai", "pydantic_ai_capability.py", ("pydantic-ai-slim[openai]",))
+    assert ANSWER in agent.run(example, Call("web_search", QUERY), MODEL="openai-chat:some-model")
+    assert "Search results for: reciprocal rank fusion" in agent.results[0]
+    assert "web_search" not in agent.hosted
+    assert ANSWER in agent.run(example, MODEL="openai-responses:gpt-5-mini")
+    assert (agent.hosted, agent.functions) == (("web_search",), ())
 
 
 @pytest.mark.req("Y2", "Y3", "Y11", "Y17")
