@@ -20,7 +20,17 @@ HEAVY = ("aiohttp", "pydantic", "ddgs", "lxml", "turbohtml", "rich", "click", "a
 
 def modules() -> list[ModuleType]:
     names = [info.name for info in pkgutil.walk_packages(groundwire.__path__, "groundwire.")]
-    return [groundwire, *(import_module(name) for name in names if not name.endswith("__main__"))]
+    return [groundwire, *filter(None, (imported(name) for name in names if not name.endswith("__main__")))]
+
+
+def imported(name: str) -> ModuleType | None:
+    """Import a module; None for one of a framework that is not here, which must say what to install."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        if name.startswith("groundwire.integrations.") and 'is not installed: pip install "groundwire[' in str(error):
+            return None
+        raise
 
 
 def test_the_public_names_are_there_and_sorted() -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from datetime import date
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from groundwire.errors import Closed
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
 from groundwire.reading.handle.view import Around
 from groundwire.routing.policy import Strategy
@@ -161,12 +162,38 @@ class SyncWeb:
         """What this session has used and may still use, or None when it has no limit."""
         return self._web.budget
 
+    @property
+    def inner(self) -> Web:
+        """The `Web` that does the work. It belongs to a thread of its own: what waits on it goes through `submit`."""
+        return self._web
+
+    def submit(self, start: Callable[[Web], Coroutine[Any, Any, _T]]) -> Future[_T]:
+        """Begin something asynchronous in the thread of this web, and return at once.
+
+        Args:
+            start: Takes the `Web` and returns what is to be awaited there.
+
+        Returns:
+            A future of that thread; `asyncio.wrap_future` makes one that an event loop can await and cancel.
+
+        Raises:
+            Closed: this web was closed.
+        """
+        if self._closed:
+            raise Closed("This SyncWeb was closed; make a new one.")
+        return self._submit(lambda: start(self._web))
+
     def reset_session(self) -> None:
         """Begin a new session: the budget is whole again."""
         self._run(self._web.reset_session)
 
     def close(self) -> None:
         """Close all connections and end the thread. Closing twice is fine."""
+        if (
+            threading.current_thread() is self._thread
+        ):  # the garbage collector may run here, and nobody waits for oneself
+            threading.Thread(target=self.close, name="groundwire-close").start()
+            return
         if self._closed:
             return
         self._closed = True
@@ -178,8 +205,6 @@ class SyncWeb:
     def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         if self._closed:
             start().close()
-            from groundwire.errors import Closed
-
             raise Closed("This SyncWeb was closed; make a new one.")
         future = self._submit(start)
         try:

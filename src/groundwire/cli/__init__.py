@@ -15,6 +15,7 @@ from groundwire.cli.archive import archive
 from groundwire.cli.codes import ExitCode
 from groundwire.cli.config import config
 from groundwire.cli.demo import demo
+from groundwire.cli.export import export
 from groundwire.cli.logs import log_to_stderr
 from groundwire.cli.open import open_
 from groundwire.cli.proxy import proxy
@@ -79,6 +80,7 @@ group.add_command(record)
 group.add_command(stats)
 group.add_command(proxy)
 group.add_command(verify)
+group.add_command(export)
 
 
 def main() -> None:

@@ -1,0 +1,15 @@
+"""An agent of Agno that searches and reads.
+
+pip install "groundwire[agno]" openai
+OPENAI_API_KEY=... python agno_agent.py "What is reciprocal rank fusion?"
+"""
+
+import sys
+
+from agno.agent import Agent
+from agno.models.openai import OpenAIChat
+
+from groundwire.integrations.agno import web_tools
+
+agent = Agent(model=OpenAIChat(id="gpt-5-mini"), tools=web_tools(), telemetry=False)
+print(agent.run(sys.argv[1]).content)

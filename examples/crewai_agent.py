@@ -1,0 +1,20 @@
+"""An agent of CrewAI that searches and reads.
+
+pip install "groundwire[crewai]"
+OPENAI_API_KEY=... python crewai_agent.py "What is reciprocal rank fusion?"
+"""
+
+import sys
+
+from crewai import LLM, Agent
+
+from groundwire.integrations.crewai import web_tools
+
+agent = Agent(
+    role="researcher",
+    goal="Answer with sources.",
+    backstory="You search the web and read what you find.",
+    tools=web_tools(),
+    llm=LLM(model="openai/gpt-4.1-mini"),
+)
+print(agent.kickoff(sys.argv[1]).raw)

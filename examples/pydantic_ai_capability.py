@@ -1,0 +1,15 @@
+"""An agent of PydanticAI that searches by its model's own search where it has one, and by Groundwire elsewhere.
+
+pip install "groundwire[pydantic-ai]" "pydantic-ai-slim[openai]"
+OPENAI_API_KEY=... MODEL=openai-responses:gpt-5-mini python pydantic_ai_capability.py "What is rank fusion?"
+"""
+
+import os
+import sys
+
+from pydantic_ai import Agent
+
+from groundwire.integrations.pydantic_ai import web_capability
+
+agent = Agent(os.environ.get("MODEL", "openai-chat:gpt-5-mini"), capabilities=[web_capability()])
+print(agent.run_sync(sys.argv[1]).output)

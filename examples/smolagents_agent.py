@@ -1,0 +1,14 @@
+"""An agent of smolagents that searches and reads.
+
+pip install "groundwire[smolagents]" "smolagents[openai]"
+OPENAI_API_KEY=... python smolagents_agent.py "What is reciprocal rank fusion?"
+"""
+
+import sys
+
+from smolagents import LogLevel, OpenAIModel, ToolCallingAgent
+
+from groundwire.integrations.smolagents import web_tools
+
+agent = ToolCallingAgent(tools=web_tools(), model=OpenAIModel("gpt-5-mini"), max_steps=6, verbosity_level=LogLevel.OFF)
+print(agent.run(sys.argv[1]))

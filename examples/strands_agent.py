@@ -1,0 +1,15 @@
+"""An agent of Strands that searches and reads.
+
+pip install "groundwire[strands]" "strands-agents[openai]"
+OPENAI_API_KEY=... python strands_agent.py "What is reciprocal rank fusion?"
+"""
+
+import sys
+
+from strands import Agent
+from strands.models.openai import OpenAIModel
+
+from groundwire.integrations.strands import web_tools
+
+agent = Agent(model=OpenAIModel(model_id="gpt-5-mini"), tools=web_tools(), callback_handler=None)
+print(agent(sys.argv[1]))

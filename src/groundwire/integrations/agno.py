@@ -1,0 +1,40 @@
+"""Groundwire in Agno.
+
+    from agno.agent import Agent
+    from groundwire.integrations.agno import web_tools
+
+    agent = Agent(model=model, tools=web_tools())
+
+A failure is said in the text of the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundwire.integrations.frameworks import need
+from groundwire.integrations.running import Runner, runners, text_of
+from groundwire.permission import Permission
+from groundwire.sync import SyncWeb
+
+__all__ = ["web_tools"]
+
+_function = need("agno", "agno.tools.function")
+
+
+def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
+    """Return `web_search` and `open_page` as functions; see `groundwire.integrations.running.runners`."""
+    return [_tool(runner) for runner in runners(web, permission)]
+
+
+def _tool(runner: Runner) -> Any:
+    def call(**arguments: Any) -> str:
+        return text_of(runner.call(arguments))
+
+    return _function.Function(
+        name=runner.name,
+        description=runner.description,
+        parameters=runner.schema,
+        entrypoint=call,
+        skip_entrypoint_processing=True,  # the schema is there, and the arguments are checked by the tool itself
+    )

@@ -1,0 +1,63 @@
+"""Groundwire in CrewAI.
+
+    from crewai import Agent
+    from groundwire.integrations.crewai import web_tools
+
+    agent = Agent(role="researcher", goal="...", backstory="...", tools=web_tools())
+
+A failure is said in the text of the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, PrivateAttr, create_model
+
+from groundwire.integrations.frameworks import need
+from groundwire.integrations.running import Runner, runners, text_of
+from groundwire.permission import Permission
+from groundwire.sync import SyncWeb
+
+__all__ = ["web_tools"]
+
+_Base: Any = need("crewai", "crewai.tools").BaseTool
+_TYPES: dict[str, Any] = {"string": str, "integer": int, "array": list[str]}
+
+
+def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    return [
+        _Tool(runner, name=runner.name, description=runner.description, args_schema=_arguments(runner))
+        for runner in runners(web, permission)
+    ]
+
+
+class _Tool(_Base):
+    """One tool."""
+
+    _runner: Runner = PrivateAttr()
+
+    def __init__(self, runner: Runner, **about: Any) -> None:
+        super().__init__(**about)
+        self._runner = runner
+
+    def _run(self, **arguments: Any) -> str:
+        return text_of(self._runner.call(arguments))
+
+    async def _arun(self, **arguments: Any) -> str:
+        return text_of(await self._runner.acall(arguments))
+
+
+def _arguments(runner: Runner) -> type[BaseModel]:
+    """Return the schema as the class that the framework wants; the tool itself checks the values."""
+    schema = runner.schema
+    fields: dict[str, Any] = {}
+    for name, about in schema["properties"].items():
+        kind = Literal[tuple(about["enum"])] if "enum" in about else _TYPES[about["type"]]
+        if name in schema["required"]:
+            fields[name] = (kind, Field(description=about["description"]))
+        else:
+            fields[name] = (kind | None, Field(default=None, description=about["description"]))
+    made: type[BaseModel] = create_model(runner.name, **fields)
+    return made

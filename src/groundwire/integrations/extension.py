@@ -1,0 +1,232 @@
+"""The extension of document Y: the class that its host loads, with two tools, set-up and the citation sentence.
+
+`groundwire export extension DIR` writes the folder that the host wants; its `main.py` imports this class.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from groundwire.errors import GroundwireError
+from groundwire.integrations.defaults import load_with
+from groundwire.integrations.extension_tools import PageTools
+from groundwire.providers.registry import provider_class
+from groundwire.settings import KEY_VARIABLES, Settings
+from groundwire.settings.schema import Words
+from groundwire.web import Web
+
+__all__ = ["CITATION_SENTENCE", "WebSearchExtension", "WebSearchExtensionConfig"]
+
+_logger = logging.getLogger(__name__)
+
+CITATION_SENTENCE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
+"""What the host adds to the system prompt (document Y, section 10)."""
+
+_KEYS = tuple(name for name in KEY_VARIABLES if name.startswith(("BRAVE_API", "JINA_", "PERPLEXITY_", "TAVILY_")))
+_TITLES = {"BRAVE": "Brave Search", "JINA": "Jina Reader", "PERPLEXITY": "Perplexity", "TAVILY": "Tavily"}
+_USUAL: Mapping[str, Any] = {
+    "search.timeout": 20.0,
+    "search.attempt_timeout": 10.0,
+    "read.timeout": 30.0,
+    "session.limit": 0,  # the host's process has no end, and the document no limit of searches
+    "session.warning_threshold": 0,
+    "storage.url": "memory://",
+    "cache.search_ttl": 0.0,  # pages are kept, as the document has it; searches are not
+    "cache.stale": 0.0,
+    "archive.enabled": False,
+}
+
+
+class WebSearchExtensionConfig(BaseModel):
+    """The `config` of the manifest."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    search_provider: Words = ("duckduckgo",)
+    """Who searches; of several the next is asked when one fails."""
+    read_provider: Words = ("jina",)
+    """Who reads pages; of several the next is asked when one fails."""
+    max_page_length: int = Field(default=15_000, ge=1, le=10_000_000)
+    """The most characters of a page."""
+    searxng_base_url: str = "http://localhost:8080"
+    """The address of SearXNG."""
+    max_urls_per_call: int = Field(default=10, ge=1, le=50)
+    """The most pages of one call."""
+    total_content_budget: int = Field(default=40_000, ge=1, le=10_000_000)
+    """The most characters of all pages of one call."""
+    open_page_concurrency: int = Field(default=5, ge=1, le=16)
+    """The most pages that are read at the same time."""
+    duckduckgo_delay: float = Field(default=0.0, ge=0, le=3_600)
+    """Seconds between two requests to DuckDuckGo."""
+    allowed_domains: Words = ()
+    """Only these domains and their sub-domains, in results and in pages; none means every domain."""
+    blocked_domains: Words = ()
+    """Never these domains nor their sub-domains."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Any other setting of Groundwire by its dotted key, such as `search.safesearch`."""
+
+
+class WebSearchExtension:
+    """The extension. The host makes it without arguments and calls `initialize` with its context."""
+
+    ConfigModel = WebSearchExtensionConfig
+
+    def __init__(self) -> None:
+        self._context: Any = None
+        self._config = WebSearchExtensionConfig()
+        self._web: Web | None = None
+
+    async def initialize(self, context: Any) -> None:
+        """Read the configuration and the keys, and make the providers.
+
+        Args:
+            context: The host's: `get_config(key, default)`, `await get_secret(name)`, `await set_secret(name, value)`.
+
+        Raises:
+            ValueError: a value is wrong, a provider is unknown (the known ones are listed), or its key is missing.
+        """
+        self._context = context
+        given = {name: context.get_config(name, None) for name in WebSearchExtensionConfig.model_fields}
+        self._config = WebSearchExtensionConfig.model_validate(
+            {name: value for name, value in given.items() if value is not None}
+        )
+        for name in (*self._config.search_provider, *self._config.read_provider):
+            provider_class(name)  # an unknown one is refused here, whatever else is there
+        await self._open()
+        _logger.info(
+            "The web is open: search by %s, pages by %s",
+            ", ".join(self._config.search_provider),
+            ", ".join(self._config.read_provider),
+        )
+
+    async def start(self) -> None:
+        """Do nothing: there is no work in the background."""
+
+    async def stop(self) -> None:
+        """Do nothing: calls under way end by their deadlines."""
+
+    async def destroy(self) -> None:
+        """Close all connections."""
+        web, self._web = self._web, None
+        if web is not None:
+            await web.aclose()
+
+    def health_check(self) -> bool:
+        """Tell whether the extension can be used."""
+        return self._web is not None
+
+    def get_tools(self) -> list[Any]:
+        """Return `web_search` and `open_page` as function tools of the OpenAI Agents SDK, which the host runs.
+
+        Raises:
+            ImportError: that SDK is not installed, or of another version.
+        """
+        from groundwire.integrations.openai_agents import function_tool
+
+        tools = PageTools(lambda: self._web, self._config)
+        return [function_tool(*tool) for tool in tools.definitions()]
+
+    @property
+    def context_priority(self) -> int:
+        """The place of the citation sentence among what other extensions say; lower is earlier."""
+        return 100
+
+    async def get_context(self, prompt: str, *turn: object, **more: object) -> str | None:
+        """Return the citation sentence for the system prompt, the same in every turn.
+
+        Args:
+            prompt: What the user wrote; not looked at.
+            turn: What newer hosts pass beside it.
+            more: What older hosts pass beside it.
+        """
+        return CITATION_SENTENCE
+
+    def get_setup_schema(self) -> list[dict[str, Any]]:
+        """Return what can be set up: a key for each service that takes one."""
+        return [
+            {
+                "name": name.lower(),
+                "description": f"{_TITLES[name.partition('_')[0]]} API key",
+                "secret": True,
+                "required": name in self._needed(),
+            }
+            for name in _KEYS
+        ]
+
+    async def apply_config(self, name: str, value: str) -> None:
+        """Keep a key with the host, and use it from now on.
+
+        Args:
+            name: A name of the set-up schema.
+            value: The key.
+
+        Raises:
+            ValueError: there is nothing of this name to set up. RuntimeError: `initialize` was not called yet.
+        """
+        if self._context is None:
+            raise RuntimeError("The extension is not initialized; call initialize first.")
+        variable = name.upper()
+        if variable not in _KEYS:
+            raise ValueError(f"There is no {name!r} to set up; there are {', '.join(map(str.lower, _KEYS))}.")
+        await self._context.set_secret(variable, (value or "").strip())
+        try:
+            await self._open()
+        except GroundwireError as error:
+            _logger.info("Not all is set up yet: %s", error)
+
+    async def on_setup_complete(self) -> tuple[bool, str]:
+        """Return whether the keys work, after asking each service that needs one; and a sentence for the user."""
+        if self._context is None:
+            return False, "The extension is not initialized; call initialize first."
+        needed = self._needed()
+        if not needed:
+            return True, "The providers that are set need no key."
+        for variable in needed:
+            if not await self._context.get_secret(variable):
+                return False, f"{variable} is required when using {variable.partition('_')[0].lower()}."
+        try:
+            settings = await self._settings()
+            for name in dict.fromkeys(variable.partition("_")[0].lower() for variable in needed):
+                async with Web(settings, search_providers=(name,)) as web:
+                    await web.search("test", limit=1)
+        except GroundwireError as error:
+            return False, f"The key could not be verified: {error}"
+        if self._web is None:
+            await self._open()
+        return True, "Every key was tried, and works."
+
+    def _needed(self) -> tuple[str, ...]:
+        """Return the variables of the keys without which the chosen providers cannot be used."""
+        chosen = {*self._config.search_provider, *self._config.read_provider} - {"jina"}  # which works without one
+        return tuple(name for name in _KEYS if name.partition("_")[0].lower() in chosen)
+
+    async def _open(self) -> None:
+        old, self._web = self._web, None
+        if old is not None:
+            await old.aclose()
+        self._web = Web(
+            await self._settings(),
+            search_providers=self._config.search_provider,
+            read_providers=self._config.read_provider,
+        )
+
+    async def _settings(self) -> Settings:
+        config = self._config
+        arguments: dict[str, Any] = {
+            "read.max_length": config.max_page_length,
+            "policy.allowed_domains": config.allowed_domains,
+            "policy.blocked_domains": config.blocked_domains,
+        }
+        if "searxng" in config.search_provider:
+            arguments["providers.searxng.base_url"] = config.searxng_base_url
+        if config.duckduckgo_delay:
+            arguments["providers.duckduckgo.delay"] = config.duckduckgo_delay
+        chosen = {name.upper() for name in (*config.search_provider, *config.read_provider)}
+        for variable in KEY_VARIABLES:
+            if variable.partition("_")[0] in chosen and (key := await self._context.get_secret(variable)):
+                arguments[f"keys.{variable}"] = key
+        return load_with(_USUAL, {**arguments, **config.settings})

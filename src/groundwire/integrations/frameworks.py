@@ -1,0 +1,88 @@
+"""Which versions of which framework work, and saying so when another one is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["FRAMEWORKS", "Framework", "need"]
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """One framework."""
+
+    extra: str
+    """The extra of this package that installs it."""
+    distribution: str
+    """Its name in package registries."""
+    lowest: str
+    """The lowest version that works."""
+    below: str
+    """The version from which on it is not known to work."""
+
+    @property
+    def requirement(self) -> str:
+        """What the extra asks for."""
+        return f"{self.distribution}>={self.lowest},<{self.below}"
+
+
+_ALL = (
+    Framework("strands", "strands-agents", "1.20", "2"),
+    Framework("openai-agents", "openai-agents", "0.10", "1"),
+    Framework("pydantic-ai", "pydantic-ai-slim", "2.68", "3"),
+    Framework("langchain", "langchain", "1.0", "2"),
+    Framework("anthropic", "anthropic", "2", "3"),
+    Framework("llamaindex", "llama-index-core", "0.14", "0.15"),
+    Framework("google-adk", "google-adk", "2.0", "3"),
+    Framework("haystack", "haystack-ai", "3.0", "4"),
+    Framework("agno", "agno", "3.0", "4"),
+    Framework("autogen", "autogen-agentchat", "0.7", "0.8"),
+    Framework("crewai", "crewai", "1.10", "2"),
+    Framework("smolagents", "smolagents", "1.20", "2"),
+)
+
+FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.extra: one for one in _ALL})
+"""Every framework with a module here, by its extra."""
+
+
+def need(extra: str, module: str) -> Any:
+    """Import a framework's module, if the framework is installed in a version that works.
+
+    Args:
+        extra: The extra that installs it.
+        module: The module.
+
+    Returns:
+        The module, untyped: the frameworks exclude one another, and no environment has them all.
+
+    Raises:
+        ImportError: it is not; the message says what to install.
+    """
+    framework = FRAMEWORKS[extra]
+    how = f'pip install "groundwire[{extra}]"'
+    try:
+        version = metadata.version(framework.distribution)
+    except metadata.PackageNotFoundError:
+        raise ImportError(
+            f"{framework.distribution} is not installed: {how} (versions {framework.lowest} to below {framework.below})"
+        ) from None
+    if not _numbers(framework.lowest) <= _numbers(version) < _numbers(framework.below):
+        raise ImportError(
+            f"{framework.distribution} {version} is not supported; versions from {framework.lowest} to below "
+            f"{framework.below} work: {how}"
+        )
+    return import_module(module)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the release numbers of a version, without zeros at the end: 2.0 is 2."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    numbers = [int(part) for part in found[0].split(".")] if found else []
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,72 @@
+"""Groundwire in the OpenAI Agents SDK.
+
+    from agents import Agent
+    from groundwire.integrations.openai_agents import web_tools
+
+    agent = Agent(name="researcher", tools=web_tools())
+
+The SDK passes a result through `str()`, and hides the text of an error that is raised: so every result is text, and a
+failure is said in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from groundwire.integrations.frameworks import need
+from groundwire.integrations.running import Runner, runners, text_of
+from groundwire.permission import Permission
+from groundwire.sync import SyncWeb
+from groundwire.web import Web
+
+__all__ = ["function_tool", "web_tools"]
+
+_agents = need("openai-agents", "agents")
+
+
+def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
+    """Return `web_search` and `open_page` as function tools; see `groundwire.integrations.running.runners`."""
+    return [_tool(runner) for runner in runners(web, permission)]
+
+
+def function_tool(
+    name: str,
+    description: str,
+    schema: Mapping[str, Any],
+    call: Callable[[Mapping[str, Any]], Awaitable[Any]],
+) -> Any:
+    """Return a function tool whose defaults stay defaults: strict mode would ask the model for every argument.
+
+    Args:
+        name: The tool's name.
+        description: What it does.
+        schema: The arguments as a JSON schema.
+        call: Takes the arguments.
+    """
+
+    async def invoke(_: Any, arguments: str) -> Any:
+        try:
+            given = json.loads(arguments) if arguments and arguments.strip() else {}
+        except ValueError:
+            given = None
+        if not isinstance(given, dict):
+            example = json.dumps(dict.fromkeys(schema.get("required", schema["properties"]), "..."))
+            return f"The arguments of {name} are no JSON object. Call it again with, for example, {example}."
+        return await call(given)
+
+    return _agents.FunctionTool(
+        name=name,
+        description=description,
+        params_json_schema=json.loads(json.dumps(schema, default=dict)),
+        on_invoke_tool=invoke,
+        strict_json_schema=False,
+    )
+
+
+def _tool(runner: Runner) -> Any:
+    async def call(arguments: Mapping[str, Any]) -> str:
+        return text_of(await runner.acall(arguments))
+
+    return function_tool(runner.name, runner.description, runner.schema, call)

@@ -1,0 +1,56 @@
+"""Groundwire in PydanticAI.
+
+    from pydantic_ai import Agent
+    from groundwire.integrations.pydantic_ai import web_capability, web_tools
+
+    agent = Agent("openai:gpt-5", tools=web_tools())
+    agent = Agent("anthropic:claude-sonnet-5", capabilities=[web_capability()])
+
+The second searches by the model's own search where it has one. An exception would end the whole run there, so a
+failure goes to the model as a failed call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundwire.integrations.frameworks import need
+from groundwire.integrations.running import Runner, failed, runners, text_of
+from groundwire.permission import Permission
+from groundwire.sync import SyncWeb
+from groundwire.web import Web
+
+__all__ = ["web_capability", "web_tools"]
+
+_pydantic_ai = need("pydantic-ai", "pydantic_ai")
+_capabilities = need("pydantic-ai", "pydantic_ai.capabilities")
+
+
+def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`.
+
+    The structured result is the metadata of the tool's return.
+    """
+    return [_tool(runner) for runner in runners(web, permission)]
+
+
+def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **native: Any) -> Any:
+    """Return the capability to search: the model's own search where it has one, `web_search` everywhere else.
+
+    Args:
+        web: See `web_tools`.
+        permission: See `web_tools`; the model's own searches are not asked about.
+        native: What the model's own search is to honour, such as `search_context_size`; as for `WebSearch`.
+    """
+    search, _ = web_tools(web, permission=permission)
+    return _capabilities.WebSearch(local=search, **native)
+
+
+def _tool(runner: Runner) -> Any:
+    async def call(**arguments: Any) -> Any:
+        result = await runner.acall(arguments)
+        if failed(result):
+            raise _pydantic_ai.ToolFailed(text_of(result))
+        return _pydantic_ai.ToolReturn(text_of(result), metadata=result)
+
+    return _pydantic_ai.Tool.from_schema(call, runner.name, runner.description, runner.schema)

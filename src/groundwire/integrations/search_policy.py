@@ -1,0 +1,132 @@
+"""Search by document K: the model API's own where it can, else the tool `search`, one of both in a run.
+
+policy = SearchPolicy({"version": 1, "search": {"mode": "auto"}}, ask=ask_the_user)
+path = policy.resolve("openai", "gpt-5")
+request = policy.prepare(body, "openai")           # with hosted search, or with the function tool `search`
+found = await policy.search(query="rank fusion")   # what the function tool runs, with permission
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from groundwire.errors import ConfigurationError
+from groundwire.integrations.defaults import load_with
+from groundwire.integrations.running import closed_with
+from groundwire.local_search import local_search_tool
+from groundwire.native import Plan, plan, prepare
+from groundwire.permission import Ask, Permission, guarded
+from groundwire.settings import Settings
+from groundwire.sync import SyncWeb
+from groundwire.tools import Tool
+
+__all__ = ["SearchPolicy", "search_settings"]
+
+
+class SearchPolicy:
+    """The policy of one host. It may be used from any event loop; its connections close with it.
+
+    Args:
+        config: The host's configuration, with `search` in it as the document has it; None is the defaults.
+        ask: Who is asked about a call for which there is no rule. Without anybody such a call is refused.
+        arguments: Further settings of ours by dotted key, such as `{"permission.allow": "search"}`.
+
+    Raises:
+        ConfigurationError: the configuration is wrong; the message names the key.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any] | None = None,
+        *,
+        ask: Ask | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.settings = search_settings(config, arguments)
+        self._web = SyncWeb(self.settings)
+        closed_with(self, self._web.close)
+        self._tool = guarded(local_search_tool(self._web.inner), Permission(self.settings.permission, ask=ask))
+
+    @property
+    def tool(self) -> Tool:
+        """The tool `search`: its name, description and arguments. Call it by `search`."""
+        return self._tool
+
+    def resolve(self, provider: str, model: str) -> Plan:
+        """Return who searches for a model, and why.
+
+        Raises:
+            NativeUnsupported: the mode is native, and the provider has no hosted search, or it is not enabled.
+            InvalidRequest: the provider is not known here.
+        """
+        return plan(provider, model, settings=self.settings)
+
+    def prepare(self, body: Mapping[str, Any], provider: str, **options: Any) -> dict[str, Any]:
+        """Return a request with one way to search in it: the API's own tool, or the function tool `search`.
+
+        Args:
+            body: The request, with or without a search; all else in it stays as it is.
+            provider: Whose model it is.
+            options: See `groundwire.native.prepare`.
+
+        Raises:
+            NativeUnsupported, InvalidRequest: see `resolve`.
+        """
+        return dict(prepare(body, provider, settings=self.settings, tools=(self._tool,), add=True, **options))
+
+    async def search(
+        self,
+        query: str,
+        max_results: int | None = None,
+        backend: str | None = None,
+        allowed_domains: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """Return what the tool `search` returns: `query`, `backend` and `results`; after a failure `error` too.
+
+        Args:
+            query: The words.
+            max_results: The most results.
+            backend: `ddg` or `brave`; by default that of the configuration.
+            allowed_domains: Only these domains and their sub-domains.
+        """
+        given = {
+            "query": query,
+            "max_results": max_results,
+            "backend": backend,
+            "allowed_domains": None if allowed_domains is None else list(allowed_domains),
+        }
+        arguments = {key: value for key, value in given.items() if value is not None}
+        result = await asyncio.wrap_future(self._web.submit(lambda _: _called(self._tool, arguments)))
+        return dict(result)
+
+
+async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (await tool.call(**arguments)).model_dump(mode="json")
+
+
+def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings that a configuration of document K means.
+
+    Args:
+        config: With `search` in it; what it does not say is as the document has it.
+        arguments: Further settings by dotted key.
+
+    Raises:
+        ConfigurationError: a key is unknown, or a value is wrong.
+    """
+    config = config or {}
+    if config.get("version", 1) != 1:
+        raise ConfigurationError(f"version: is {config['version']!r}; this reads version 1 of the configuration.")
+    search = config.get("search", {})
+    if not isinstance(search, Mapping):
+        raise ConfigurationError(f"search: is {type(search).__name__}; write an object with mode, native and local.")
+    flat: dict[str, Any] = {}
+    for key, value in search.items():
+        if isinstance(value, Mapping):
+            flat |= {f"search.{key}.{inner}": one for inner, one in value.items()}
+        else:
+            flat[f"search.{key}"] = value
+    usual = {"session.limit": 0, "session.warning_threshold": 0, "storage.url": "memory://", "archive.enabled": False}
+    return load_with(usual, {**flat, **(arguments or {})})

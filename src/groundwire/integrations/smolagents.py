@@ -1,0 +1,48 @@
+"""Groundwire in smolagents.
+
+    from smolagents import ToolCallingAgent
+    from groundwire.integrations.smolagents import web_tools
+
+    agent = ToolCallingAgent(tools=web_tools(), model=model)
+
+The framework has no `async` and ends a step with an exception's text, so a failure is said in the text of the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundwire.integrations.frameworks import need
+from groundwire.integrations.running import Runner, runners, text_of
+from groundwire.permission import Permission
+from groundwire.sync import SyncWeb
+
+__all__ = ["web_tools"]
+
+_Base: Any = need("smolagents", "smolagents").Tool
+
+
+def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    return [_Tool(runner) for runner in runners(web, permission)]
+
+
+class _Tool(_Base):
+    """One tool."""
+
+    skip_forward_signature_validation = True  # the arguments are those of the schema, and checked by the tool itself
+
+    def __init__(self, runner: Runner) -> None:
+        schema = runner.schema
+        self.name = runner.name
+        self.description = runner.description
+        self.inputs = {
+            key: {**value, "nullable": key not in schema["required"]} for key, value in schema["properties"].items()
+        }
+        self.output_type = "string"
+        self._runner = runner
+        super().__init__()
+
+    def forward(self, **arguments: Any) -> str:
+        """Call it."""
+        return text_of(self._runner.call(arguments))

@@ -1,0 +1,52 @@
+"""Groundwire in Strands Agents.
+
+    from strands import Agent
+    from groundwire.integrations.strands import web_tools
+
+    agent = Agent(tools=web_tools())
+
+`web_search` of this module is the drop-in of document H as a Strands tool, with the session counter beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from groundwire.integrations import fallback_chain
+from groundwire.integrations.fallback_chain import get_session_stats, reset_session_counter
+from groundwire.integrations.frameworks import need
+from groundwire.integrations.running import Runner, failed, runners, text_of
+from groundwire.permission import Permission
+from groundwire.sync import SyncWeb
+from groundwire.web import Web
+
+__all__ = ["get_session_stats", "reset_session_counter", "web_search", "web_tools"]
+
+_strands = need("strands", "strands")
+_tools = need("strands", "strands.tools")
+
+web_search: Any = _strands.tool(fallback_chain.web_search)
+"""The tool of document H: `web_search(query, max_results, include_domains, search_depth)`; it can be called, too."""
+
+
+def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
+    """Return `web_search` and `open_page` as Strands tools; see `groundwire.integrations.running.runners`.
+
+    A failure has the status `error`, so that Strands and the model's API are told of it.
+    """
+    return [_tool(runner) for runner in runners(web, permission)]
+
+
+def _tool(runner: Runner) -> Any:
+    spec = {"name": runner.name, "description": runner.description, "inputSchema": {"json": runner.schema}}
+
+    async def call(use: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        result = await runner.acall(use["input"])
+        return {
+            "toolUseId": use["toolUseId"],
+            "status": "error" if failed(result) else "success",
+            "content": [{"text": text_of(result)}],
+        }
+
+    return _tools.PythonAgentTool(runner.name, spec, call)

@@ -1,0 +1,119 @@
+"""What all frameworks share: where a tool runs, and what is said when a framework is missing or too old."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundwire import Settings, SyncWeb, Web
+from groundwire.errors import InvalidRequest
+from groundwire.integrations.frameworks import FRAMEWORKS, need
+from groundwire.integrations.running import failed, runners, text_of
+from groundwire.permission import Permission
+from groundwire.settings import PermissionSettings
+from groundwire.testing import Fault, World
+
+ROOT = Path(__file__).resolve().parents[2]
+QUERY = {"query": "reciprocal rank fusion", "limit": None}
+Make = Callable[..., Settings]
+
+
+def test_the_extras_are_the_versions_that_work() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for name, framework in FRAMEWORKS.items():
+        assert extras[name] == [framework.requirement]
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    """Put a distribution there as pip would, with a module that is empty."""
+    (folder / "strands.py").write_text("")
+    information = folder / f"strands_agents-{version}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: strands-agents\nVersion: {version}\n")
+    monkeypatch.syspath_prepend(folder)
+
+
+def test_a_missing_framework_is_named_with_its_extra() -> None:
+    with pytest.raises(ImportError, match=r'strands-agents is not installed: pip install "groundwire\[strands\]"'):
+        need("strands", "strands")
+
+
+@pytest.mark.parametrize("version", ["0.9", "1.19.9", "2.0", "3.0.0rc1"])
+def test_a_version_that_does_not_work_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    install(tmp_path, monkeypatch, version)
+    with pytest.raises(ImportError, match=rf"{version} is not supported; versions from 1.20 to below 2 work"):
+        need("strands", "strands")
+
+
+@pytest.mark.parametrize("version", ["1.20", "1.62.0", "1.99.dev1"])
+def test_a_version_that_works_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    install(tmp_path, monkeypatch, version)
+    assert need("strands", "strands").__name__ == "strands"
+
+
+def test_a_sync_web_serves_threads_and_one_loop_after_the_other(settings: Make) -> None:
+    with SyncWeb(settings()) as web:
+        search, _ = runners(web)
+        assert not failed(search.call(QUERY))
+        for _ in range(2):
+            assert not failed(asyncio.run(search.acall(QUERY)))
+
+
+async def test_a_web_serves_its_own_loop_and_says_so_elsewhere(settings: Make, world: World) -> None:
+    async with Web(settings()) as web:
+        search, read = runners(web)
+        result = await search.acall(QUERY)
+        assert "Search results for: reciprocal rank fusion" in text_of(result)
+        assert "Pass a SyncWeb" in text_of(search.call(QUERY))
+        page = await read.acall({"url": world.library.search("rank fusion")[0].url})
+        assert "Length: " in text_of(page)
+        world.searxng.fail(Fault.status(500), times=None)
+        assert failed(await search.acall({"query": "another"}))
+
+
+def test_what_is_no_web_is_refused() -> None:
+    wrong: Any = "searxng"
+    with pytest.raises(InvalidRequest, match="Pass a Web, a SyncWeb or nothing"):
+        runners(wrong)
+
+
+def test_rules_are_kept(settings: Make) -> None:
+    with SyncWeb(settings()) as web:
+        search, read = runners(web, Permission(PermissionSettings(allow=("web_search",), deny=("open_page",))))
+        assert not failed(search.call(QUERY))
+        assert failed(read.call({"url": "https://example.org/"}))
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_a_web_of_its_own_is_closed_with_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    before = set(threading.enumerate())
+    search, read = runners()
+    assert not failed(search.call(QUERY))
+    (home,) = [one for one in threading.enumerate() if one not in before and one.name == "groundwire-sync"]
+    del read
+    gc.collect()
+    assert home.is_alive()
+    del search
+    gc.collect()
+    home.join(4)
+    assert not home.is_alive()
+
+
+async def test_a_cancelled_call_is_cancelled_in_its_thread(settings: Make, world: World) -> None:
+    world.searxng.fail(Fault.hang(), times=None)
+    with SyncWeb(settings()) as web:
+        search, _ = runners(web)
+        asked = asyncio.create_task(search.acall(QUERY))
+        await asyncio.to_thread(world.searxng.wait_for_requests, 1)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        await asyncio.to_thread(world.searxng.wait_until_idle)

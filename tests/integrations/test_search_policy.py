@@ -1,0 +1,80 @@
+"""Document K as its host would call it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groundwire.errors import ConfigurationError, NativeUnsupported
+from groundwire.integrations.search_policy import SearchPolicy, search_settings
+from groundwire.permission import PermissionRequest
+from groundwire.testing import Fault, World
+
+BODY = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": [{"role": "user", "content": "What is new?"}]}
+
+
+@pytest.fixture
+def services(surroundings: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "duckduckgo_lite")
+    return surroundings
+
+
+@pytest.mark.req("K1")
+@pytest.mark.usefixtures("services")
+def test_the_configuration_is_the_documents() -> None:
+    settings = search_settings({"version": 1, "search": {"mode": "local", "native": {"providers": ["anthropic"]}}})
+    assert (settings.search.mode, settings.search.native.providers) == ("local", ("anthropic",))
+    assert (settings.search.local.backend, settings.search.local.brave_api_key_env) == ("ddg", "BRAVE_SEARCH_API_KEY")
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"version": 2},
+        {"search": []},
+        {"search": {"mood": "auto"}},
+        {"search": {"mode": "both"}},
+    )
+    for wrong in wrongs:
+        with pytest.raises(ConfigurationError):
+            search_settings(wrong)
+
+
+@pytest.mark.req("K2", "K3", "K7")
+@pytest.mark.usefixtures("services")
+def test_one_path_is_in_a_request() -> None:
+    policy = SearchPolicy()
+    assert policy.resolve("openai", "gpt-5").path == "native"
+    assert policy.resolve("openrouter", "some/model").path == "local"
+    native = policy.prepare(BODY, "anthropic")["tools"]
+    assert native == [{"type": "web_search_20250305", "name": "web_search"}]
+    (ours,) = SearchPolicy({"search": {"mode": "local"}}).prepare(BODY, "anthropic")["tools"]
+    assert ours["name"] == "search"
+    assert set(ours["input_schema"]["properties"]) == {"query", "max_results", "backend", "allowed_domains"}
+    with pytest.raises(NativeUnsupported):
+        SearchPolicy({"search": {"mode": "native"}}).resolve("openrouter", "some/model")
+
+
+@pytest.mark.req("K4", "K5")
+async def test_the_tool_searches_with_permission(services: World) -> None:
+    asked: list[PermissionRequest] = []
+
+    async def ask(request: PermissionRequest) -> bool:
+        asked.append(request)
+        return True
+
+    found = await SearchPolicy(ask=ask).search("reciprocal rank fusion", max_results=2)
+    assert set(found) == {"query", "backend", "results"}
+    assert (found["backend"], len(found["results"])) == ("ddg", 2)
+    assert set(found["results"][0]) == {"title", "url", "snippet", "source"}
+    assert [request.tool for request in asked] == ["search"]
+    refused = await SearchPolicy().search("reciprocal rank fusion")
+    assert "nobody to ask" in refused["error"]
+    allowed = await SearchPolicy(arguments={"permission.allow": "search"}).search("reciprocal rank fusion")
+    assert allowed["results"]
+
+
+@pytest.mark.req("K7")
+async def test_failures_name_their_cause(services: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = SearchPolicy(arguments={"permission.allow": "search"})
+    assert "BRAVE_SEARCH_API_KEY" in (await policy.search("fusion", backend="brave"))["error"]
+    services.service("duckduckgo_lite").fail(Fault.status(500), times=None)
+    failed: dict[str, Any] = await policy.search("fusion")
+    assert "500" in failed["error"]

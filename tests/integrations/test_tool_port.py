@@ -1,0 +1,101 @@
+"""Document S: the adapter by its structure."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from groundwire.integrations.tool_port import WebSearchTool
+from groundwire.testing import Fault, World
+
+
+@dataclass
+class Config:
+    provider: str
+    url: str = ""
+    api_key: str | None = None
+
+
+@pytest.fixture
+def tool(surroundings: World) -> WebSearchTool:
+    return WebSearchTool(Config("searxng", surroundings.searxng.url, "bearer-key"))
+
+
+@pytest.mark.req("S1")
+def test_it_has_the_ports_shape(tool: WebSearchTool) -> None:
+    assert tool.name == "web_search"
+    assert tool.description == "Search the web. Returns titles, URLs, and snippets for each result."
+    assert tool.parameters["required"] == ["query"]
+    assert set(tool.parameters["properties"]) == {"query", "max_results"}
+    assert tool.to_definition().to_openai_dict()["function"]["name"] == "web_search"
+
+
+@pytest.mark.req("S2", "S3")
+async def test_results_are_numbered_lines(tool: WebSearchTool, surroundings: World) -> None:
+    result = await tool.execute(query="reciprocal rank fusion", max_results=2)
+    assert not result.is_error
+    first, second = result.content.split("\n\n")
+    assert re.fullmatch(r"1\. \S.* — http://\S+\n   \S.*", first)
+    assert second.startswith("2. ")
+    request = surroundings.searxng.requests[-1]
+    assert request.headers["authorization"] == "Bearer bearer-key"
+    assert (request.query["format"], request.query["categories"]) == ("json", "general")
+
+
+@pytest.mark.req("S1")
+async def test_five_results_are_usual(tool: WebSearchTool) -> None:
+    result = await tool.execute(query="search engine page")
+    assert len(re.findall(r"^\d+\. ", result.content, re.MULTILINE)) == 5
+
+
+@pytest.mark.req("S4")
+async def test_failures_are_error_results(tool: WebSearchTool, surroundings: World) -> None:
+    surroundings.searxng.fail(Fault.status(503), times=99)
+    result = await tool.execute(query="fusion")
+    assert result.is_error
+    assert result.content.startswith("Search failed: HTTP 503")
+    empty = await tool.execute(query=" ")
+    assert (empty.is_error, empty.content) == (
+        True,
+        "Search failed: query: is empty. Pass the words to look for.",
+    )
+
+
+@pytest.mark.req("S4")
+async def test_nothing_found_is_no_error(tool: WebSearchTool) -> None:
+    result = await tool.execute(query="xylophone zeppelin quux")
+    assert (result.is_error, result.content) == (False, "No results found for: xylophone zeppelin quux")
+
+
+@pytest.mark.req("S2")
+async def test_brave_gets_its_key(surroundings: World) -> None:
+    tool = WebSearchTool(Config("brave", api_key="test-key"))
+    assert not (await tool.execute(query="fusion")).is_error
+    assert surroundings.service("brave").requests[-1].headers["x-subscription-token"] == "test-key"
+    await tool.aclose()
+
+
+@pytest.mark.req("S5")
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        (Config("altavista"), "Known providers: brave, duckduckgo, searxng"),
+        (Config("brave"), "api_key"),
+        (Config("brave", api_key=" "), "api_key"),
+        (Config("searxng"), "url"),
+        ({"provider": "searxng", "url": "ftp://x"}, "base_url"),
+    ],
+)
+@pytest.mark.usefixtures("surroundings")
+def test_what_is_wrong_is_a_value_error_at_once(config: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)):
+        WebSearchTool(config)
+
+
+def test_one_tool_works_in_one_event_loop_after_the_other(tool: WebSearchTool) -> None:
+    for _ in range(2):
+        assert not asyncio.run(tool.execute(query="fusion")).is_error
