@@ -1,0 +1,1 @@
+"""Servers through which programs that are not in this process use the two tools."""
