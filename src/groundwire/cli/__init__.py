@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import threading
+from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 
@@ -49,6 +50,15 @@ class _Group(click.Group):
         room, _, name = _COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"groundwire.cli.{room}"), name or room)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
+            near = get_close_matches(args[0], known, n=1)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:

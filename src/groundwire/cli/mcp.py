@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 from importlib.util import find_spec
@@ -68,14 +69,18 @@ def mcp(
 
 
 def _serve_stdio() -> None:
+    from groundwire.server.mcp.sdk import load_server_only
     from groundwire.server.mcp.stdio import claimed_streams, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
+        gc.disable()  # loading makes many objects and no garbage
+        load_server_only()
         from groundwire.settings import load
 
         settings = load()
         for warning in settings.warnings:
             _say(f"Note: {warning}")
+        gc.enable()
         serve_stdio(settings, incoming, outgoing)
 
 

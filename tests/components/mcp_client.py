@@ -1,0 +1,64 @@
+"""A client of the SDK's other major versions, run by their own interpreters: makes the calls it is given, prints JSON.
+
+Run as `PYTHON mcp_client.py TARGET CALLS`, where TARGET is a URL or the JSON list of a command, and CALLS the JSON list of
+[method, arguments] pairs. It works with mcp 1.x and 2.x and imports nothing of ours.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import AsyncExitStack
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+
+async def connect(stack, target, headers):
+    if not isinstance(target, str):
+        parameters = StdioServerParameters(command=target[0], args=target[1:], env=dict(os.environ))
+        return await stack.enter_async_context(stdio_client(parameters))
+    if target.endswith("/sse"):
+        from mcp.client.sse import sse_client
+
+        return await stack.enter_async_context(sse_client(target, headers=headers))
+    try:
+        from mcp.client.streamable_http import streamable_http_client
+    except ImportError:
+        from mcp.client.streamable_http import streamablehttp_client
+
+        return (await stack.enter_async_context(streamablehttp_client(target, headers=headers)))[:2]
+    try:
+        import httpx2 as library
+    except ImportError:
+        import httpx as library
+    client = await stack.enter_async_context(library.AsyncClient(headers=headers, timeout=30))
+    return (await stack.enter_async_context(streamable_http_client(target, http_client=client)))[:2]
+
+
+def plain(value):
+    return value.model_dump(mode="json", by_alias=True, exclude_none=True) if hasattr(value, "model_dump") else value
+
+
+async def main():
+    target, calls = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+    headers = json.loads(os.environ.get("CLIENT_HEADERS", "{}"))
+    told = []
+
+    async def progress(done, total, message):
+        told.append([done, total, message])
+
+    async with AsyncExitStack() as stack:
+        streams = await connect(stack, target, headers)
+        session = await stack.enter_async_context(ClientSession(*streams))
+        answers = [plain(await session.initialize())]
+        for method, arguments in calls:
+            more = {"progress_callback": progress} if method == "call_tool" else {}
+            try:
+                answers.append(plain(await getattr(session, method)(**arguments, **more)))
+            except Exception as error:
+                answers.append({"raised": str(error)})
+        print(json.dumps({"answers": answers, "progress": told}))
+
+
+asyncio.run(main())
