@@ -1,20 +1,23 @@
-"""A client of the SDK's other major versions, run by their own interpreters: makes the calls it is given, prints JSON.
+"""A client of the official SDK, whichever major version its interpreter has: makes the calls it is given, prints JSON.
 
 Run as `PYTHON mcp_client.py TARGET CALLS`, where TARGET is a URL or the JSON list of a command, and CALLS the JSON list of
 [method, arguments] pairs. It works with mcp 1.x and 2.x and imports nothing of ours.
 """
+
+from __future__ import annotations
 
 import asyncio
 import json
 import os
 import sys
 from contextlib import AsyncExitStack
+from typing import Any
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 
-async def connect(stack, target, headers):
+async def connect(stack: AsyncExitStack, target: Any, headers: dict[str, str]) -> Any:
     if not isinstance(target, str):
         parameters = StdioServerParameters(command=target[0], args=target[1:], env=dict(os.environ))
         return await stack.enter_async_context(stdio_client(parameters))
@@ -36,16 +39,16 @@ async def connect(stack, target, headers):
     return (await stack.enter_async_context(streamable_http_client(target, http_client=client)))[:2]
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     return value.model_dump(mode="json", by_alias=True, exclude_none=True) if hasattr(value, "model_dump") else value
 
 
-async def main():
+async def main() -> None:
     target, calls = json.loads(sys.argv[1]), json.loads(sys.argv[2])
     headers = json.loads(os.environ.get("CLIENT_HEADERS", "{}"))
-    told = []
+    told: list[Any] = []
 
-    async def progress(done, total, message):
+    async def progress(done: float, total: float | None, message: str | None) -> None:
         told.append([done, total, message])
 
     async with AsyncExitStack() as stack:
@@ -61,4 +64,5 @@ async def main():
         print(json.dumps({"answers": answers, "progress": told}))
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from groundwire.cli.codes import ExitCode, exit_code
+from groundwire.cli.mcp_install import install, uninstall
 from groundwire.cli.terminal import clean
 from groundwire.errors import ConfigurationError, GroundwireError
 
@@ -123,3 +124,7 @@ def _token(file: Path | None) -> str:
 
 def _say(text: str) -> None:
     click.echo(clean(text), err=True)
+
+
+mcp.add_command(install)
+mcp.add_command(uninstall)
