@@ -351,9 +351,7 @@ def _open_definition(settings: Settings) -> ToolDefinition:
     )
 
 
-async def web_search_result(
-    web: Web, arguments: Mapping[str, Any], needs: Needs | None = None
-) -> WebSearchToolResult:
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
     plain = understood("web_search", arguments)
     shown = _shown(plain.get("query", ""))

@@ -72,7 +72,9 @@ def test_where_configurations_are(name: str, linux: str, darwin: str, win32: str
 
 
 def test_what_else_is_there_stays() -> None:
-    text = '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "x", "env": {"A": "ö"}}\n    }\n}\n'
+    text = (
+        '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "x", "env": {"A": "ö"}}\n    }\n}\n'
+    )
     change = install(CLIENTS["cursor"], text, COMMAND)
     whole = json.loads(change.after)
     assert whole["theme"] == "dark"
@@ -89,7 +91,9 @@ def test_what_a_user_added_to_the_entry_stays() -> None:
 
 def test_toml_keeps_comments_and_order() -> None:
     before = '# mine\nmodel = "x"  # the best\n\n[mcp_servers.other]\ncommand = "y"\n'
-    text = before + '\n[mcp_servers.groundwire]\ncommand = "old"\ntimeout = 5\n[mcp_servers.groundwire.env]\nKEY = "v"\n'
+    text = (
+        before + '\n[mcp_servers.groundwire]\ncommand = "old"\ntimeout = 5\n[mcp_servers.groundwire.env]\nKEY = "v"\n'
+    )
     after = install(CLIENTS["codex"], text, COMMAND).after
     assert after.startswith(before)
     assert servers_in("codex", after)["groundwire"] == {
@@ -117,7 +121,11 @@ def test_what_cannot_be_understood_is_left_alone(name: str, text: str) -> None:
         install(CLIENTS[name], text, COMMAND)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
 def test_plain_json_has_no_comments(value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
     assert not has_comments(text)
@@ -197,14 +205,25 @@ def test_the_registrys_manifest() -> None:
     from groundwire import __version__
 
     manifest = json.loads((ROOT / "server.json").read_text())
-    assert set(manifest) <= {"$schema", "name", "title", "description", "version", "packages", "repository", "websiteUrl"}
+    assert set(manifest) <= {
+        "$schema",
+        "name",
+        "title",
+        "description",
+        "version",
+        "packages",
+        "repository",
+        "websiteUrl",
+    }
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", manifest["name"])
     assert 1 <= len(manifest["description"]) <= 100
     assert manifest["version"] == __version__
     (package,) = manifest["packages"]
     assert (package["registryType"], package["identifier"], package["version"]) == ("pypi", "groundwire", __version__)
     assert package["transport"] == {"type": "stdio"}
-    assert package["runtimeArguments"] == [{"type": "named", "name": "--from", "value": f"groundwire[mcp]=={__version__}"}]
+    assert package["runtimeArguments"] == [
+        {"type": "named", "name": "--from", "value": f"groundwire[mcp]=={__version__}"}
+    ]
     assert package["packageArguments"] == [{"type": "positional", "value": "mcp"}]
     from groundwire.settings import KEY_VARIABLES, load
 

@@ -132,4 +132,7 @@ def _add_sse(app: Any, server: Server[Any], security: Any) -> None:
                 with suppress(ConnectionError):
                     await server.run(received, sent, server.create_initialization_options())
 
-    app.router.routes += [Route(_SSE_PATH, endpoint=Stream(), methods=["GET"]), Mount(_MESSAGES, transport.handle_post_message)]
+    app.router.routes += [
+        Route(_SSE_PATH, endpoint=Stream(), methods=["GET"]),
+        Mount(_MESSAGES, transport.handle_post_message),
+    ]

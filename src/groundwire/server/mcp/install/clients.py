@@ -61,7 +61,7 @@ class Client:
     """Under which keys its servers are."""
     format: Format = "json"
     """How the file is written; `jsonc` is JSON with comments."""
-    extra: Mapping[str, Any] = MappingProxyType({})
+    extra: tuple[tuple[str, str], ...] = ()
     """What it wants in an entry beside command and arguments."""
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Client:
         Args:
             command: What starts the server.
         """
-        return {**self.extra, "command": command[0], "args": list(command[1:])}
+        return {**dict(self.extra), "command": command[0], "args": list(command[1:])}
 
 
 def _zed(host: Host) -> Path:
@@ -79,7 +79,7 @@ def _zed(host: Host) -> Path:
 
 
 _EXTENSION = Path("globalStorage") / "saoudrizwan.claude-dev" / "settings" / "cline_mcp_settings.json"
-_STDIO = MappingProxyType({"type": "stdio"})
+_STDIO = (("type", "stdio"),)
 
 CLIENTS: Mapping[str, Client] = MappingProxyType(
     {
@@ -127,7 +127,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
                 _zed,
                 ("context_servers",),
                 format="jsonc",
-                extra=MappingProxyType({"source": "custom"}),
+                extra=(("source", "custom"),),
             ),
         )
     }
