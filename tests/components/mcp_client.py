@@ -1,6 +1,6 @@
 """A client of the official SDK, whichever major version its interpreter has: makes the calls it is given, prints JSON.
 
-Run as `PYTHON mcp_client.py TARGET CALLS`, where TARGET is a URL or the JSON list of a command, and CALLS the JSON list of
+Run as `PYTHON mcp_client.py TARGET CALLS`, where TARGET is the JSON of a URL or of a command, and CALLS a JSON list of
 [method, arguments] pairs. It works with mcp 1.x and 2.x and imports nothing of ours.
 """
 
@@ -11,6 +11,8 @@ import json
 import os
 import sys
 from contextlib import AsyncExitStack
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from mcp import ClientSession, StdioServerParameters
@@ -25,18 +27,12 @@ async def connect(stack: AsyncExitStack, target: Any, headers: dict[str, str]) -
         from mcp.client.sse import sse_client
 
         return await stack.enter_async_context(sse_client(target, headers=headers))
-    try:
-        from mcp.client.streamable_http import streamable_http_client
-    except ImportError:
-        from mcp.client.streamable_http import streamablehttp_client
-
-        return (await stack.enter_async_context(streamablehttp_client(target, headers=headers)))[:2]
-    try:
-        import httpx2 as library
-    except ImportError:
-        import httpx as library
+    room: Any = import_module("mcp.client.streamable_http")
+    if not hasattr(room, "streamable_http_client"):
+        return (await stack.enter_async_context(room.streamablehttp_client(target, headers=headers)))[:2]
+    library: Any = import_module("httpx2" if find_spec("httpx2") else "httpx")
     client = await stack.enter_async_context(library.AsyncClient(headers=headers, timeout=30))
-    return (await stack.enter_async_context(streamable_http_client(target, http_client=client)))[:2]
+    return (await stack.enter_async_context(room.streamable_http_client(target, http_client=client)))[:2]
 
 
 def plain(value: Any) -> Any:
@@ -59,7 +55,7 @@ async def main() -> None:
             more = {"progress_callback": progress} if method == "call_tool" else {}
             try:
                 answers.append(plain(await getattr(session, method)(**arguments, **more)))
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # whatever it is, it is printed
                 answers.append({"raised": str(error)})
         print(json.dumps({"answers": answers, "progress": told}))
 

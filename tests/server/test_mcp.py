@@ -7,9 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jsonschema

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -87,21 +86,19 @@ async def serve_http(
         config = uvicorn.Config(
             app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=_GRACE, ws="none"
         )
-        server = uvicorn.Server(config)
         shown = f"[{gate.host}]" if ":" in gate.host else gate.host
-        announcing = asyncio.create_task(_announce(server, f"http://{shown}:{sock.getsockname()[1]}", ready))
-        try:
-            await server.serve(sockets=[sock])
-        finally:
-            announcing.cancel()
+        address = f"http://{shown}:{sock.getsockname()[1]}"
+
+        class Announcing(uvicorn.Server):
+            """Says when it serves."""
+
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                ready(address)
+
+        await Announcing(config).serve(sockets=[sock])
     finally:
         await sessions.aclose()
-
-
-async def _announce(server: Any, address: str, ready: Callable[[str], None]) -> None:
-    while not server.started:
-        await asyncio.sleep(0.02)
-    ready(address)
 
 
 def _application(server: Server[Any], *, sse: bool) -> ASGIApp:

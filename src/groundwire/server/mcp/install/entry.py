@@ -105,7 +105,8 @@ def _servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[str, 
             raise ConfigurationError(
                 f"In the configuration of {client.title}, {key} is no object. Mend it first; nothing was changed."
             )
-    return found
+    servers: dict[str, Any] = found
+    return servers
 
 
 def _written(whole: Mapping[str, Any], text: str) -> str:
@@ -147,7 +148,8 @@ def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
         found = found.get(key, {})
         if not isinstance(found, dict):
             raise ConfigurationError(f"In the configuration of {client.title}, {key} is no table. Nothing was changed.")
-    return found
+    servers: Mapping[str, Any] = found
+    return servers
 
 
 def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
