@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
 from groundwire.guidance import CITATIONS
+from groundwire.server.mcp.install import CLIENTS
 from groundwire.testing import Fault, World
 
 Place = Any  # see conftest.py
@@ -75,6 +79,7 @@ def raw(place: Place) -> Raw:
 @pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
 def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
+    place.variables["GROUNDWIRE_PERMISSION_DENY"] = "open_page(denied.example)"
     more = {"target": place.serve() + "/mcp"} if http else {}
     said = place.ask(
         [
@@ -87,15 +92,15 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
             ("list_prompts", {}),
             ("get_prompt", {"name": "web_research", "arguments": {"question": "What is RRF?"}}),
             open_page(url="file:///etc/passwd"),
+            open_page(link="https://www.denied.example/"),
             search(query="x", engine="other"),
             ("call_tool", {"name": "web_serch", "arguments": {}}),
             ("read_resource", {"uri": "groundwire://nothing"}),
         ],
         **more,
     )
-    hello, tools, found, page, listed, session, templates, prompts, prompt, refused, wrong, unknown, missing = said[
-        "answers"
-    ]
+    hello, tools, found, page, listed, session, templates, prompts, prompt, *failed = said["answers"]
+    refused, denied, wrong, unknown, missing = failed
     assert CITATIONS in hello["instructions"]
     by_name = {tool["name"]: tool for tool in tools["tools"]}
     assert list(by_name) == ["web_search", "open_page"]
@@ -122,6 +127,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     assert text.endswith("What is RRF?")
     assert refused["isError"] is True
     assert "scheme file:" in refused["content"][0]["text"]
+    assert "Permission denied" in denied["content"][0]["text"]
     assert wrong["isError"] is True
     assert 'A correct call: {"query":' in wrong["content"][0]["text"]
     assert "there are web_search and open_page" in unknown["raised"]
@@ -165,6 +171,11 @@ def test_wrong_settings_are_said_and_not_on_standard_output(place: Place) -> Non
     _, answer = place.ask([search(query="x")])["answers"]
     assert answer["isError"] is True
     assert "serxng" in answer["content"][0]["text"]
+    raw = Raw(place.start())
+    raw.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert len(raw.receive()["result"]["tools"]) == 2
+    assert raw.process.stderr
+    assert "serxng" in raw.process.stderr.readline()
     place.variables["GROUNDWIRE_SEARCH_LIMIT"] = "many"
     process = place.start()
     said, complaint = process.communicate(timeout=20)
@@ -206,6 +217,8 @@ def test_it_ends_when_it_is_asked_to(raw: Raw, world: World) -> None:
     world.searxng.wait_for_requests(1, timeout=20)
     raw.process.send_signal(signal.SIGTERM)
     assert raw.process.wait(10) == 0
+    assert raw.process.stderr
+    assert raw.process.stderr.read() == ""
     world.searxng.wait_until_idle(timeout=5)
 
 
@@ -298,6 +311,16 @@ class TestHttp:
 
         assert await asyncio.gather(*map(one, range(50))) == [[False, True]] * 50
 
+    async def test_a_client_of_a_protocol_without_sessions_has_one_budget(self, place: Place) -> None:
+        from mcp import Client
+
+        place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+        url = await asyncio.to_thread(place.serve) + "/mcp"
+        async with Client(url) as client:
+            assert client.protocol_version >= "2026"
+            answers = [await client.call_tool("web_search", {"query": "bm25"}) for _ in range(2)]
+        assert [answer.is_error for answer in answers] == [False, True]
+
     @pytest.mark.parametrize("modern", [False, True], ids=["2025", "2026"])
     async def test_a_client_that_goes_leaves_nothing(self, place: Place, world: World, modern: bool) -> None:
         import aiohttp
@@ -331,3 +354,37 @@ class TestHttp:
             call.cancel()
             await asyncio.gather(call, return_exceptions=True)
         await asyncio.to_thread(world.searxng.wait_until_idle, 5)
+
+
+def test_a_server_that_starts_loads_nothing_that_searches() -> None:
+    code = (
+        "import sys; from groundwire.server.mcp.sdk import load_server_only; load_server_only();"
+        "import groundwire.cli, groundwire.cli.mcp, groundwire.server.mcp.handlers, groundwire.server.mcp.stdio;"
+        "print([name for name in ('aiohttp', 'lxml', 'groundwire.web', 'mcp.client') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "mcp.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+async def test_the_guides_client_runs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    names: dict[str, Any] = {}
+    await eval(compile(BLOCKS[0], GUIDE.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    assert not names["page"].is_error
+    assert names["page"].structured_content["excerpts"] or names["page"].structured_content["content"]
+
+
+def test_the_guides_guidance_runs() -> None:
+    names: dict[str, Any] = {}
+    exec(BLOCKS[1], names)
+    assert CITATIONS in names["system_prompt"]
+    assert names["limits_only"].endswith("prices, opening hours")
+
+
+def test_the_guide_names_every_client() -> None:
+    assert [name for name in CLIENTS if f"`{name}`" not in GUIDE.read_text()] == []

@@ -82,7 +82,7 @@ def _serve_stdio() -> None:
         for warning in settings.warnings:
             _say(f"Note: {warning}")
         gc.enable()
-        serve_stdio(settings, incoming, outgoing)
+        serve_stdio(settings, incoming, outgoing, complain=lambda text: _say(f"Error: {text}"))
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:

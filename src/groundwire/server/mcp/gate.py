@@ -11,7 +11,7 @@ import hmac
 import ipaddress
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
@@ -36,7 +36,7 @@ class Gate:
 
     host: str
     """Where it listens."""
-    token: str = ""
+    token: str = field(default="", repr=False)
     """What clients must send as their bearer token; empty means that none is asked for."""
     allowed_hosts: Collection[str] = ()
     """Names under which it may be called, beside the address where it listens."""

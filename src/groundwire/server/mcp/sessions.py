@@ -107,10 +107,12 @@ class Sessions:
     Args:
         settings: What is in force.
         alone: Whether there is but one client, whose session is that of the settings.
+        complain: Is told what is wrong with the settings, before the first call is.
     """
 
-    def __init__(self, settings: Settings, *, alone: bool) -> None:
+    def __init__(self, settings: Settings, *, alone: bool, complain: Callable[[str], None] = _logger.error) -> None:
         self.settings = settings
+        self._complain = complain
         self._alone = alone
         self._lock = asyncio.Lock()
         self._web: Web | None = None
@@ -168,7 +170,7 @@ class Sessions:
         try:
             await self._made()
         except GroundwireError as error:
-            _logger.error("%s", error)  # and again in the result of every call
+            self._complain(str(error))  # and again in the result of every call
 
     async def _made(self) -> Web:
         async with self._lock:

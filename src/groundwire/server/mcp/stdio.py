@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -43,26 +43,27 @@ def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         os.dup2(outgoing, 1)
 
 
-def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, complain: Callable[[str], None]) -> None:
     """Serve one client until it closes its end, or until this process is asked to end.
 
     Args:
         settings: What is in force.
         incoming: The client's messages, a line each.
         outgoing: Where the answers go.
+        complain: Is told what is wrong with the settings.
     """
     with suppress(BrokenPipeError):
-        asyncio.run(_serve(settings, incoming, outgoing))
+        asyncio.run(_serve(settings, incoming, outgoing, complain))
 
 
-async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, complain: Callable[[str], None]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
     from groundwire.server.mcp.handlers import make_server
     from groundwire.server.mcp.sessions import Sessions
 
-    sessions = Sessions(settings, alone=True)
+    sessions = Sessions(settings, alone=True, complain=complain)
     server = make_server(sessions)
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK iterates it, and nothing else
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
