@@ -15,7 +15,6 @@ import pytest
 from groundwire.testing import World
 
 CLIENT = Path(__file__).resolve().parents[1] / "components" / "mcp_client.py"
-TOKEN = "a-token-for-the-tests-only"
 SERVER = (sys.executable, "-m", "groundwire", "mcp")
 
 
@@ -88,6 +87,21 @@ class Place:
         assert done.returncode == 0, done.stderr
         answers: dict[str, Any] = json.loads(done.stdout)
         return answers
+
+    def start_client(
+        self, calls: Sequence[tuple[str, Mapping[str, Any]]], *, target: str | Sequence[str] = SERVER
+    ) -> subprocess.Popen[str]:
+        """Start making calls and do not wait for the answers."""
+        client = subprocess.Popen(
+            [sys.executable, str(CLIENT), json.dumps(target), json.dumps(calls)],
+            env=self.environment,
+            cwd=self.home,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self.started.append(client)
+        return client
 
 
 @pytest.fixture

@@ -293,6 +293,18 @@ class TestHttp:
             assert says in complaint
             assert "Traceback" not in complaint
 
+    def test_it_ends_when_it_is_asked_to(self, place: Place, world: World) -> None:
+        base = place.serve("--sse")
+        (server,) = place.started
+        world.searxng.fail(Fault.hang(), times=None)
+        client = place.start_client([search(query="x")], target=base + "/sse")
+        world.searxng.wait_for_requests(1, timeout=20)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(15) == 0
+        world.searxng.wait_until_idle(timeout=5)
+        client.kill()
+        assert server.communicate() == ("", "")
+
     @pytest.mark.req("H3")
     async def test_fifty_sessions_at_once_have_budgets_of_their_own(self, place: Place) -> None:
         from mcp import ClientSession

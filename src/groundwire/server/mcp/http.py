@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import ConfigurationError
@@ -95,6 +97,20 @@ async def serve_http(
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                 await super().startup(sockets)
                 ready(address)
+
+            @contextmanager
+            def capture_signals(self) -> Iterator[None]:
+                """End on a signal without raising it again, which would end the process before the `Web` is closed."""
+                loop, caught = asyncio.get_running_loop(), []
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
+                        loop.add_signal_handler(number, self.handle_exit, number, None)
+                        caught.append(number)
+                try:
+                    yield
+                finally:
+                    for number in caught:
+                        loop.remove_signal_handler(number)
 
         await Announcing(config).serve(sockets=[sock])
     finally:
