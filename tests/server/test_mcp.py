@@ -14,7 +14,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 
+from groundwire.cli import group
 from groundwire.guidance import CITATIONS
 from groundwire.server.mcp.install import CLIENTS
 from groundwire.testing import Fault, World
@@ -279,6 +281,12 @@ class TestHttp:
                     assert reply.status == status, change
             async with client.get(base + "/elsewhere", headers=right) as reply:
                 assert reply.status == 404
+
+    @pytest.mark.parametrize("option", ["--host", "--port", "--allowed-host"])
+    def test_its_options_are_not_for_standard_input(self, option: str) -> None:
+        wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
+        assert wrong.exit_code == 2
+        assert f"{option} is for HTTP" in wrong.stderr
 
     def test_where_it_does_not_listen(self, place: Place) -> None:
         for arguments, variables, says in (

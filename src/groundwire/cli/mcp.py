@@ -55,6 +55,9 @@ def mcp(
     """
     if ctx.invoked_subcommand is not None:
         return
+    for name in ("host", "port", "token_file", "allowed_hosts"):
+        if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} is for HTTP: give --http, too.")
     try:
         if find_spec("mcp") is None:
             raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
