@@ -41,6 +41,8 @@ from groundwire.settings.schema import PermissionSettings
         ({"arguments": {"query": "x", "limit": "2"}}, {"query": "x", "limit": 2}),
         ({"input": '{"query": "x"}'}, {"query": "x"}),
         ({"query": "none"}, {"query": "none"}),
+        ({"query": None, "q": "x", "limit": None, "count": 3}, {"query": "x", "limit": 3}),
+        ({"count": 3, "q": "x", "query": ""}, {"query": "x", "limit": 3}),
         ({"query": "q", "search_query": ""}, {"query": "q"}),
     ],
 )
@@ -101,11 +103,11 @@ names = st.sampled_from(
 
 
 @given(st.sampled_from(["web_search", "open_page", "search", "other"]), st.dictionaries(names, values))
-def test_nothing_is_raised_and_nothing_understood_twice(tool: str, written: dict[str, Any]) -> None:
+def test_nothing_is_raised_changed_or_made_up(tool: str, written: dict[str, Any]) -> None:
     before = repr(written)
-    once = understood(tool, written)
+    plain = understood(tool, written)
     assert repr(written) == before
-    assert repr(understood(tool, once)) == repr(once) or "input" in written or len(once) == 1
+    assert "input" in written or len(plain) <= len(written)
 
 
 @pytest.mark.req("K5")

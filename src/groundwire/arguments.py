@@ -22,6 +22,7 @@ __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "understood"]
 
 _AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _NONE = frozenset({"", "none", "null", "undefined"})
+_REQUIRED = frozenset({"query", "url"})  # of one tool or another; an empty one is wrong and must be said to be
 _LISTS = frozenset({"allowed_domains"})
 _NUMBERS = frozenset({"limit", "max_length", "max_tokens"})
 _WORDS = frozenset({"query", "find", "cursor"})
@@ -129,11 +130,11 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for name, value in given.items():
         right = names.get(name, name)
-        if right != name and right in given:
-            right = name  # both were given: which was meant is not plain
-        if _is_nothing(value) and (right not in known or right not in {"query", "url"}):
+        if _is_nothing(value) and (right not in _REQUIRED or right in plain):
             continue
-        if right in plain:
+        if right != name and not _is_nothing(given.get(right)):
+            right = name  # both were given: which was meant is not plain
+        if not _is_nothing(plain.get(right)):
             right = name
         plain[right] = _value(right, value)
     return plain
