@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from groundwire.arguments import bad_arguments, understood
 from groundwire.errors import AllProvidersFailed, GroundwireError, MissingKey
 from groundwire.models import MAX_LIMIT
 from groundwire.native.needs import NO_NEEDS, Needs
-from groundwire.settings.suggest import faults
 from groundwire.tools import LocalSearchItem, LocalSearchToolResult, Tool, web_search_tool
 from groundwire.web import Web
 
@@ -124,16 +124,15 @@ class _Backends:
 async def _search(backends: _Backends, arguments: Mapping[str, Any], needs: Needs) -> LocalSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result that says its cause."""
     backend: str = backends.web.settings.search.local.backend
-    shown = str(arguments.get("query", ""))[:200].encode("utf-8", "replace").decode("utf-8")
+    plain = understood("search", arguments)
+    shown = str(plain.get("query", ""))[:200].encode("utf-8", "replace").decode("utf-8")
     try:
-        asked = _Arguments.model_validate(arguments)
+        asked = _Arguments.model_validate(plain)
         backend = asked.backend or backends.web.settings.search.local.backend
         view = backends.view(asked.backend or backends.web.settings.search.local.backend)
         found = await view.search(asked.query, limit=asked.max_results, **needs.within(asked.allowed_domains))
     except ValidationError as error:
-        wrong = " ".join(f"{key}: {text}." for key, text in faults(error))
-        known = ", ".join(_Arguments.model_fields)
-        return _failed(shown, backend, f"{wrong} The arguments are: {known}.")
+        return _failed(shown, backend, bad_arguments(error, _Arguments))
     except AllProvidersFailed as error:
         return _failed(shown, backend, f"{error}. This does not mean that nothing exists.")
     except GroundwireError as error:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from groundwire.arguments import understood
 from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.safety.domains import host_matches
 from groundwire.safety.urls import parse_url
@@ -78,7 +79,7 @@ class Permission:
         A rule about a domain allows a call only if all that the call is about lies in that domain; it denies one, or
         has it asked about, if any of it does.
         """
-        domains = _domains(arguments)
+        domains = _domains(tool, arguments)
         for decision, rules in self._rules:
             for rule in rules:
                 if self._fits(rule, decision, tool, domains):
@@ -92,7 +93,7 @@ class Permission:
             PermissionDenied: it may not; the message says why, and what a model can do.
         """
         decision, reason = self.decide(tool, arguments)
-        domains = _domains(arguments)
+        domains = _domains(tool, arguments)
         if decision == "allow" or (decision == "confirm" and (tool, domains) in self._always):
             return
         if decision == "deny":
@@ -171,8 +172,12 @@ def _denied(tool: str, reason: str) -> PermissionDenied:
     )
 
 
-def _domains(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the domains that a call is about: of the page it opens, or those to which it keeps a search."""
+def _domains(tool: str, written: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the domains that a call is about: of the page it opens, or those to which it keeps a search.
+
+    The arguments are read as the tool will read them, so that another way to write an address evades no rule.
+    """
+    arguments = understood(tool, written)
     if "url" in arguments:
         host = _host(arguments["url"])
         return (host,) if host else ()

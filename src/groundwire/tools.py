@@ -13,24 +13,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    field_validator,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
+from groundwire.arguments import OpenArguments, SearchArguments, bad_arguments, understood
 from groundwire.errors import AllProvidersFailed, GroundwireError
-from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source, TimeRange
-from groundwire.native.needs import NO_NEEDS, Needs
+from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source
 from groundwire.reading.envelope import fence
-from groundwire.settings.suggest import faults
-from groundwire.web import Web
+from groundwire.settings import Settings
+
+if TYPE_CHECKING:  # definitions are had without what searches and reads, which takes long to load
+    from groundwire.native.needs import Needs
+    from groundwire.web import Web
 
 __all__ = [
     "ExcerptItem",
@@ -39,6 +34,7 @@ __all__ = [
     "OpenPageToolResult",
     "SearchResultItem",
     "Tool",
+    "ToolDefinition",
     "ToolResult",
     "WebSearchToolResult",
     "length_note",
@@ -53,6 +49,7 @@ __all__ = [
     "searched",
     "web_search_result",
     "web_search_tool",
+    "web_tool_definitions",
     "web_tools",
 ]
 
@@ -207,8 +204,8 @@ ToolResult = WebSearchToolResult | OpenPageToolResult | LocalSearchToolResult
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """One tool, ready for any framework."""
+class ToolDefinition:
+    """What a model and its host are told of a tool."""
 
     name: str
     """The name that the model calls."""
@@ -220,42 +217,33 @@ class Tool:
     """The result as a JSON schema."""
     annotations: Mapping[str, bool]
     """Hints in the words of the Model Context Protocol: it only reads, and it reaches the open world."""
-    call: Callable[..., Awaitable[ToolResult]]
-    """Takes the arguments by keyword; never raises but on cancellation."""
 
     def definition(self) -> dict[str, Any]:
         """Return name, description and parameters, as most model APIs take them."""
         return {"name": self.name, "description": self.description, "parameters": _plain(self.parameters)}
 
 
-class _SearchArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    query: str
-    limit: int | None = None
-    allowed_domains: list[str] = Field(default_factory=list)
-    time_range: TimeRange = "all"
+@dataclass(frozen=True, slots=True)
+class Tool(ToolDefinition):
+    """One tool, ready for any framework."""
 
-
-class _OpenArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    url: str
-    query: str | None = None
-    cursor: str | None = None
-    find: str | None = None
-    max_length: int | None = None
-    max_tokens: int | None = None
-
-    @field_validator("query", "cursor", "find")
-    @classmethod
-    def _empty_is_none(cls, value: str | None) -> str | None:
-        """Models fill in every argument they see: an empty one was not meant."""
-        return value if value is None or value.strip() else None
+    call: Callable[..., Awaitable[ToolResult]]
+    """Takes the arguments by keyword; never raises but on cancellation."""
 
 
 _READ_ONLY = MappingProxyType({"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False})
 
 
-def web_tools(web: Web, needs: Needs = NO_NEEDS) -> tuple[Tool, Tool]:
+def web_tool_definitions(settings: Settings) -> tuple[ToolDefinition, ToolDefinition]:
+    """Return what a model is told of `web_search` and `open_page`, without anything that searches or reads.
+
+    Args:
+        settings: Whose limits the definitions name.
+    """
+    return _search_definition(settings), _open_definition(settings)
+
+
+def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
     """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close.
 
     Args:
@@ -265,13 +253,37 @@ def web_tools(web: Web, needs: Needs = NO_NEEDS) -> tuple[Tool, Tool]:
     return web_search_tool(web, needs), open_page_tool(web)
 
 
-def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
+def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """Return the tool that finds pages; see `web_tools`."""
 
     async def call(**arguments: Any) -> WebSearchToolResult:
         return await web_search_result(web, arguments, needs)
 
+    return _with_call(_search_definition(web.settings), call)
+
+
+def open_page_tool(web: Web) -> Tool:
+    """Return the tool that reads a page."""
+
+    async def call(**arguments: Any) -> OpenPageToolResult:
+        return await open_page_result(web, arguments)
+
+    return _with_call(_open_definition(web.settings), call)
+
+
+def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]]) -> Tool:
     return Tool(
+        name=definition.name,
+        description=definition.description,
+        parameters=definition.parameters,
+        output_schema=definition.output_schema,
+        annotations=definition.annotations,
+        call=call,
+    )
+
+
+def _search_definition(settings: Settings) -> ToolDefinition:
+    return ToolDefinition(
         name="web_search",
         description=(
             "Search the web for current information. Returns ranked results with title, URL and snippet; "
@@ -286,7 +298,7 @@ def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
                         "type": "integer",
                         "minimum": 1,
                         "maximum": 50,
-                        "default": web.settings.search.limit,
+                        "default": settings.search.limit,
                         "description": "Most results to return",
                     },
                     "allowed_domains": {
@@ -308,17 +320,11 @@ def web_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
         ),
         output_schema=_schema(WebSearchToolResult),
         annotations=_READ_ONLY,
-        call=call,
     )
 
 
-def open_page_tool(web: Web) -> Tool:
-    """Return the tool that reads a page."""
-
-    async def call(**arguments: Any) -> OpenPageToolResult:
-        return await open_page_result(web, arguments)
-
-    return Tool(
+def _open_definition(settings: Settings) -> ToolDefinition:
+    return ToolDefinition(
         name="open_page",
         description=(
             "Read one web page as Markdown, when the snippets of web_search are not enough. A long page comes in "
@@ -338,7 +344,7 @@ def open_page_tool(web: Web) -> Tool:
                     "max_length": {
                         "type": "integer",
                         "minimum": 1,
-                        "description": f"Most characters to return (default {web.settings.read.max_length})",
+                        "description": f"Most characters to return (default {settings.read.max_length})",
                     },
                     "max_tokens": {"type": "integer", "minimum": 1, "description": "Most tokens to return"},
                 },
@@ -348,19 +354,19 @@ def open_page_tool(web: Web) -> Tool:
         ),
         output_schema=_schema(OpenPageToolResult),
         annotations=_READ_ONLY,
-        call=call,
     )
 
 
-async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs = NO_NEEDS) -> WebSearchToolResult:
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
-    shown = _shown(arguments.get("query", ""))
+    plain = understood("web_search", arguments)
+    shown = _shown(plain.get("query", ""))
     try:
-        asked = _SearchArguments.model_validate(arguments)
-        filters = needs.within(asked.allowed_domains, asked.time_range)
+        asked = SearchArguments.model_validate(plain)
+        filters = _filters(asked, needs)
         response = await web.search(asked.query, limit=asked.limit, **filters)
     except ValidationError as error:
-        return WebSearchToolResult(query=shown, status="error", error=_bad_arguments(error, _SearchArguments))
+        return WebSearchToolResult(query=shown, status="error", error=bad_arguments(error, SearchArguments))
     except GroundwireError as error:
         return search_failed(shown, error)
     except Exception:  # an agent must never see a traceback; the operator does, in the log
@@ -371,9 +377,10 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs
 
 async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
     """Open a page with the arguments that a model wrote; every failure becomes a result with `status` error."""
-    shown = _shown(arguments.get("url", ""))
+    plain = understood("open_page", arguments)
+    shown = _shown(plain.get("url", ""))
     try:
-        asked = _OpenArguments.model_validate(arguments)
+        asked = OpenArguments.model_validate(plain)
         brief = asked.max_tokens is not None and asked.max_tokens < _BRIEF
 
         def around(page: Page) -> str:
@@ -381,7 +388,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
 
         page = await web.open_page(**asked.model_dump(), around=around)
     except ValidationError as error:
-        return OpenPageToolResult(url=shown, status="error", error=_bad_arguments(error, _OpenArguments))
+        return OpenPageToolResult(url=shown, status="error", error=bad_arguments(error, OpenArguments))
     except GroundwireError as error:
         return open_failed(shown, error)
     except Exception:  # an agent must never see a traceback; the operator does, in the log
@@ -405,6 +412,7 @@ def open_failed(url: str, error: GroundwireError) -> OpenPageToolResult:
 
 def refused(tool: str, arguments: Mapping[str, Any], error: GroundwireError) -> ToolResult:
     """Return a call that was not made as the result of its tool, so that a model can act on it."""
+    arguments = understood(tool, arguments)
     if tool == "open_page":
         return open_failed(_shown(arguments.get("url", "")), error)
     query = _shown(arguments.get("query", ""))
@@ -542,10 +550,10 @@ def length_note(result: OpenPageToolResult) -> str:
     return f"{result.content_length:,}{of} characters, cut"
 
 
-def _bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
-    known = ", ".join(model.model_fields)
-    lines = [f"{key}: {text}." for key, text in faults(error)]
-    return " ".join([*lines, f"The arguments are: {known}."])
+def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
+    if needs is None:
+        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range}
+    return dict(needs.within(asked.allowed_domains, asked.time_range))
 
 
 def _plain(value: Any) -> Any:

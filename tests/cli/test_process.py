@@ -51,7 +51,9 @@ def test_the_group(terminal: Terminal) -> None:
     assert terminal.here("--nonsense").exit_code == 2
 
 
-@pytest.mark.parametrize("command", [[], ["search"], ["open"], ["demo"], ["config"], ["config", "show"]])
+@pytest.mark.parametrize(
+    "command", [[], ["search"], ["open"], ["demo"], ["config"], ["config", "show"], ["mcp"], ["mcp", "install"]]
+)
 def test_help(command: list[str], terminal: Terminal) -> None:
     long, short = terminal.here(*command, "--help"), terminal.here(*command, "-h")
     assert long.exit_code == 0

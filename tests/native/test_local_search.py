@@ -116,7 +116,7 @@ async def test_failures_name_their_cause(local: MakeSettings, world: World, faul
         ({}, "query: field required"),
         ({"query": "x", "max_results": 0}, "max_results"),
         ({"query": "x", "backend": "google"}, "backend: input should be 'ddg' or 'brave'"),
-        ({"query": "x", "limit": 3}, "The arguments are: query, max_results, backend, allowed_domains."),
+        ({"query": "x", "engine": 3}, "The arguments are: query, max_results, backend, allowed_domains."),
         ({"query": " "}, "query: is empty"),
         ({"query": "x", "allowed_domains": ["https://x/"]}, "not a domain name"),
     ],

@@ -7,30 +7,61 @@ import logging
 import os
 import sys
 import threading
+from difflib import get_close_matches
+from importlib import import_module
+from types import MappingProxyType
 
 import click
 
 from groundwire._version import __version__
-from groundwire.cli.archive import archive
 from groundwire.cli.codes import ExitCode
-from groundwire.cli.config import config
-from groundwire.cli.demo import demo
-from groundwire.cli.export import export
 from groundwire.cli.logs import log_to_stderr
-from groundwire.cli.open import open_
-from groundwire.cli.proxy import proxy
-from groundwire.cli.record import record
-from groundwire.cli.search import search
-from groundwire.cli.stats import stats
-from groundwire.cli.verify import verify
 
 __all__ = ["group", "main"]
 
 _logger = logging.getLogger(__name__)
 
 
+_COMMANDS = MappingProxyType(
+    {
+        "search": "search",
+        "open": "open:open_",
+        "demo": "demo",
+        "config": "config",
+        "archive": "archive",
+        "record": "record",
+        "stats": "stats",
+        "mcp": "mcp",
+        "proxy": "proxy",
+        "verify": "verify",
+        "export": "export",
+    }
+)
+"""The module of each command, and its name there if that is another one. One is loaded when it is used: a server that a
+client starts should not wait for what it does not need."""
+
+
 class _Group(click.Group):
     """The group, ended by whatever happens with an exit code of its own: 1 is kept for "found nothing"."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_COMMANDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        room, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"groundwire.cli.{room}"), name or room)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
+            near = get_close_matches(args[0], known, n=1)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -69,18 +100,6 @@ def group(ctx: click.Context, verbose: int) -> None:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
         ctx.color = False
     ctx.with_resource(log_to_stderr(verbose))
-
-
-group.add_command(search)
-group.add_command(open_)
-group.add_command(demo)
-group.add_command(config)
-group.add_command(archive)
-group.add_command(record)
-group.add_command(stats)
-group.add_command(proxy)
-group.add_command(verify)
-group.add_command(export)
 
 
 def main() -> None:

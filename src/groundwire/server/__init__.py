@@ -1,1 +1,1 @@
-"""Servers over a `Web`: for now the proxy that gives any model the web. They need the extra `server`."""
+"""Servers through which programs that are not in this process use the web: MCP, and a proxy for models."""

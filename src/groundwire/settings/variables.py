@@ -19,7 +19,9 @@ PREFIX = "GROUNDWIRE_"
 Flat = dict[str, tuple[Any, str]]
 """Values by dotted key, each with its origin."""
 
-_NOT_SETTINGS = frozenset({FILE_VARIABLE, "GROUNDWIRE_RECORD", "GROUNDWIRE_REPLAY"})  # the latter are for one run
+_NOT_SETTINGS = frozenset(  # those of a run or of a server
+    {FILE_VARIABLE, "GROUNDWIRE_RECORD", "GROUNDWIRE_REPLAY", "GROUNDWIRE_MCP_TOKEN"}
+)
 _PROVIDERS = PREFIX + "PROVIDERS_"
 _MOST_DIGITS = 9
 _DOCUMENT_VARIABLES = MappingProxyType(

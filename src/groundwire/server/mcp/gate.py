@@ -1,0 +1,108 @@
+"""Who may come in over HTTP: hosts that are ours, web pages of ours, and whoever has the token.
+
+A web page in a user's browser can send requests to loopback, and by rebinding its own name it can read the answers
+(https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, security warning). So Host and Origin are
+looked at before anything else.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
+
+__all__ = ["MIN_TOKEN", "Gate", "gated", "is_loopback"]
+
+MIN_TOKEN = 16  # characters
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can reach a server that listens there."""
+    if host == "localhost":
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The rules of one server."""
+
+    host: str
+    """Where it listens."""
+    token: str = field(default="", repr=False)
+    """What clients must send as their bearer token; empty means that none is asked for."""
+    allowed_hosts: Collection[str] = ()
+    """Names under which it may be called, beside the address where it listens."""
+
+    def judge(self, host: str | None, origin: str | None, authorization: str | None) -> tuple[int, str] | None:
+        """Return the HTTP status and the reason of a refusal, or None for a request that may come in.
+
+        Args:
+            host: The request's Host.
+            origin: Its Origin, which browsers send.
+            authorization: Its Authorization.
+        """
+        if host is None or not self._is_ours(_host_of(f"//{host}")):
+            return 421, "This server is not called by that name; see groundwire mcp --allowed-host."
+        if origin is not None and not self._is_ours(_host_of(origin)):
+            return 403, "Pages of that origin may not call this server."
+        if self.token:
+            scheme, _, given = (authorization or "").partition(" ")
+            same = hmac.compare_digest(given.strip().encode(), self.token.encode())
+            if scheme.lower() != "bearer" or not same:
+                return 401, "Send the server's token: Authorization: Bearer TOKEN."
+        return None
+
+    def _is_ours(self, name: str) -> bool:
+        if not name:
+            return False
+        if name in self.allowed_hosts or name == self.host.lower():
+            return True
+        if is_loopback(self.host):
+            return name in _LOOPBACK_NAMES
+        # Rebinding needs a name: who calls an address by its number has reached the address.
+        return _address(name) is not None or name == "localhost"
+
+
+def gated(app: ASGIApp, gate: Gate) -> ASGIApp:
+    """Return an ASGI application that lets through what the gate lets through."""
+
+    async def guarding(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = gate.judge(headers.get("host"), headers.get("origin"), headers.get("authorization"))
+        if refusal is None:
+            await app(scope, receive, send)
+            return
+        status, reason = refusal
+        body = json.dumps({"error": reason}).encode()
+        answer = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        if status == 401:
+            answer.append((b"www-authenticate", b'Bearer realm="groundwire"'))
+        await send({"type": "http.response.start", "status": status, "headers": answer})
+        await send({"type": "http.response.body", "body": body})
+
+    return guarding
+
+
+def _host_of(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

@@ -1,0 +1,36 @@
+"""Loading of the SDK what a server needs, and no more.
+
+`import mcp` loads the SDK's clients with their HTTP library, and its frameworks for servers; none of them is needed to
+serve one client on standard input, which waits meanwhile.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec, module_from_spec
+
+__all__ = ["load_server_only"]
+
+_PACKAGES = ("mcp", "mcp.server")
+_NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
+
+
+def load_server_only() -> None:
+    """Load the SDK's low-level server without what its packages load beside it.
+
+    It is for a process that is a server and nothing else: in it `mcp` itself has none of its public names. Where the
+    SDK is loaded already, or cannot be loaded so, nothing is changed, and whoever imports it loads it as a whole.
+    """
+    if any(name.partition(".")[0] == "mcp" for name in sys.modules):
+        return
+    try:
+        for name in _PACKAGES:
+            spec = find_spec(name)
+            if spec is None:
+                raise ImportError(name)
+            sys.modules[name] = module_from_spec(spec)
+        for name in _NEEDED:
+            __import__(name)
+    except (ImportError, AttributeError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
+            del sys.modules[name]

@@ -1,0 +1,190 @@
+"""The one `Web` of a server, made when it is first needed, and the sessions that share it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from groundwire.errors import GroundwireError
+from groundwire.models import Event
+from groundwire.settings import Settings
+from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult, refused
+
+if TYPE_CHECKING:
+    from groundwire.web import Web
+
+__all__ = ["Session", "Sessions", "listening"]
+
+_logger = logging.getLogger(__name__)
+
+_MOST = 10_000  # sessions that are remembered
+_IDLE = 3_600.0  # seconds without a call, after which a session is another one
+_SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
+
+_LISTENER: ContextVar[Callable[[Event], None] | None] = ContextVar("groundwire_mcp_listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[Event], None]) -> Iterator[None]:
+    """Have a function told of the events of the calls that are made within the block."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+class Session:
+    """One client's tools, with a budget of their own, and what they found.
+
+    Args:
+        web: The client's view of the server's `Web`.
+        name: The client's name for rules of permission that speak of one.
+    """
+
+    def __init__(self, web: Web, name: str | None) -> None:
+        from groundwire.permission import Permission, guarded_tools  # loaded with the Web, not before
+
+        # Who would be asked sits at the host, which asks before it calls; what the settings deny is denied here too.
+        permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, permission)}
+        self._web = web
+        self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
+        self._pages: OrderedDict[str, str] = OrderedDict()
+        self.used = time.monotonic()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool and remember what it found."""
+        result = await self._tools[tool].call(**arguments)
+        if result.status == "success":
+            self._note(result)
+        return result
+
+    def pages(self) -> tuple[tuple[str, str], ...]:
+        """Return the addresses and titles of the pages that were opened last, the last first."""
+        return tuple(reversed(self._pages.items()))
+
+    async def describe(self) -> dict[str, Any]:
+        """Return what this session has used, found and opened, as JSON values."""
+        budget = self._web.budget
+        limit = budget.limit if budget else self._web.settings.session.limit
+        used = await self._web.statistics()
+        return {
+            "searches": {
+                "made": int(used.get("searches", 0)),
+                "limit": limit or None,
+                "remaining": max(0, limit - int(used.get("searches", 0))) if limit else None,
+            },
+            "cost_usd": used.get("cost_usd", 0.0),
+            "sources": [
+                {"query": found.query, "sources": [source.model_dump(mode="json") for source in found.sources]}
+                for found in self._searches
+            ],
+            "pages": [{"url": url, "title": title} for url, title in self.pages()],
+        }
+
+    def _note(self, result: ToolResult) -> None:
+        if isinstance(result, WebSearchToolResult):
+            self._searches.append(result)
+        elif isinstance(result, OpenPageToolResult):
+            url = result.final_url or result.url
+            self._pages.pop(url, None)
+            self._pages[url] = result.title
+            while len(self._pages) > _PAGES:
+                self._pages.popitem(last=False)
+
+
+class Sessions:
+    """The sessions of a server; they share one `Web`, which belongs to them.
+
+    Args:
+        settings: What is in force.
+        alone: Whether there is but one client, whose session is that of the settings.
+        complain: Is told what is wrong with the settings, before the first call is.
+    """
+
+    def __init__(self, settings: Settings, *, alone: bool, complain: Callable[[str], None] = _logger.error) -> None:
+        self.settings = settings
+        self._complain = complain
+        self._alone = alone
+        self._lock = asyncio.Lock()
+        self._web: Web | None = None
+        self._known: OrderedDict[str, Session] = OrderedDict()
+        self._warming: asyncio.Task[None] | None = None
+
+    async def get(self, key: str) -> Session:
+        """Return a client's session, which is a new one for a client that was not heard of for an hour.
+
+        Raises:
+            ConfigurationError: the settings are wrong.
+        """
+        web = await self._made()
+        now = time.monotonic()
+        found = self._known.pop(key, None)
+        if found is None or (not self._alone and now - found.used > _IDLE):
+            view = web if self._alone else web.session()
+            found = Session(view, web.settings.session.id or None)
+        found.used = now
+        self._known[key] = found
+        while len(self._known) > _MOST:
+            self._known.popitem(last=False)
+        return found
+
+    async def call(self, key: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool for a client; wrong settings are said in its result."""
+        try:
+            session = await self.get(key)
+        except GroundwireError as error:
+            return refused(tool, arguments, error)
+        return await session.call(tool, arguments)
+
+    def warm_up(self) -> None:
+        """Begin to make the `Web`, so that the first call need not wait for it."""
+        if self._warming is None and self._web is None:
+            self._warming = asyncio.get_running_loop().create_task(self._warm())
+
+    async def start(self) -> None:
+        """Make the `Web` now.
+
+        Raises:
+            ConfigurationError: the settings are wrong.
+        """
+        await self._made()
+
+    async def aclose(self) -> None:
+        """Close the `Web`."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if self._web is not None:
+            await self._web.aclose()
+
+    async def _warm(self) -> None:
+        try:
+            await self._made()
+        except GroundwireError as error:
+            self._complain(str(error))  # and again in the result of every call
+
+    async def _made(self) -> Web:
+        async with self._lock:
+            if self._web is None:
+                room = await asyncio.to_thread(import_module, "groundwire.web")
+                await asyncio.to_thread(import_module, "groundwire.permission")
+                web: Web = room.Web(self.settings, observer=_tell)
+                for reason in web.skipped:
+                    _logger.info("%s", reason)
+                self._web = web
+            return self._web
+
+
+def _tell(event: Event) -> None:
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(event)

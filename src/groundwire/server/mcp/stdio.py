@@ -1,0 +1,109 @@
+"""Serving one client over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+if TYPE_CHECKING:
+    import anyio
+
+    from groundwire.settings import Settings
+
+__all__ = ["claimed_streams", "serve_stdio"]
+
+
+@contextmanager
+def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Take standard input and output for the protocol alone, and give them back in the end.
+
+    Whatever else writes to standard output meanwhile, a library written in C or a child process included, reaches
+    standard error instead; whatever else reads finds the end of the input.
+    """
+    sys.stdout.flush()
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    try:
+        # Never closed by their objects: a thread may still stand in a read when the server ends.
+        yield os.fdopen(incoming, "rb", closefd=False), os.fdopen(outgoing, "wb", closefd=False)
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(incoming, 0)
+        os.dup2(outgoing, 1)
+
+
+def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, complain: Callable[[str], None]) -> None:
+    """Serve one client until it closes its end, or until this process is asked to end.
+
+    Args:
+        settings: What is in force.
+        incoming: The client's messages, a line each.
+        outgoing: Where the answers go.
+        complain: Is told what is wrong with the settings.
+    """
+    with suppress(BrokenPipeError):
+        asyncio.run(_serve(settings, incoming, outgoing, complain))
+
+
+async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, complain: Callable[[str], None]) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from groundwire.server.mcp.handlers import make_server
+    from groundwire.server.mcp.sessions import Sessions
+
+    sessions = Sessions(settings, alone=True, complain=complain)
+    server = make_server(sessions)
+    lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK iterates it, and nothing else
+    answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    if task is not None:
+        with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
+            loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        async with stdio_server(lines, answers) as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+    except* (BrokenPipeError, ValueError):  # the client has gone; the latter is a write to what that closed
+        pass
+    except* asyncio.CancelledError:
+        pass
+    finally:
+        with suppress(NotImplementedError, RuntimeError):
+            loop.remove_signal_handler(signal.SIGTERM)
+        await sessions.aclose()
+
+
+class _Lines:
+    """The lines of a stream, read in a thread that does not keep the process alive: such a read cannot be cancelled."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        loop = asyncio.get_running_loop()
+        lines: asyncio.Queue[bytes] = asyncio.Queue()
+
+        def read() -> None:
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                try:
+                    for line in self._stream:
+                        loop.call_soon_threadsafe(lines.put_nowait, line)
+                except (OSError, ValueError):
+                    pass  # as good as its end
+                loop.call_soon_threadsafe(lines.put_nowait, b"")
+
+        threading.Thread(target=read, name="groundwire-mcp-stdin", daemon=True).start()
+        while line := await lines.get():
+            yield line.decode("utf-8", "replace")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundwire.testing import World
+
+CLIENT = Path(__file__).resolve().parents[1] / "components" / "mcp_client.py"
+SERVER = (sys.executable, "-m", "groundwire", "mcp")
+
+
+@dataclass
+class Place:
+    """Where servers run: the miniature web and nothing else."""
+
+    world: World
+    home: Path
+    variables: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+            "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": self.world.searxng.url,
+            "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(self.world.origins),
+            "GROUNDWIRE_STORAGE_URL": "memory://",
+            "GROUNDWIRE_ARCHIVE_ENABLED": "false",
+            "GROUNDWIRE_CACHE_ENABLED": "false",
+            **self.variables,
+        }
+
+    def start(self, *arguments: str, stdin: int | None = subprocess.PIPE) -> subprocess.Popen[str]:
+        """Start a server."""
+        process = subprocess.Popen(
+            [*SERVER, *arguments],
+            env=self.environment,
+            cwd=self.home,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self.started.append(process)
+        return process
+
+    def serve(self, *arguments: str) -> str:
+        """Start a server over HTTP and return its base URL."""
+        process = self.start("--http", "--port", "0", *arguments, stdin=subprocess.DEVNULL)
+        assert process.stderr
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+:\d+", line)
+        assert found, line
+        return found[0]
+
+    def ask(
+        self,
+        calls: Sequence[tuple[str, Mapping[str, Any]]],
+        *,
+        python: Path | str = sys.executable,
+        target: str | Sequence[str] = SERVER,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Make calls by an SDK's client in a process of its own."""
+        done = subprocess.run(
+            [str(python), str(CLIENT), json.dumps(target), json.dumps(calls)],
+            env={**self.environment, "CLIENT_HEADERS": json.dumps(headers or {})},
+            cwd=self.home,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=50,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        answers: dict[str, Any] = json.loads(done.stdout)
+        return answers
+
+    def start_client(
+        self, calls: Sequence[tuple[str, Mapping[str, Any]]], *, target: str | Sequence[str] = SERVER
+    ) -> subprocess.Popen[str]:
+        """Start making calls and do not wait for the answers."""
+        client = subprocess.Popen(
+            [sys.executable, str(CLIENT), json.dumps(target), json.dumps(calls)],
+            env=self.environment,
+            cwd=self.home,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self.started.append(client)
+        return client
+
+
+@pytest.fixture
+def place(world: World, tmp_path: Path) -> Iterator[Place]:
+    there = Place(world, tmp_path)
+    yield there
+    for process in there.started:
+        process.kill()
+        process.communicate()

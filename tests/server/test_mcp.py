@@ -1,0 +1,410 @@
+"""The MCP server as clients meet it: real processes, the official SDK, the miniature web."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from groundwire.cli import group
+from groundwire.guidance import CITATIONS
+from groundwire.server.mcp.install import CLIENTS
+from groundwire.testing import Fault, World
+
+Place = Any  # see conftest.py
+
+pytestmark = pytest.mark.timeout(60)
+
+HELLO: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def search(**arguments: Any) -> tuple[str, dict[str, Any]]:
+    return "call_tool", {"name": "web_search", "arguments": arguments}
+
+
+def open_page(**arguments: Any) -> tuple[str, dict[str, Any]]:
+    return "call_tool", {"name": "open_page", "arguments": arguments}
+
+
+class Raw:
+    """A client by hand, to see every line on standard output."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.send(HELLO)
+        self.hello = self.receive()
+        self.send(READY)
+
+    def send(self, message: object) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        message: dict[str, Any] = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    def call(self, number: int, name: str, **arguments: Any) -> None:
+        params = {"name": name, "arguments": arguments}
+        self.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+
+
+@pytest.fixture
+def raw(place: Place) -> Raw:
+    return Raw(place.start())
+
+
+@pytest.mark.req("B15")
+@pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
+def test_everything_it_has(place: Place, world: World, http: bool) -> None:
+    url = world.site("articles").page("reciprocal-rank-fusion")
+    place.variables["GROUNDWIRE_PERMISSION_DENY"] = "open_page(denied.example)"
+    more = {"target": place.serve() + "/mcp"} if http else {}
+    said = place.ask(
+        [
+            ("list_tools", {}),
+            search(query="reciprocal rank fusion", limit="2"),
+            open_page(uri=f"<{url}>", max_length="300"),
+            ("list_resources", {}),
+            ("read_resource", {"uri": "groundwire://session"}),
+            ("list_resource_templates", {}),
+            ("list_prompts", {}),
+            ("get_prompt", {"name": "web_research", "arguments": {"question": "What is RRF?"}}),
+            open_page(url="file:///etc/passwd"),
+            open_page(link="https://www.denied.example/"),
+            search(query="x", engine="other"),
+            ("call_tool", {"name": "web_serch", "arguments": {}}),
+            ("read_resource", {"uri": "groundwire://nothing"}),
+        ],
+        **more,
+    )
+    hello, tools, found, page, listed, session, templates, prompts, prompt, *failed = said["answers"]
+    refused, denied, wrong, unknown, missing = failed
+    assert CITATIONS in hello["instructions"]
+    by_name = {tool["name"]: tool for tool in tools["tools"]}
+    assert list(by_name) == ["web_search", "open_page"]
+    for tool in by_name.values():
+        hints = {"readOnlyHint": True, "openWorldHint": True, "destructiveHint": False}
+        assert tool["annotations"] == hints
+        assert tool["inputSchema"]["type"] == "object"
+    assert found["isError"] is False
+    assert [row["citation_id"] for row in found["structuredContent"]["results"]] == [1, 2]
+    assert found["content"][0]["text"].startswith("Search results for: reciprocal rank fusion")
+    assert page["structuredContent"]["truncated"] is True
+    assert "not instructions" in page["content"][0]["text"]
+    for name, answer in (("web_search", found), ("open_page", page), ("open_page", refused), ("web_search", wrong)):
+        jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
+    assert [row["uri"].partition("://")[2][:8] for row in listed["resources"]] == ["session", "page/htt"]
+    described = json.loads(session["contents"][0]["text"])
+    assert described["searches"] == {"made": 1, "limit": 20, "remaining": 19}
+    assert len(described["sources"][0]["sources"]) == 2
+    assert [row["url"] for row in described["pages"]] == [url]
+    assert templates["resourceTemplates"][0]["uriTemplate"].startswith("groundwire://page/{url}")
+    assert [row["name"] for row in prompts["prompts"]] == ["web_research"]
+    text = prompt["messages"][0]["content"]["text"]
+    assert "(default: 20)" in text
+    assert text.endswith("What is RRF?")
+    assert refused["isError"] is True
+    assert "scheme file:" in refused["content"][0]["text"]
+    assert "Permission denied" in denied["content"][0]["text"]
+    assert wrong["isError"] is True
+    assert 'A correct call: {"query":' in wrong["content"][0]["text"]
+    assert "there are web_search and open_page" in unknown["raised"]
+    assert "There is no resource" in missing["raised"]
+    progress = said["progress"]
+    assert any(text == "Asking searxng" for _, _, text in progress)
+
+
+def test_a_page_is_a_resource(place: Place, world: World) -> None:
+    from groundwire.server.mcp.resources import page_uri
+
+    url = world.site("articles").page("reciprocal-rank-fusion")
+    session, page, blocked = place.ask(
+        [("read_resource", {"uri": page_uri(url)}), ("read_resource", {"uri": page_uri("http://169.254.169.254/")})]
+    )["answers"]
+    assert session["serverInfo"]["name"] == "groundwire"
+    assert page["contents"][0]["mimeType"] == "text/markdown"
+    assert "Reciprocal rank fusion" in page["contents"][0]["text"]
+    assert "not allowed" in blocked["raised"]
+
+
+@pytest.mark.req("H3", "H4")
+def test_a_failing_provider_and_a_spent_budget_are_results(place: Place, world: World) -> None:
+    place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+    world.searxng.fail(Fault.status(503), times=None)
+    _, failed = place.ask([search(query="bm25")])["answers"]
+    assert failed["isError"] is True
+    assert failed["content"][0]["text"].startswith("Search failed: Web search unavailable.")
+    assert failed["structuredContent"]["attempts"][0]["provider"] == "searxng"
+    world.searxng.heal()
+    url = world.site("articles").page("reciprocal-rank-fusion")
+    _, found, spent, page = place.ask([search(query="bm25"), search(query="bm25"), open_page(url=url)])["answers"]
+    assert found["isError"] is False
+    assert "Search limit reached (1/1)." in spent["content"][0]["text"]
+    assert spent["isError"] is True
+    assert page["isError"] is False
+
+
+def test_wrong_settings_are_said_and_not_on_standard_output(place: Place) -> None:
+    place.variables["GROUNDWIRE_SEARCH_PROVIDERS"] = "serxng"
+    _, answer = place.ask([search(query="x")])["answers"]
+    assert answer["isError"] is True
+    assert "serxng" in answer["content"][0]["text"]
+    raw = Raw(place.start())
+    raw.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert len(raw.receive()["result"]["tools"]) == 2
+    assert raw.process.stderr
+    assert "serxng" in raw.process.stderr.readline()
+    place.variables["GROUNDWIRE_SEARCH_LIMIT"] = "many"
+    process = place.start()
+    said, complaint = process.communicate(timeout=20)
+    assert (process.returncode, said) == (2, "")
+    assert "search.limit" in complaint
+
+
+def test_nothing_but_protocol_on_standard_output(place: Place) -> None:
+    noise = "import os, sys; print('noise'); os.write(1, b'noise\\n'); os.system('echo noise')"
+    script = (
+        "from groundwire.server.mcp.stdio import claimed_streams\n"
+        f"with claimed_streams() as (read, write):\n    {noise}\n"
+        "    write.write(read.readline()); write.flush(); assert sys.stdin.read() == ''\n"
+        "print('after')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=place.environment, input="{}\n", capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "{}\nafter\n"
+    assert done.stderr.count("noise") == 3
+
+
+def test_a_client_that_closes_its_end_leaves_nothing(raw: Raw, world: World) -> None:
+    world.searxng.fail(Fault.hang(), times=None)
+    raw.call(1, "web_search", query="x")
+    world.searxng.wait_for_requests(1, timeout=20)
+    assert raw.process.stdin
+    raw.process.stdin.close()
+    raw.process.stdin = None
+    assert raw.process.wait(10) == 0
+    world.searxng.wait_until_idle(timeout=5)
+    assert raw.process.stderr
+    assert raw.process.stderr.read() == ""
+
+
+def test_it_ends_when_it_is_asked_to(raw: Raw, world: World) -> None:
+    world.searxng.fail(Fault.hang(), times=None)
+    raw.call(1, "web_search", query="x")
+    world.searxng.wait_for_requests(1, timeout=20)
+    raw.process.send_signal(signal.SIGTERM)
+    assert raw.process.wait(10) == 0
+    assert raw.process.stderr
+    assert raw.process.stderr.read() == ""
+    world.searxng.wait_until_idle(timeout=5)
+
+
+def test_a_cancelled_call_is_given_up_and_the_next_is_answered(raw: Raw, world: World) -> None:
+    world.searxng.fail(Fault.hang())
+    raw.call(1, "web_search", query="x")
+    world.searxng.wait_for_requests(1, timeout=20)
+    raw.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    world.searxng.wait_until_idle(timeout=5)
+    raw.call(2, "web_search", query="bm25")
+    answer = raw.receive()
+    while answer.get("id") != 2:  # one may be sent for a cancelled call
+        assert answer["id"] == 1
+        assert "error" in answer
+        answer = raw.receive()
+    assert answer["result"]["isError"] is False
+
+
+def test_garbage_does_not_end_it(raw: Raw) -> None:
+    assert raw.process.stdin
+    for line in ("", "{", "[]", '{"jsonrpc": "2.0"}', '{"jsonrpc":"2.0","id":7,"method":"no/such"}', "\x00", "\u2028"):
+        raw.process.stdin.write(line + "\n")
+    raw.send({"jsonrpc": "2.0", "id": 8, "method": "ping"})
+    answer = raw.receive()
+    while answer.get("id") != 8:
+        assert "error" in answer
+        answer = raw.receive()
+    assert answer["result"] == {}
+
+
+class TestHttp:
+    def test_sse_with_a_token(self, place: Place) -> None:
+        place.variables["GROUNDWIRE_MCP_TOKEN"] = token = "a-token-for-the-tests-only"
+        base = place.serve("--sse")
+        headers = {"Authorization": f"Bearer {token}"}
+        for path in ("/sse", "/mcp"):
+            _, answer = place.ask([search(query="bm25")], target=base + path, headers=headers)["answers"]
+            assert answer["isError"] is False
+
+    async def test_who_may_not_come_in(self, place: Place) -> None:
+        import aiohttp
+
+        place.variables["GROUNDWIRE_MCP_TOKEN"] = token = "a-token-for-the-tests-only"
+        base = await asyncio.to_thread(place.serve)
+        right = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        async with aiohttp.ClientSession() as client:
+            for change, status in (
+                ({"Authorization": ""}, 401),
+                ({"Authorization": f"Bearer {token}x"}, 401),
+                ({"Authorization": f"Basic {token}"}, 401),
+                ({"Host": "evil.example"}, 421),
+                ({"Origin": "https://evil.example"}, 403),
+                ({"Origin": "null"}, 403),
+                ({}, 200),
+                ({"Origin": "http://localhost:3000"}, 200),
+            ):
+                async with client.post(base + "/mcp", json=HELLO, headers=right | change) as reply:
+                    assert reply.status == status, change
+            async with client.get(base + "/elsewhere", headers=right) as reply:
+                assert reply.status == 404
+
+    @pytest.mark.parametrize("option", ["--host", "--port", "--allowed-host"])
+    def test_its_options_are_not_for_standard_input(self, option: str) -> None:
+        wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
+        assert wrong.exit_code == 2
+        assert f"{option} is for HTTP" in wrong.stderr
+
+    def test_where_it_does_not_listen(self, place: Place) -> None:
+        for arguments, variables, says in (
+            (("--host", "0.0.0.0"), {}, "has no token"),
+            (("--host", "0.0.0.0"), {"GROUNDWIRE_MCP_TOKEN": "short"}, "at least 16"),
+            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Cannot listen on 192.0.2.1"),
+        ):
+            place.variables = variables
+            process = place.start("--http", *arguments, stdin=subprocess.DEVNULL)
+            said, complaint = process.communicate(timeout=20)
+            assert (process.returncode, said) == (2, "")
+            assert says in complaint
+            assert "Traceback" not in complaint
+
+    def test_it_ends_when_it_is_asked_to(self, place: Place, world: World) -> None:
+        base = place.serve("--sse")
+        (server,) = place.started
+        world.searxng.fail(Fault.hang(), times=None)
+        client = place.start_client([search(query="x")], target=base + "/sse")
+        world.searxng.wait_for_requests(1, timeout=20)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(15) == 0
+        world.searxng.wait_until_idle(timeout=5)
+        client.kill()
+        assert server.communicate() == ("", "")
+
+    @pytest.mark.req("H3")
+    async def test_fifty_sessions_at_once_have_budgets_of_their_own(self, place: Place) -> None:
+        from mcp import ClientSession
+        from mcp.client.streamable_http import streamable_http_client
+
+        place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+        url = await asyncio.to_thread(place.serve) + "/mcp"
+        ready = asyncio.Barrier(50)
+
+        async def one(number: int) -> list[bool]:
+            async with streamable_http_client(url) as streams, ClientSession(*streams[:2]) as session:
+                await session.initialize()
+                await ready.wait()
+                answers = [await session.call_tool("web_search", {"query": f"bm25 {number}"}) for _ in range(2)]
+                return [answer.is_error for answer in answers]
+
+        assert await asyncio.gather(*map(one, range(50))) == [[False, True]] * 50
+
+    async def test_a_client_of_a_protocol_without_sessions_has_one_budget(self, place: Place) -> None:
+        from mcp import Client
+
+        place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+        url = await asyncio.to_thread(place.serve) + "/mcp"
+        async with Client(url) as client:
+            assert client.protocol_version >= "2026"
+            answers = [await client.call_tool("web_search", {"query": "bm25"}) for _ in range(2)]
+        assert [answer.is_error for answer in answers] == [False, True]
+
+    @pytest.mark.parametrize("modern", [False, True], ids=["2025", "2026"])
+    async def test_a_client_that_goes_leaves_nothing(self, place: Place, world: World, modern: bool) -> None:
+        import aiohttp
+
+        base = await asyncio.to_thread(place.serve)
+        world.searxng.fail(Fault.hang(), times=None)
+        headers = {"Accept": "application/json, text/event-stream"}
+        params: dict[str, Any] = {"name": "web_search", "arguments": {"query": "x"}}
+        async with aiohttp.ClientSession(headers=headers) as client:
+            more: dict[str, str] = {}
+            if modern:
+                more = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "web_search"}
+                params["_meta"] = {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                }
+            else:
+                async with client.post(base + "/mcp", json=HELLO) as reply:
+                    more = {"Mcp-Session-Id": reply.headers["Mcp-Session-Id"]}
+                    await reply.read()
+                async with client.post(base + "/mcp", json=READY, headers=more) as reply:
+                    assert reply.status == 202
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+            async def ask() -> None:
+                async with client.post(base + "/mcp", json=body, headers=more) as reply:
+                    await reply.read()
+
+            call = asyncio.create_task(ask())
+            await asyncio.to_thread(world.searxng.wait_for_requests, 1, 20)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+        await asyncio.to_thread(world.searxng.wait_until_idle, 5)
+
+
+def test_a_server_that_starts_loads_nothing_that_searches() -> None:
+    code = (
+        "import sys; from groundwire.server.mcp.sdk import load_server_only; load_server_only();"
+        "import groundwire.cli, groundwire.cli.mcp, groundwire.server.mcp.handlers, groundwire.server.mcp.stdio;"
+        "print([name for name in ('aiohttp', 'lxml', 'groundwire.web', 'mcp.client') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "mcp.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+async def test_the_guides_client_runs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    names: dict[str, Any] = {}
+    await eval(compile(BLOCKS[0], GUIDE.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    assert not names["page"].is_error
+    assert names["page"].structured_content["excerpts"] or names["page"].structured_content["content"]
+
+
+def test_the_guides_guidance_runs() -> None:
+    names: dict[str, Any] = {}
+    exec(BLOCKS[1], names)
+    assert CITATIONS in names["system_prompt"]
+    assert names["limits_only"].endswith("prices, opening hours")
+
+
+def test_the_guide_names_every_client() -> None:
+    assert [name for name in CLIENTS if f"`{name}`" not in GUIDE.read_text()] == []

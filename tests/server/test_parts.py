@@ -1,0 +1,149 @@
+"""The parts of the MCP server by themselves: who may come in, progress, addresses of resources."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.errors import ConfigurationError
+from groundwire.server.mcp.gate import Gate, is_loopback
+from groundwire.server.mcp.http import check_gate
+from groundwire.server.mcp.presence import ClientGone, Presence
+from groundwire.server.mcp.progress import reporting
+from groundwire.server.mcp.resources import page_of, page_uri
+
+TOKEN = "a-token-for-the-tests-only"
+
+
+@pytest.mark.parametrize(
+    ("gate", "host", "origin", "status"),
+    [
+        (Gate("127.0.0.1"), "127.0.0.1:8765", None, None),
+        (Gate("127.0.0.1"), "localhost", "http://localhost:3000", None),
+        (Gate("127.0.0.1"), "[::1]:8765", None, None),
+        (Gate("127.0.0.1"), "evil.example", None, 421),
+        (Gate("127.0.0.1"), "10.0.0.1", None, 421),
+        (Gate("127.0.0.1"), None, None, 421),
+        (Gate("127.0.0.1"), "", None, 421),
+        (Gate("127.0.0.1"), "[", None, 421),
+        (Gate("127.0.0.1"), "localhost", "https://evil.example", 403),
+        (Gate("127.0.0.1"), "localhost", "null", 403),
+        (Gate("127.0.0.1"), "localhost", "", 403),
+        (Gate("127.0.0.1", allowed_hosts=("tools.example",)), "TOOLS.example:80", "https://tools.example", None),
+        (Gate("0.0.0.0"), "10.0.0.1:8765", None, None),
+        (Gate("0.0.0.0"), "evil.example", None, 421),
+        (Gate("tools.example"), "tools.example", None, None),
+    ],
+)
+def test_hosts_and_origins(gate: Gate, host: str | None, origin: str | None, status: int | None) -> None:
+    refusal = gate.judge(host, origin, None)
+    assert (refusal and refusal[0]) == status
+
+
+@pytest.mark.parametrize(
+    ("authorization", "right"),
+    [
+        (f"Bearer {TOKEN}", True),
+        (f"bearer  {TOKEN} ", True),
+        (None, False),
+        ("", False),
+        (TOKEN, False),
+        (f"Bearer {TOKEN[:-1]}", False),
+        (f"Basic {TOKEN}", False),
+        ("Bearer ö", False),
+    ],
+)
+def test_tokens(authorization: str | None, right: bool) -> None:
+    refusal = Gate("127.0.0.1", token=TOKEN).judge("localhost", None, authorization)
+    assert (refusal is None) is right
+    assert TOKEN not in str(refusal)
+    assert TOKEN not in repr(Gate("127.0.0.1", token=TOKEN))
+
+
+def test_where_a_server_may_listen() -> None:
+    for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        assert is_loopback(host)
+        check_gate(Gate(host))
+    for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
+        with pytest.raises(ConfigurationError, match="no token"):
+            check_gate(Gate(host))
+        check_gate(Gate(host, token=TOKEN))
+    with pytest.raises(ConfigurationError, match="at least 16"):
+        check_gate(Gate("127.0.0.1", token="short"))
+
+
+@given(st.text(min_size=1))
+def test_a_page_comes_back_from_its_resource(url: str) -> None:
+    storable = url.encode("utf-8", "replace").decode()
+    assert page_of(page_uri(storable)) == (storable, None)
+    assert page_of(page_uri(storable) + "?cursor=%232") == (storable, "#2")
+
+
+def test_resources_that_are_no_pages() -> None:
+    assert page_of("groundwire://session") is None
+    assert page_of("groundwire://page/") is None
+    assert page_of("groundwire://page/https://a.example/b?c=d") == ("https://a.example/b?c=d", None)
+
+
+async def test_a_silent_call_is_heard_of_again_and_again() -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+    enough = asyncio.Event()
+
+    async def report(done: float, total: float | None, text: str | None) -> None:
+        told.append((done, total, text))
+        if len(told) == 3:
+            enough.set()
+
+    async def work() -> str:
+        await enough.wait()
+        return "done"
+
+    assert await reporting(report, 20.0, work(), heartbeat=0.001) == "done"
+    assert [total for _, total, _ in told] == [20.0] * len(told)
+    assert all(before[0] < after[0] for before, after in pairwise(told))
+    assert all(text and "Still at work" in text for _, _, text in told)
+
+
+async def test_a_client_that_hears_nothing_more_harms_no_call() -> None:
+    failed = asyncio.Event()
+
+    async def report(done: float, total: float | None, text: str | None) -> None:
+        failed.set()
+        raise BrokenPipeError
+
+    async def work() -> str:
+        await failed.wait()
+        return "done"
+
+    assert await reporting(report, 20.0, work(), heartbeat=0.001) == "done"
+
+
+async def test_work_ends_with_its_client_and_with_its_caller() -> None:
+    cancelled: list[int] = []
+    begun = asyncio.Event()
+
+    async def work(number: int) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(number)
+            raise
+
+    presence = Presence()
+    call = asyncio.create_task(presence.during(work(1)))
+    await begun.wait()
+    presence.leave()
+    with pytest.raises(ClientGone):
+        await call
+    begun.clear()
+    call = asyncio.create_task(Presence().during(work(2)))
+    await begun.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert cancelled == [1, 2]
