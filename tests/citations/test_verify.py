@@ -92,7 +92,12 @@ def test_what_is_altered_is_shown_side_by_side(
     [
         ("Version 3.12.4 is out since March.", "Since March version 3.12.4 is out", "Version 3.12.5 is out", "number"),
         ("Shares rose 4.5% to €32.10.", "Shares rose 4.5 percent to 32.10 euros", "Shares rose 4.5% to $32.10", "unit"),
-        ("Sales increased by 20%.", "Sales increased by 20 percent", "Sales decreased by 20 percent", "opposite"),
+        (
+            "Sales increased by 20 percent.",
+            "Sales increased by 20 percent",
+            "Sales decreased by 20 percent",
+            "opposite",
+        ),
         ("Between 10 and 15 people came.", "10–15 people came", "10 to 16 people came", "number"),
         ("The meeting is at 14:30.", "At 14:30 is the meeting", "The meeting is at 15:30", "number"),
         ("It cost $1.25 billion.", "It cost about $1.3 billion", "It cost $1.25 million", "number"),
