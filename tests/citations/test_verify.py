@@ -88,6 +88,56 @@ def test_what_is_altered_is_shown_side_by_side(
 
 @pytest.mark.req("B9")
 @pytest.mark.parametrize(
+    ("page", "true", "false", "kind"),
+    [
+        ("Version 3.12.4 is out since March.", "Since March version 3.12.4 is out", "Version 3.12.5 is out", "number"),
+        ("Shares rose 4.5% to €32.10.", "Shares rose 4.5 percent to 32.10 euros", "Shares rose 4.5% to $32.10", "unit"),
+        (
+            "Sales increased by 20 percent.",
+            "Sales increased by 20 percent",
+            "Sales decreased by 20 percent",
+            "opposite",
+        ),
+        ("Between 10 and 15 people came.", "10–15 people came", "10 to 16 people came", "number"),
+        ("The meeting is at 14:30.", "At 14:30 is the meeting", "The meeting is at 15:30", "number"),
+        ("It cost $1.25 billion.", "It cost about $1.3 billion", "It cost $1.25 million", "number"),
+        (
+            "Eiffel built the tower himself.",
+            "The tower was built by Eiffel",
+            "Eiffel did not build the tower",
+            "negation",
+        ),
+        ("Der Turm wurde am 31. März 1889 eröffnet.", "Am 31. März 1889 eröffnet", "Am 30. März 1889 eröffnet", "date"),
+        ("塔は高さ333メートルの建物である。", "塔は高さ333メートルの建物", "塔は高さ343メートルの建物", "number"),
+        (
+            "Гагарин полетел в космос в 1961 году.",
+            "В 1961 году Гагарин в космос полетел",
+            "Гагарин в 1962 году",
+            "number",
+        ),
+        (
+            "| Land | People |\n| --- | --- |\n| Spain | 48 million |",
+            "Spain has 48 million people",
+            "Spain has 84 million",
+            "number",
+        ),
+        (
+            "It opened in 1932. Its arch spans 503 metres.",
+            "Opened in 1932, its arch spans 503 metres",
+            "It opened in 1923",
+            "number",
+        ),
+    ],
+)
+def test_figures_of_many_kinds(page: str, true: str, false: str, kind: str) -> None:
+    source = CitedPage(number=1, url="", content=page)
+    assert check(f"{true} [1].", source).verdict == "supported"
+    finding = check(f"{false} [1].", source)
+    assert (finding.verdict, [one.kind for one in finding.disagreements]) == ("altered", [kind])
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
     ("sentence", "verdict"),
     [
         ("Penguins live in the southern hemisphere and eat krill [1].", "not_found"),

@@ -13,7 +13,7 @@ from groundwire.citations.verify.index import PageIndex, Passage, squeezed
 from groundwire.citations.verify.names import Name, denied, is_like, names_of, quotes_of
 from groundwire.citations.verify.numbers import Date, Number, dates_of, numbers_of, same_date, same_number
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES
+from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES, OPPOSITES
 from groundwire.citations.verify.words import CONTENT_WORD, normal_form, spelled_words, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
@@ -69,6 +69,7 @@ def disagreements(claim: Claim, passage: Passage) -> Iterator[Disagreement]:
     yield from told or _swapped(claim, passage.page, closest)
     if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest)):
         yield Disagreement(kind="negation", claimed=negated[0], stated=negated[1])
+    yield from _opposites(claim.text, closest)
 
 
 def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
@@ -166,7 +167,8 @@ def _distance(number: Number, other: Number) -> float:
 
 
 def _with_unit(number: Number) -> str:
-    return number.text if not number.unit or number.unit in number.text else f"{number.text} {number.unit}"
+    shown = not number.unit or number.unit in number.text or not number.text[0].isdecimal()
+    return number.text if shown else f"{number.text} {number.unit}"
 
 
 def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disagreement]:
@@ -270,6 +272,22 @@ def _negated_otherwise(claimed: str, stated: str) -> tuple[str, str] | None:
         if common and len(common) >= min(2, len(scope.near)) and not common & all_mine:
             return " ".join(claimed.split()), scope.text
     return None
+
+
+def _opposites(claimed: str, stated: str) -> Iterator[Disagreement]:
+    """Yield the words of a sentence in whose place another has words that say the opposite."""
+    mine = {word.lower(): word for word in CONTENT_WORD.findall(claimed)}
+    theirs = {word.lower(): word for word in CONTENT_WORD.findall(stated)}
+    for pair in OPPOSITES:
+        for here, there in (pair, pair[::-1]):
+            one, other = here.split(), there.split()
+            said = next((mine[word] for word in one if word in mine), "")
+            instead = next((theirs[word] for word in other if word in theirs), "")
+            if not said or not instead or not theirs.keys().isdisjoint(one) or not mine.keys().isdisjoint(other):
+                continue
+            rest = set(words_of(claimed)) - {normal_form(said)}
+            if len(rest.intersection(words_of(stated))) >= _ALIKE * (len(rest) or 1):
+                yield Disagreement(kind="opposite", claimed=said, stated=instead)
 
 
 def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:

@@ -157,7 +157,7 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
     claim = sentence.claim
     finding = replace(blank, source=page.number, notes=notes)
     passage, share = index.literally(claim.text.strip()), 1.0
-    exact = passage is not None
+    exact = literal = passage is not None
     if passage is None:
         passage, share = index.best(_told(claim.words, index))
         exact = _is_there(claim, index, passage, share)
@@ -172,8 +172,10 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
             share=round(share, 3),
             exact=exact,
         )
-    if exact:
-        return replace(finding, verdict="supported", share=1.0)
+    if exact and passage is not None:  # signs such as those of currencies are no letters
+        signs = () if literal or not claim.numbers else disagreements(claim, passage)
+        other = tuple(one for one in signs if one.kind in {"number", "unit"})
+        return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
     if passage is None or share < enough:
         return _missing(finding, page, claim, index, quotes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groundwire.citations.verify.vocabulary import MONTHS, NUMBER_WORDS, SCALES, UNITS
+from groundwire.citations.verify.words import DENSE
 
 __all__ = ["Date", "Number", "dates_of", "numbers_of", "same_date", "same_number"]
 
@@ -47,10 +48,12 @@ class Date:
 _LETTERS: Final = frozenset({"k", "m", "b"})  # scales only behind a currency sign, or without a space
 _TENS: Final = "|".join(word for word, value in NUMBER_WORDS.items() if value >= 20)
 _ONES: Final = "|".join(word for word, value in NUMBER_WORDS.items() if 1 <= value < 10)
-_DIGITS: Final = r"\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+_DIGITS: Final = (
+    r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+)
 _IN_WORDS: Final = rf"(?:{_TENS})[- ](?:{_ONES})|{'|'.join(NUMBER_WORDS)}"
 _NUMBER: Final = re.compile(
-    rf"(?P<sign>[$€£¥₹])?[ ]?(?<![\w.,])(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})(?:st|nd|rd|th)?"
+    rf"(?P<sign>[$€£¥₹])?[ ]?(?<![^\W{DENSE}])(?<![.,])(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})(?:st|nd|rd|th)?"
     r"(?P<gap>[ \u00a0\u202f-]?)(?P<after>%|°[CF]|km/h|[^\W\d_]+\.?)?"
     rf"|\b(?P<words>(?:{_IN_WORDS})|(?:a|half a) (?=million|billion|thousand|hundred|dozen))\b"
     r"(?:[ -](?P<wafter>[^\W\d_]+|%))?",
@@ -127,7 +130,7 @@ def same_number(claimed: Number, stated: Number) -> bool:
     """Tell whether a number that is claimed is the one that is stated, or that one rounded as it says."""
     for one in claimed.values:
         for two in stated.values:
-            if abs(one - two) <= 1e-9 * max(abs(one), abs(two)):
+            if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
                 return True
             scaled = claimed.rounded or (len(claimed.values) == 1 and one >= 1e5 and claimed.text[-1].isalpha())
             if scaled and two and abs(one - two) <= _half_a_digit(claimed, one):
@@ -178,6 +181,8 @@ def _in_words(match: re.Match[str], rounded: bool) -> Number:
 
 def _readings(digits: str) -> tuple[float, ...]:
     """Return what digits with points and commas may mean."""
+    if digits.count(".") > 1 and not all(len(part) == 3 for part in digits.split(".")[1:]):
+        return (float("".join(f"{int(part):05}" for part in digits.split(".")[:3])),)  # a version such as 3.12.4
     bare = re.sub(r"['’ \u00a0\u202f]", "", digits)
     points, commas = bare.count("."), bare.count(",")
     if points and commas:

@@ -18,7 +18,7 @@ source. `not_comparable`: the page is in another language or script. `uncited`: 
 `no_claim`: it has no mark and states nothing that could be checked.
 """
 
-Kind = Literal["quote", "number", "unit", "date", "name", "negation", "entailment"]
+Kind = Literal["quote", "number", "unit", "date", "name", "negation", "opposite", "entailment"]
 """In what a sentence and its source disagree."""
 
 

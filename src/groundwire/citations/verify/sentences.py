@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from groundwire.citations.verify.vocabulary import MONTHS
+
 __all__ = ["Span", "blocks", "sentences", "sentences_of_block"]
 
 
@@ -28,6 +30,8 @@ _END: Final = re.compile(
     r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*|[।؟۔]+(?=\s|$|\[\d|[【［])",
 )
 _MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］))+")
+_DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
+_MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|cf|al|no|nos|vol|fig|pp?|ed|eds|approx|ca|inc|ltd|co|corp|dept|est|gen|gov|"
@@ -93,6 +97,8 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     character = following[1]
     if character.islower():
         return False
+    if _DAY.search(text, max(0, dot - 3), dot + 1) and (month := _MONTH.match(text, after, end)):
+        return month[1].lower() not in MONTHS  # 31. März
     return marked or not _ABBREVIATION.search(text, max(0, dot - 12), dot + 1)
 
 

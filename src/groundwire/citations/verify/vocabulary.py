@@ -14,6 +14,7 @@ __all__ = [
     "MONTHS",
     "NO_NAMES",
     "NUMBER_WORDS",
+    "OPPOSITES",
     "SCALES",
     "TELLING_WORDS",
     "UNITS",
@@ -44,8 +45,8 @@ FUNCTION_WORDS: Final = frozenset(
 
 DENYING: Final = frozenset(
     _words(
-        "not never no none nobod nothi nowhe neith nor witho canno hardl barel t fail fails faile lack lacks lacke nicht"
-        " kein keine nie niema ohne pas jamai aucun sans ningu nunca jamás sin nessu senza"
+        "not never no none nobod nothi nowhe neith nor witho canno hardl barel t fail fails faile lack lacks lacke"
+        " nicht kein keine nie niema ohne pas jamai aucun sans ningu nunca jamás sin nessu senza"
     )
 )
 """The first five letters of words that deny; of "isn't" it is what follows the apostrophe."""
@@ -242,6 +243,31 @@ NUMBER_WORDS: Final[Mapping[str, float]] = MappingProxyType(
     }
 )
 """English numbers in words."""
+
+OPPOSITES: Final = (
+    (
+        "increase increased rise rose grow grew climb climbed gain gained expand expanded",
+        "decrease decreased fall fell decline declined drop dropped shrink shrank",
+    ),
+    ("more", "less fewer"),
+    ("before", "after"),
+    ("above", "below"),
+    ("win won", "lose lost"),
+    ("best", "worst"),
+    ("highest", "lowest"),
+    ("largest biggest", "smallest"),
+    ("allow allowed permit permitted", "forbid forbidden ban banned prohibit prohibited"),
+    ("accept accepted approve approved", "reject rejected"),
+    ("majority", "minority"),
+    ("north northern", "south southern"),
+    ("east eastern", "west western"),
+    ("legal", "illegal"),
+    ("safe", "dangerous unsafe"),
+    ("true", "false"),
+    ("maximum", "minimum"),
+    ("oldest", "youngest newest"),
+)
+"""Words, and others that say the opposite."""
 
 MONTHS: Final[Mapping[str, int]] = MappingProxyType(
     {

@@ -11,16 +11,18 @@ from typing import Final
 
 from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, IRREGULAR
 
-__all__ = ["CONTENT_WORD", "blank_markup", "normal_form", "other_forms", "spelled_words", "words_of"]
+__all__ = ["CONTENT_WORD", "DENSE", "blank_markup", "normal_form", "other_forms", "spelled_words", "words_of"]
 
 # Scripts that put no spaces between words are compared by pairs of characters.
-_DENSE: Final = (
+DENSE: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
-CONTENT_WORD: Final = re.compile(rf"[{_DENSE}]+|[^\W\d_{_DENSE}]+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*")
+"""The characters of those scripts, as a class of a pattern has them."""
+
+CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*")
 """One word, one number, or one run of a script without spaces."""
 
-_IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
+_IS_DENSE: Final = re.compile(rf"[{DENSE}]")
 _MARKUP: Final = re.compile(
     r"!?\[(?=[^\]\n]{0,500}\]\()"  # a link's or image's beginning
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
