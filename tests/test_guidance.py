@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.guidance import CITATIONS, UNTRUSTED, guidance, instructions, search_limits
+from groundwire.guidance import CITATIONS, CITING, UNTRUSTED, guidance, instructions, search_limits
 from groundwire.models import Budget
 from groundwire.settings import Settings
 
@@ -37,3 +37,9 @@ def test_the_sentence_about_citing_is_the_documents() -> None:
     without = guidance(Settings.model_validate({"session": {"limit": 0}}))
     assert "LIMITED" not in without
     assert sentence in without
+
+
+@pytest.mark.req("Y11")
+def test_the_longer_text_on_citing_has_the_form_of_the_marks() -> None:
+    assert "[1]" in CITING
+    assert "citation_id" in CITING

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as parser
 
-from groundwire.citations import finding_links, fragment_link, guidance, render_answer, source_links
+from groundwire.citations import finding_links, fragment_link, render_answer, source_links
 from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
 from groundwire.models import Source
 
@@ -113,12 +113,6 @@ class TestReport:
         assert data["counts"] == {"supported": 1, "altered": 1, "unknown_source": 1, "no_claim": 1}
         assert data["findings"][0]["disagreements"] == [{"kind": "number", "claimed": "342", "stated": "324"}]
         assert data["unknown"] == [7]
-
-
-@pytest.mark.req("Y11")
-def test_the_guidance_has_the_form_of_the_marks() -> None:
-    assert "[1]" in guidance()
-    assert "citation_id" in guidance()
 
 
 def test_an_empty_answer_has_nothing_to_check() -> None:

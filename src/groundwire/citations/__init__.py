@@ -2,7 +2,6 @@
 
 from groundwire.citations.channels import CHANNELS, Channel, ChannelName
 from groundwire.citations.fragments import finding_links, fragment_link, source_links
-from groundwire.citations.guidance import guidance
 from groundwire.citations.hosted import MarkedAnswer, marked
 from groundwire.citations.marks import Mark, MarkScanner, find_marks
 from groundwire.citations.rendering import CitationStream, RenderedAnswer, render_answer
@@ -19,7 +18,6 @@ __all__ = [
     "find_marks",
     "finding_links",
     "fragment_link",
-    "guidance",
     "marked",
     "render_answer",
     "source_links",
