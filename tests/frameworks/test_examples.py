@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from groundwire.testing.models import Asked, Call, ModelServer, Say, Turn
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = "Reciprocal rank fusion merges ranked lists [1]."
 QUERY = {"query": "reciprocal rank fusion"}
+
+_OBSERVATION = re.compile(r"\[\[ ## observation_\d+ ## \]\]\n(.*?)(?=\n\[\[ ## |\Z)", re.DOTALL)
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
 
@@ -57,6 +60,7 @@ EXAMPLES = (
     Example("agno", "agno_agent.py", ("openai",)),
     Example("autogen", "autogen_agent.py", ("autogen-ext[openai]",)),
     Example("crewai", "crewai_agent.py"),
+    Example("dspy", "dspy_agent.py"),
     Example("smolagents", "smolagents_agent.py", ("smolagents[openai]",)),
 )
 
@@ -93,6 +97,9 @@ class Agent:
         """Return what the example prints; it must end well."""
 
         def decide(asked: Asked) -> Turn:
+            if example.extra == "dspy":
+                self.results, turn = _in_fields(asked, turns)
+                return turn
             self.results, self.hosted, self.functions = _results(asked), asked.hosted, asked.functions
             if len(self.results) < len(turns):
                 return turns[len(self.results)]
@@ -147,6 +154,22 @@ def _results(asked: Asked) -> tuple[str, ...]:
         return asked.results
     texts = [json.dumps(message["content"]) for message in asked.body["messages"] if message["role"] == "user"]
     return tuple(json.loads(f'"{text[1:-1]}"') if text[0] == '"' else text for text in texts if "Observation" in text)
+
+
+def _in_fields(asked: Asked, turns: tuple[Turn, ...]) -> tuple[tuple[str, ...], Turn]:
+    """Return what the tools said, and the turn, as DSPy has both: in fields of a text, without any function call."""
+    system, *_, last = (str(message["content"]) for message in asked.body["messages"])
+    results = tuple(text for text in _OBSERVATION.findall(last) if not text.startswith("Completed."))
+    if "next_tool_name" not in system:
+        return results, Say(_fields(reasoning="The page says so.", answer=ANSWER))
+    turn = turns[len(results)] if len(results) < len(turns) else Call("finish", {})
+    assert isinstance(turn, Call)
+    arguments = json.dumps(dict(turn.arguments))
+    return results, Say(_fields(next_thought="Go on.", next_tool_name=turn.name, next_tool_args=arguments))
+
+
+def _fields(**fields: str) -> str:
+    return "".join(f"[[ ## {name} ## ]]\n{text}\n\n" for name, text in fields.items()) + "[[ ## completed ## ]]"
 
 
 @pytest.mark.req("H8")

@@ -43,6 +43,7 @@ _ALL = (
     Framework("agno", "agno", "3.0", "4"),
     Framework("autogen", "autogen-agentchat", "0.7", "0.8"),
     Framework("crewai", "crewai", "1.10", "2"),
+    Framework("dspy", "dspy", "3.1", "4"),
     Framework("smolagents", "smolagents", "1.20", "2"),
 )
 
