@@ -23,6 +23,7 @@ _PIECES: Final = re.compile(r"\d+|\D+")
 _DASH: Final = re.compile(r"\s*[\-‐‑‒–—−]\s*")
 _BEFORE_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
+_BLOCK: Final = re.compile(r"[ \t>]*(?:[-*+]|1[.)]|#{1,6})")  # what interrupts a paragraph, before its blank
 _BEFORE_END: Final = re.compile(r"[ \t>]*")
 _DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # what changes nothing in plain text
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -74,7 +75,7 @@ class MarkScanner:
         """Take the next chunk; return plain text and marks, in order, as far as they are certain."""
         place = 0
         while place < len(chunk):
-            if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed):
+            if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed or self._depth):
                 dull = _DULL.match(chunk, place)
                 if dull is not None:
                     self._plain.append(dull[0])
@@ -158,8 +159,10 @@ class MarkScanner:
         self._plain.append(character)
         if character == "\n":
             self._end_line()
-        else:
-            self._note(character)
+            return
+        if (character in " \t" and _BLOCK.fullmatch(self._line)) or (character == ">" and not self._line.strip()):
+            self._end_block()
+        self._note(character)
 
     def _in_text(self, character: str) -> bool:
         """Look at a character of plain text; return whether it is held back."""
@@ -210,7 +213,7 @@ class MarkScanner:
         if len(self._held) < _LONGEST and _may_follow(self._held, character):
             self._held += character
             return True
-        opens = self._held[0] == "[" and character not in ")\n"
+        opens = self._held[0] == "[" and character != ")"
         self._pass_by()
         self._depth += opens
         return False
@@ -256,11 +259,19 @@ class MarkScanner:
                 self._mode = "fence"
             case "closing" | "destination":
                 self._mode = "text"
-            case "code" if self._blank or _HEADING.match(self._line):
+            case "code" if _HEADING.match(self._line):
                 self._mode = "text"
             case _:
                 pass
-        self._line, self._tail, self._blank, self._depth = "", "", True, 0
+        if self._blank:
+            self._end_block()
+        self._line, self._tail, self._blank = "", "", True
+
+    def _end_block(self) -> None:
+        """A new paragraph, item or heading begins: what was open in the one before is open no more."""
+        self._depth = 0
+        if self._mode in {"code", "destination"}:
+            self._mode = "text"
 
 
 def find_marks(text: str) -> list[str | Mark]:
