@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from groundwire import Settings, Web
@@ -49,6 +50,7 @@ async def test_its_python_runs(
 
 def test_it_names_every_option() -> None:
     named = {"--upstream", "--host", "--session", "--max-rounds", "--timeout"}
-    command = group.commands["proxy"]
+    command = group.get_command(click.Context(group), "proxy")
+    assert command is not None
     assert {option for parameter in command.params for option in parameter.opts} - {"--port"} == named
     assert [option for option in named if option not in TEXT] == []
