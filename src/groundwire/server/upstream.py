@@ -95,8 +95,10 @@ class Upstream:
             Refused: nobody is there, or nobody answers; with the status of a gateway.
         """
         if self._session is None:
+            # A server may close an idle connection in the moment in which it is used again, and a request to a model
+            # must not be sent twice: so each has a connection of its own.
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=_AT_ONCE),
+                connector=aiohttp.TCPConnector(limit=_AT_ONCE, force_close=True),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
                 trust_env=False,
             )
