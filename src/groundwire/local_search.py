@@ -123,14 +123,15 @@ class _Backends:
 
 async def _search(backends: _Backends, arguments: Mapping[str, Any], needs: Needs) -> LocalSearchToolResult:
     """Search with the arguments that a model wrote; every failure becomes a result that says its cause."""
-    backend: str = backends.web.settings.search.local.backend
+    backend = backends.web.settings.search.local.backend
     plain = understood("search", arguments)
     shown = str(plain.get("query", ""))[:200].encode("utf-8", "replace").decode("utf-8")
     try:
         asked = _Arguments.model_validate(plain)
-        backend = asked.backend or backends.web.settings.search.local.backend
-        view = backends.view(asked.backend or backends.web.settings.search.local.backend)
-        found = await view.search(asked.query, limit=asked.max_results, **needs.within(asked.allowed_domains))
+        backend = asked.backend or backend
+        found = await backends.view(backend).search(
+            asked.query, limit=asked.max_results, **needs.within(asked.allowed_domains)
+        )
     except ValidationError as error:
         return _failed(shown, backend, bad_arguments(error, _Arguments))
     except AllProvidersFailed as error:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import quote
 
-__all__ = ["CHANNELS", "Channel", "ChannelName"]
+__all__ = ["CHANNELS", "Channel", "ChannelName", "one_line"]
 
 ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
 """The channels that are known."""
@@ -127,3 +127,8 @@ _ALL: Final = (
 
 CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _ALL})
 """The channels by their names."""
+
+
+def one_line(text: str) -> str:
+    """Return a text with single blanks for whatever parts its words."""
+    return " ".join(text.split())

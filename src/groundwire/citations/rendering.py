@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from groundwire.citations.channels import CHANNELS, Channel, ChannelName
+from groundwire.citations.channels import CHANNELS, Channel, ChannelName, one_line
 from groundwire.citations.marks import Mark, MarkScanner
 from groundwire.models import Source, check_choice
 
@@ -126,15 +126,11 @@ class CitationStream:
     def _line(self, number: int) -> str:
         """Write a source on one line: its number, its title as a link, or its address where there are no links."""
         source, text = self._sources[number], self._channel.text
-        title, url = _one_line(source.title), self._address(number)
+        title, url = one_line(source.title), self._address(number)
         if self._channel.name == "plain":
-            return f"[{number}] {title} — {_one_line(source.url)}" if title else f"[{number}] {_one_line(source.url)}"
-        label = text(title or _one_line(source.url))
+            return f"[{number}] {title} — {one_line(source.url)}" if title else f"[{number}] {one_line(source.url)}"
+        label = text(title or one_line(source.url))
         return f"{text(f'[{number}]')} {self._channel.link(label, url) if url else label}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def render_answer(

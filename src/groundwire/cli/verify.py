@@ -66,7 +66,9 @@ def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_j
 
 def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:
     if (session is None) == (sources is None):
-        raise InvalidRequest("--session", "or --sources is needed, one of them", "Say what the numbers stand for.")
+        raise InvalidRequest(
+            "--session", "or --sources is needed, and only one of them", "Say what the numbers stand for."
+        )
     if sources is not None:
         from groundwire.citations.verify import pages_from_json, verify_answer
 

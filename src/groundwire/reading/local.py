@@ -20,13 +20,13 @@ from groundwire.errors import (
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.conversion import Conversion
-from groundwire.reading.convert import Converted
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.documents.unreadable import Unreadable, Why
 from groundwire.reading.freshness import freshness
 from groundwire.reading.media import media_type
+from groundwire.reading.results import read_result
 from groundwire.reading.softblock import known_wall
-from groundwire.transport import Head, Reply, Transport
+from groundwire.transport import Head, Transport
 
 __all__ = ["LocalReadProvider"]
 
@@ -122,7 +122,8 @@ class LocalReadProvider:
         if not converted.extracted.content:
             size = f"{len(reply.body):,} bytes of {reply.media_type or 'unknown type'}"
             raise PageEmpty(url, f"The page has no readable text ({size}). It may need a browser; open another page.")
-        return _result(url, reply, converted).model_copy(update={"freshness": said})
+        result = read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
+        return result.model_copy(update={"freshness": said})
 
     def _inspect(self, head: Head, *, asked: bool) -> int | None:
         """Refuse what will not be read before its body comes, and say how large a document may be."""
@@ -173,24 +174,3 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
 
 def _unreadable(url: str, found: Unreadable, status: int) -> PageError:
     return _UNREADABLE[found.why](url, found.message, status=status)
-
-
-def _result(url: str, reply: Reply, converted: Converted) -> ReadResult:
-    extracted = converted.extracted
-    warnings = converted.warnings + extracted.warnings
-    if extracted.cut:
-        warnings += ("the page is very large; only its beginning was read",)
-    return ReadResult(
-        url=url,
-        title=extracted.title,
-        content=extracted.content,
-        content_length=len(extracted.content),
-        original_length=None if extracted.cut else len(extracted.content),
-        truncated=extracted.cut,
-        success=True,
-        final_url=reply.url,
-        published=extracted.published,
-        language=extracted.language,
-        content_type=reply.media_type,
-        warnings=warnings,
-    )

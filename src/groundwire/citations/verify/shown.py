@@ -8,6 +8,7 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any, Final
 
+from groundwire.citations.channels import one_line
 from groundwire.citations.verify.report import Disagreement, Finding, Report, Verdict
 
 __all__ = ["report_html", "report_json", "report_text"]
@@ -56,7 +57,7 @@ def report_text(report: Report) -> str:
     for finding in report.findings:
         sign, label = _LABELS[finding.verdict]
         of = f" by [{finding.source}]" if finding.source is not None and finding.verdict == "supported" else ""
-        lines.append(f"{sign} {label}{of}: {_one_line(finding.text)}")
+        lines.append(f"{sign} {label}{of}: {one_line(finding.text)}")
         lines += [f"    {line}" for line in _details(finding)]
     return "\n".join([*lines, *([""] if lines else []), *_summary(report)])
 
@@ -124,28 +125,28 @@ def _item(numbered: tuple[int, Finding]) -> str:
     parts = [f'<li id="s{number}"><strong class="{finding.verdict}">{sign} {label}</strong>']
     if finding.source is not None:
         parts.append(f" (source {finding.source})")
-    parts.append(f"<blockquote>{html.escape(_one_line(finding.text))}</blockquote>")
+    parts.append(f"<blockquote>{html.escape(one_line(finding.text))}</blockquote>")
     if finding.disagreements:
         parts.append('<table><thead><tr><th scope="col">What</th><th scope="col">The answer says</th>')
         parts.append('<th scope="col">The page says</th></tr></thead><tbody>')
         parts += [
-            f'<tr><th scope="row">{html.escape(_kind(one))}</th><td>{html.escape(_one_line(one.claimed))}</td>'
-            f"<td>{html.escape(_one_line(one.stated)) or 'nothing like it'}</td></tr>"
+            f'<tr><th scope="row">{html.escape(_kind(one))}</th><td>{html.escape(one_line(one.claimed))}</td>'
+            f"<td>{html.escape(one_line(one.stated)) or 'nothing like it'}</td></tr>"
             for one in finding.disagreements
         ]
         parts.append("</tbody></table>")
     if _passage_tells(finding):
-        parts.append(f"<p>The page:</p><blockquote>{html.escape(_one_line(finding.passage))}</blockquote>")
+        parts.append(f"<p>The page:</p><blockquote>{html.escape(one_line(finding.passage))}</blockquote>")
     parts += [f"<p>{html.escape(note)}</p>" for note in finding.notes]
     return "".join(parts) + "</li>\n"
 
 
 def _details(finding: Finding) -> Iterator[str]:
     for one in finding.disagreements:
-        stated = f"“{_one_line(one.stated)}”" if one.stated else "nothing like it"
-        yield f"{_kind(one)}: the answer says “{_one_line(one.claimed)}”, [{finding.source}] says {stated}"
+        stated = f"“{one_line(one.stated)}”" if one.stated else "nothing like it"
+        yield f"{_kind(one)}: the answer says “{one_line(one.claimed)}”, [{finding.source}] says {stated}"
     if finding.verdict == "altered" and finding.passage:
-        yield f"[{finding.source}]: {_one_line(finding.passage)}"
+        yield f"[{finding.source}]: {one_line(finding.passage)}"
     yield from finding.notes
 
 
@@ -161,7 +162,3 @@ def _summary(report: Report) -> list[str]:
     counted = [f"{report.count(verdict)} {_LABELS[verdict][1]}" for verdict in _LABELS if report.count(verdict)]
     lines = [f"{len(report.findings)} sentences: {', '.join(counted)}."] if counted else ["There is nothing to check."]
     return [*lines, *(f"Note: {warning}." for warning in report.warnings)]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

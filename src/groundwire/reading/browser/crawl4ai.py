@@ -21,8 +21,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import (
     Closed,
     ConfigurationError,
-    DeadlineExceeded,
-    GroundwireError,
     NotConfigured,
     ProviderUnavailable,
 )
@@ -32,10 +30,9 @@ from groundwire.reading.browser.crawl4ai_process import Crawl4AIProcess, HostGon
 from groundwire.reading.browser.dial import Dialler
 from groundwire.reading.browser.finding import HINT, find_chromium
 from groundwire.reading.browser.judging import judge_landing, why_not, with_remarks
-from groundwire.reading.browser.politely import politely
 from groundwire.reading.browser.proxy import VettingProxy
 from groundwire.reading.browser.rendering import Rendered
-from groundwire.reading.browser.results import raise_for_rendered, rendered_result
+from groundwire.reading.browser.visiting import visit_page
 from groundwire.reading.conversion import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
@@ -148,22 +145,14 @@ class Crawl4AIReadProvider:
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page; see `ReadProvider.read_url`. A process that dies meanwhile is replaced, once."""
         deadline = deadline or Deadline.after(_TIMEOUT)
-        target = self._guard.admit(url)
-        try:
-            async with deadline.timeout():
-                rendered = await politely(self._gate(), target, deadline, lambda: self._rendered(target, deadline))
-        except TimeoutError as error:
-            if isinstance(error, GroundwireError):
-                raise
-            raise DeadlineExceeded(
-                f"{target.host} could not be shown in time. Try again, or open another page."
-            ) from error
-        raise_for_rendered(url, rendered)
-        body = rendered.html.encode("utf-8", "replace")
-        converted = await self._conversion.convert(
-            body, "text/html; charset=utf-8", rendered.url, headers=rendered.headers, deadline=deadline
+        return await visit_page(
+            url,
+            guard=self._guard,
+            gate=self._gate(),
+            conversion=self._conversion,
+            deadline=deadline,
+            show=lambda target: self._rendered(target, deadline),
         )
-        return rendered_result(url, rendered, converted)
 
     async def aclose(self) -> None:
         """End the process and every connection of its pages; those that are under way fail."""

@@ -18,8 +18,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import (
     Closed,
     ConfigurationError,
-    DeadlineExceeded,
-    GroundwireError,
     NotConfigured,
     PageUnavailable,
     ProviderUnavailable,
@@ -30,10 +28,9 @@ from groundwire.reading.browser.chromium import Chromium, NoBrowser
 from groundwire.reading.browser.dial import Dialler
 from groundwire.reading.browser.finding import HINT, find_chromium, has_playwright
 from groundwire.reading.browser.judging import judge_landing, why_not, with_remarks
-from groundwire.reading.browser.politely import politely
 from groundwire.reading.browser.proxy import VettingProxy
 from groundwire.reading.browser.rendering import BrowserGone, Rendered, Unreachable, render
-from groundwire.reading.browser.results import raise_for_rendered, rendered_result
+from groundwire.reading.browser.visiting import visit_page
 from groundwire.reading.conversion import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
@@ -155,25 +152,14 @@ class BrowserReadProvider:
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page; see `ReadProvider.read_url`. A browser that dies meanwhile is replaced, once."""
         deadline = deadline or Deadline.after(_TIMEOUT)
-        target = self._guard.admit(url)
-        try:
-            async with deadline.timeout():
-                rendered = await politely(self._gate(), target, deadline, lambda: self._recorded(target, deadline))
-        except TimeoutError as error:
-            if isinstance(error, GroundwireError):
-                raise
-            raise DeadlineExceeded(
-                f"{target.host} could not be shown in time. Try again, or open another page."
-            ) from error
-        raise_for_rendered(url, rendered)
-        converted = await self._conversion.convert(
-            rendered.html.encode("utf-8", "replace"),
-            "text/html; charset=utf-8",
-            rendered.url,
-            headers=rendered.headers,
+        return await visit_page(
+            url,
+            guard=self._guard,
+            gate=self._gate(),
+            conversion=self._conversion,
             deadline=deadline,
+            show=lambda target: self._recorded(target, deadline),
         )
-        return rendered_result(url, rendered, converted)
 
     async def aclose(self) -> None:
         """Kill the browser and end every connection of its pages; those that are under way raise Closed."""

@@ -9,6 +9,7 @@ from groundwire.models import ReadResult
 from groundwire.providers.targets import page_failure
 from groundwire.reading.browser.rendering import Rendered
 from groundwire.reading.convert import Converted
+from groundwire.reading.results import read_result
 from groundwire.reading.softblock import known_wall
 from groundwire.safety.urls import parse_url
 
@@ -69,29 +70,14 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
     Raises:
         PageBlocked: a wall came in its place. PageEmpty: there is nothing to read on it.
     """
-    block, extracted = converted.block, converted.extracted
+    block = converted.block
     if block is not None and block.kind != "script shell":  # its scripts have run; what there is now is the page
         raise PageBlocked(url, str(block), status=rendered.status)
-    if not extracted.content:
+    if not converted.extracted.content:
         raise PageEmpty(
             url,
             f"The page has no readable text, in a browser neither ({len(rendered.html):,} characters of markup). "
             "Open another page.",
         )
-    warnings = rendered.warnings + converted.warnings + extracted.warnings
-    if extracted.cut:
-        warnings += ("the page is very large; only its beginning was read",)
-    return ReadResult(
-        url=url,
-        title=extracted.title,
-        content=extracted.content,
-        content_length=len(extracted.content),
-        original_length=None if extracted.cut else len(extracted.content),
-        truncated=extracted.cut,
-        success=True,
-        final_url=rendered.url,
-        published=extracted.published,
-        language=extracted.language,
-        content_type=rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower(),
-        warnings=tuple(dict.fromkeys(warnings)),
-    )
+    kind = rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+    return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
