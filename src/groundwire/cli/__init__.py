@@ -35,6 +35,7 @@ _COMMANDS = MappingProxyType(
         "proxy": "proxy",
         "verify": "verify",
         "export": "export",
+        "completion": "completion",
     }
 )
 """The module of each command, and its name there if that is another one. One is loaded when it is used: a server that a

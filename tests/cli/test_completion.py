@@ -1,0 +1,136 @@
+"""Completion in shells: the scripts in real ones, and what is offered."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from components.shells import Shell, started
+from groundwire.cli import group
+from groundwire.cli.completion import SHELLS
+from groundwire.providers.registry import provider_class, provider_names
+
+Terminal = Any  # see conftest.py
+pytestmark = pytest.mark.timeout(60)
+
+_STARTS = {
+    "bash": ("--noprofile", "--rcfile", "{script}", "-i"),
+    "zsh": ("--no-globalrcs", "-i"),
+    "fish": ("--no-config", "--init-command", "source {script}", "-i"),
+}
+
+
+def offered(*words: str) -> list[str]:
+    """Return what is offered for the last word."""
+    *before, last = words
+    asked = ShellComplete(group, {}, "groundwire", "_GROUNDWIRE_COMPLETE")
+    return [item.value for item in asked.get_completions(before, last)]
+
+
+@pytest.fixture
+def shell(terminal: Terminal, tmp_path: Path) -> Callable[[str], AbstractContextManager[Shell]]:
+    """Start a shell in which our script is loaded as its help says, and `groundwire` is a command."""
+
+    def start(name: str) -> AbstractContextManager[Shell]:
+        if not (program := shutil.which(name)):
+            if os.environ.get("CI"):
+                pytest.fail(f"{name} is missing in CI")
+            pytest.skip(f"there is no {name} on this machine")
+        bin_ = tmp_path / "bin"
+        bin_.mkdir()
+        (bin_ / "groundwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m groundwire "$@"\n')
+        (bin_ / "groundwire").chmod(0o755)
+        script = tmp_path / "_groundwire"
+        script.write_text(terminal.here("completion", name).stdout)
+        (tmp_path / ".zshrc").write_text(f"fpath=({tmp_path} $fpath)\nautoload -Uz compinit\ncompinit -u -D\n")
+        environment = {
+            **terminal.environment,
+            "PATH": f"{bin_}:{os.environ['PATH']}",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            "ZDOTDIR": str(tmp_path),
+            "XDG_DATA_HOME": str(tmp_path),
+            "TERM": "dumb" if name == "bash" else "xterm",
+            "COLUMNS": "100",
+        }
+        (tmp_path / "report.md").write_text("An answer.\n")
+        return started([program, *(one.format(script=script) for one in _STARTS[name])], environment, str(tmp_path))
+
+    return start
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_real_shell_completes(name: str, shell: Callable[[str], AbstractContextManager[Shell]]) -> None:
+    with shell(name) as keys:
+        keys.type("echo rea''dy\n")
+        keys.wait_for(r"^ready$")
+        keys.type("groundwire sear\t")
+        keys.wait_for(r"groundwire search ")
+        keys.type("--strat\t")
+        keys.wait_for(r"--strategy ")
+        keys.type("he\t")
+        keys.wait_for(r"hedge ")
+        keys.type("-p sear\t")
+        keys.wait_for(r"searxng ")
+        keys.type("\x15groundwire verify rep\t")
+        keys.wait_for(r"report\.md")
+        keys.type("\x15groundwire archive \t\t")
+        seen = keys.wait_for(r"forget(?s:.*)search")
+        assert all(word in seen for word in ("export", "import", "list"))
+
+
+def test_the_command_says_what_there_is(terminal: Terminal) -> None:
+    wrong = terminal.here("completion", "csh")
+    assert wrong.exit_code == 2
+    assert "'bash', 'fish', 'zsh'" in wrong.stderr
+    assert terminal.here("completion", "zsh").stdout.startswith("#compdef groundwire\n")
+
+
+def test_what_is_offered() -> None:
+    assert offered("comp") == ["completion"]
+    assert offered("archive", "") == ["export", "forget", "import", "list", "search"]
+    assert offered("config", "show", "--j") == ["--json"]
+    assert offered("search", "words", "-t", "") == ["d", "w", "m", "y", "all"]
+    assert offered("search", "--strategy", "fu") == ["fuse"]
+    assert offered("archive", "search", "--time-range", "a") == ["all"]
+    assert offered("mcp", "install", "-c", "claude-d") == ["claude-desktop"]
+    able = {name: provider_class(name).capabilities for name in provider_names()}
+    assert offered("search", "-p", "") == [name for name, can in able.items() if can.search]
+    assert offered("open", "--reader", "") == [name for name, can in able.items() if can.read]
+
+
+def test_a_provider_that_is_broken_is_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    information = tmp_path / "lookup-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: lookup\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[groundwire.providers]\nlookup = lookup_is_not_here:Lookup\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "lookup" in provider_names()
+    assert offered("search", "-p", "lo") == []
+
+
+def _options(command: click.Command) -> Iterator[click.Option]:
+    yield from (param for param in command.params if isinstance(param, click.Option))
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child
+            yield from _options(child)
+
+
+def test_each_option_with_a_few_words_offers_them() -> None:
+    with click.Context(group) as context:
+        lists = [option for option in _options(group) if (option.metavar or "").startswith("[")]
+        assert lists
+        for option in lists:
+            words = [item.value for item in option.shell_complete(context, "")]
+            assert f"[{'|'.join(words)}]" == option.metavar
