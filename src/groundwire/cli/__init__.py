@@ -27,6 +27,7 @@ _COMMANDS = MappingProxyType(
         "search": "search",
         "open": "open:open_",
         "demo": "demo",
+        "completion": "completion",
         "config": "config",
         "archive": "archive",
         "record": "record",
@@ -35,7 +36,6 @@ _COMMANDS = MappingProxyType(
         "proxy": "proxy",
         "verify": "verify",
         "export": "export",
-        "completion": "completion",
     }
 )
 """The module of each command, and its name there if that is another one. One is loaded when it is used: a server that a
