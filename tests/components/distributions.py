@@ -5,7 +5,11 @@ from __future__ import annotations
 import tarfile
 import zipfile
 from dataclasses import dataclass
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 __all__ = ["Distributions", "found"]
 
@@ -27,6 +31,17 @@ class Distributions:
         with tarfile.open(self.sdist) as archive:
             files = {one.name.partition("/")[2]: archive.extractfile(one) for one in archive if one.isfile()}
             return {name: file.read() for name, file in files.items() if file}
+
+    @property
+    def metadata(self) -> Message:
+        """What the wheel says of itself."""
+        (text,) = (text for name, text in self.in_wheel().items() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(text)
+
+    def needs(self, *, extras: bool) -> frozenset[str]:
+        """The names of the packages that the wheel needs: those of its extras, or those without any."""
+        lines = [Requirement(line) for line in self.metadata.get_all("Requires-Dist", [])]
+        return frozenset(one.name.lower() for one in lines if ("extra ==" in str(one.marker)) is extras)
 
     @property
     def epoch(self) -> int:

@@ -12,7 +12,6 @@ import tomllib
 import zipfile
 from base64 import urlsafe_b64encode
 from datetime import UTC, datetime
-from email import message_from_bytes
 from email.message import Message
 from pathlib import Path
 
@@ -33,7 +32,7 @@ pytestmark = pytest.mark.timeout(60)
 
 @pytest.fixture(scope="module")
 def metadata(distributions: Distributions) -> Message:
-    return message_from_bytes(distributions.in_wheel()[f"{NAME}.dist-info/METADATA"])
+    return distributions.metadata
 
 
 def test_the_wheel_is_the_package_and_nothing_else(distributions: Distributions, tracked: frozenset[str]) -> None:

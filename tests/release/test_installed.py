@@ -9,11 +9,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from components.distributions import Distributions
 from components.pythons import VERSIONS, interpreter, uv
@@ -96,18 +94,10 @@ def test_it_says_its_version_and_is_light(installed: Installed) -> None:
     assert loaded < 10
 
 
-def test_nothing_is_there_that_it_does_not_need(installed: Installed) -> None:
+def test_nothing_is_there_that_it_does_not_need(installed: Installed, distributions: Distributions) -> None:
     there = {line.partition("==")[0] for line in uv("pip", "freeze", "--python", installed.root / "bin/python").split()}
-    extras = {
-        Requirement(line).name.lower()
-        for line in requires("groundwire") or ()
-        if "extra" in str(Requirement(line).marker)
-    }
-    needed = {
-        Requirement(line).name.lower() for line in requires("groundwire") or () if Requirement(line).marker is None
-    }
-    assert needed <= there
-    assert extras & there == set()
+    assert distributions.needs(extras=False) <= there
+    assert not distributions.needs(extras=True) & there
 
 
 def test_its_demo_runs(installed: Installed) -> None:
@@ -170,9 +160,7 @@ def test_the_bill_of_materials(distributions: Distributions, tmp_path: Path) -> 
         {"alg": "SHA-256", "content": hashlib.sha256(distributions.wheel.read_bytes()).hexdigest()}
     ]
     names = {part["name"].lower().replace("_", "-"): part for part in bill["components"]}
-    needed = {
-        Requirement(line).name.lower() for line in requires("groundwire") or () if Requirement(line).marker is None
-    }
+    needed = distributions.needs(extras=False)
     assert needed <= set(names)
     assert "pytest" not in names
     assert [name for name, part in names.items() if not part.get("purl") or not part.get("version")] == []
