@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import pytest
@@ -22,11 +24,13 @@ from groundwire.providers.registry import provider_class, provider_names
 Terminal = Any  # see conftest.py
 pytestmark = pytest.mark.timeout(60)
 
+_GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "installing.md"
 _STARTS = {
-    "bash": ("--noprofile", "--rcfile", "{script}", "-i"),
+    "bash": ("--noprofile", "--rcfile", "{home}/.bashrc", "-i"),
+    "fish": ("-i",),
     "zsh": ("--no-globalrcs", "-i"),
-    "fish": ("--no-config", "--init-command", "source {script}", "-i"),
 }
+_LAZY_BASH = Path("/usr/share/bash-completion/bash_completion")
 
 
 def offered(*words: str) -> list[str]:
@@ -36,33 +40,38 @@ def offered(*words: str) -> list[str]:
     return [item.value for item in asked.get_completions(before, last)]
 
 
+def _missing(name: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(f"{name} is missing in CI")
+    pytest.skip(f"there is no {name} on this machine")
+
+
 @pytest.fixture
 def shell(terminal: Terminal, tmp_path: Path) -> Callable[[str], AbstractContextManager[Shell]]:
-    """Start a shell in which our script is loaded as its help says, and `groundwire` is a command."""
+    """Start a shell for which our script was written as the guide says, and for which `groundwire` is a command."""
 
     def start(name: str) -> AbstractContextManager[Shell]:
         if not (program := shutil.which(name)):
-            if os.environ.get("CI"):
-                pytest.fail(f"{name} is missing in CI")
-            pytest.skip(f"there is no {name} on this machine")
-        bin_ = tmp_path / "bin"
-        bin_.mkdir()
-        (bin_ / "groundwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m groundwire "$@"\n')
-        (bin_ / "groundwire").chmod(0o755)
-        script = tmp_path / "_groundwire"
-        script.write_text(terminal.here("completion", name).stdout)
-        (tmp_path / ".zshrc").write_text(f"fpath=({tmp_path} $fpath)\nautoload -Uz compinit\ncompinit -u -D\n")
+            _missing(name)
+        if name == "bash" and not _LAZY_BASH.exists():
+            _missing("bash-completion")
+        places = tmp_path / "bin"
+        places.mkdir()
+        (places / "groundwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m groundwire "$@"\n')
+        (places / "groundwire").chmod(0o755)
         environment = {
             **terminal.environment,
-            "PATH": f"{bin_}:{os.environ['PATH']}",
+            "PATH": f"{places}:{os.environ['PATH']}",
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-            "ZDOTDIR": str(tmp_path),
-            "XDG_DATA_HOME": str(tmp_path),
             "TERM": "dumb" if name == "bash" else "xterm",
             "COLUMNS": "100",
         }
+        (commands,) = re.findall(rf"(?ms)^```sh\n([^`]*groundwire completion {name} >[^`]*)^```", _GUIDE.read_text())
+        subprocess.run(["sh", "-eu", "-c", commands], env=environment, cwd=tmp_path, check=True)
+        (tmp_path / ".bashrc").write_text(f". {_LAZY_BASH}\n")
+        (tmp_path / ".zshrc").write_text("fpath+=~/.zfunc\nautoload -Uz compinit\ncompinit -u -D\n")
         (tmp_path / "report.md").write_text("An answer.\n")
-        return started([program, *(one.format(script=script) for one in _STARTS[name])], environment, str(tmp_path))
+        return started([program, *(one.format(home=tmp_path) for one in _STARTS[name])], environment, str(tmp_path))
 
     return start
 
