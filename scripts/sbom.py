@@ -22,6 +22,10 @@ __all__ = ["write_sbom"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SPECIFICATION = SchemaVersion.V1_6
+_LICENCES = (
+    "import json; from importlib.metadata import distributions;"
+    "print(json.dumps({one.metadata['Name']: one.metadata['License'] for one in distributions()}))"
+)
 
 
 def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
@@ -49,6 +53,7 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
             *("--spec-version", _SPECIFICATION.to_version(), "--output-format", "JSON", "--output-reproducible"),
             *("--output-file", str(target.resolve())),
         )
+        licences = json.loads(subprocess.check_output([python, "-I", "-c", _LICENCES]))
     bill = json.loads(target.read_text(encoding="utf-8"))
     name, version = wheel.name.split("-")[:2]  # its version is dynamic: pyproject.toml does not say it
     bill["metadata"]["component"] |= {
@@ -56,6 +61,9 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
         "purl": f"pkg:pypi/{name}@{version}",
         "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read_bytes()).hexdigest()}],
     }
+    for part in bill["components"]:  # those that tell it in words only, which the tool passes over
+        if "licenses" not in part and (words := licences.get(part["name"])):
+            part["licenses"] = [{"license": {"name": words, "acknowledgement": "declared"}}]
     text = json.dumps(bill, indent=2, ensure_ascii=False) + "\n"
     if (wrong := JsonStrictValidator(_SPECIFICATION).validate_str(text)) is not None:
         raise ValueError(f"The bill of materials is not valid: {wrong}")

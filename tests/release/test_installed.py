@@ -164,6 +164,7 @@ def test_the_bill_of_materials(distributions: Distributions, tmp_path: Path) -> 
     assert needed <= set(names)
     assert "pytest" not in names
     assert [name for name, part in names.items() if not part.get("purl") or not part.get("version")] == []
+    assert [name for name, part in names.items() if not part.get("licenses")] == []
     (direct,) = (one["dependsOn"] for one in bill["dependencies"] if one["ref"] == root["bom-ref"])
     assert {ref.partition("==")[0].lower() for ref in direct} == needed
     assert "file:" not in text
