@@ -50,8 +50,8 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
         _run(
             *(sys.executable, "-m", "cyclonedx_py", "environment", python),
             *("--pyproject", str(_ROOT / "pyproject.toml"), "--mc-type", "library"),
-            *("--spec-version", _SPECIFICATION.to_version(), "--output-format", "JSON", "--output-reproducible"),
-            *("--output-file", str(target.resolve())),
+            *("--spec-version", _SPECIFICATION.to_version(), "--output-format", "JSON", "--no-validate"),
+            *("--output-reproducible", "--output-file", str(target.resolve())),
         )
         licences = json.loads(subprocess.check_output([python, "-I", "-c", _LICENCES]))
     bill = json.loads(target.read_text(encoding="utf-8"))
