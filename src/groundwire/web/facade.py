@@ -36,6 +36,7 @@ from groundwire.models import (
     check_int,
 )
 from groundwire.observing.calllog import CallLog
+from groundwire.observing.listening import telling
 from groundwire.observing.records import Watcher, Watchers
 from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
@@ -131,7 +132,7 @@ class Web:
         """Why providers of the settings are not used, a sentence each."""
         self._made: list[object] = list(assembly.made.values())
         self._policy = policy
-        self._observer = observer
+        self._observer = observer = telling(observer)
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = self._chain_of(
             cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
