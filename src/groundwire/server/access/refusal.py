@@ -34,7 +34,6 @@ _SAFE = MappingProxyType(
 """What every answer says unless the application says something else there."""
 
 _CLOSED = b"access-control-"
-_KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 503: "server_error"}
 
 
 class Refusal(Exception):
@@ -65,12 +64,15 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
 
     def body(self) -> bytes:
-        """Return the body: JSON of the form that the clients of OpenAI's API read as well."""
-        kind = _KINDS.get(self.status, "invalid_request_error")
-        error: dict[str, object] = {"message": self.text, "type": kind, "param": None, "code": self.code}
-        if self.retry_after is not None:
-            error["retry_after"] = self.retry_after
-        return json.dumps({"error": error}).encode()
+        """Return the body: JSON, in the form of every failure of the gateway; OpenAI's clients read it as well."""
+        problem: dict[str, object] = {
+            "code": self.code,
+            "message": self.text,
+            "field": None,
+            "retry_after": self.retry_after,
+            "attempts": [],
+        }
+        return json.dumps({"error": problem}).encode()
 
 
 def safe_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
