@@ -9,6 +9,7 @@ without an answer.
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -149,6 +150,18 @@ class Chain:
     def standings(self) -> tuple[Standing, ...]:
         """Return how each provider stands, as far as this process knows; call it in the event loop."""
         return tuple(self._racer.health.standing(provider.name) for provider in self.providers)
+
+    def narrowed(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Chain:
+        """Return a view that asks only some of the providers, under another policy; what is learned is shared.
+
+        Args:
+            providers: Those of this chain that may be asked, in their order.
+            policy: The domain lists.
+        """
+        view = copy.copy(self)
+        view.providers = tuple(providers)
+        view._asker = self._asker.under(policy)
+        return view
 
     @property
     def price_usd(self) -> float:
