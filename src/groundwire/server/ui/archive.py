@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundwire.server.ui.asking import whole
 from groundwire.server.ui.html import Html
 from groundwire.server.ui.reading import read_kept
-from groundwire.server.ui.room import Visit, status_of
+from groundwire.server.ui.room import Visit
 
 __all__ = ["archive"]
 
@@ -23,10 +23,7 @@ async def archive(visit: Visit) -> Html:
     status = 200
     if asked.get("open"):
         reading = await read_kept(kept, asked, visit.visitor.web.settings.read.max_length)
-        if reading is None:
-            status = 404
-        elif reading.error is not None:
-            status = status_of(reading.error)
+        status = 200 if reading is not None else 404
     number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
     offset = (number - 1) * _ROWS
     words = asked.get("q")

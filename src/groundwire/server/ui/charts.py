@@ -86,7 +86,7 @@ class _Frame:
         self._series = series
         self._show = show
         highest = max((value for one in series for _, value in _known(one.values)), default=0.0)
-        self.top = top or _round_up(highest)
+        self.top = top or _round_up(1.04 * highest)  # room for the dot of the highest
         self.floor = float(_HEIGHT - _BOTTOM)
 
     def x(self, place: int) -> float:

@@ -18,7 +18,7 @@ _TOP = 3  # the level of the highest heading of a page, below those of ours
 _DEEPEST = 6
 
 
-def inert_html(markdown: str) -> Markup:
+def inert_html(markdown: str, *, title: str = "") -> Markup:
     """Return Markdown as HTML to be put into a page of ours.
 
     HTML in the Markdown is shown as text, pictures as their descriptions. A link keeps its address only if that is one
@@ -27,15 +27,22 @@ def inert_html(markdown: str) -> Markup:
 
     Args:
         markdown: CommonMark with the tables and the struck out text of GitHub's dialect.
+        title: What stands above it; a heading at the beginning that says the same is left out.
     """
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # judged below, where its words can be kept
     tokens = parser.parse(markdown)
+    if len(tokens) > 2 and tokens[0].type == "heading_open" and _words(tokens[1]) == title.casefold().split() != []:
+        del tokens[:3]
     _set_headings(tokens)
     for block in tokens:
         if block.children:
             block.children = list(_inline(block.children))
     return Markup(parser.renderer.render(_framed(tokens), parser.options, {}))  # noqa: S704  # made of escaped text
+
+
+def _words(token: Token) -> list[str]:
+    return "".join(child.content for child in token.children or ()).casefold().split()
 
 
 def _set_headings(tokens: Sequence[Token]) -> None:

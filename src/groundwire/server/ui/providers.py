@@ -102,7 +102,12 @@ def _made(
     charts = (
         ("Latency", line_chart(f"Latency of {name}", days, [mean, slowest], show=duration)),
         ("Success", line_chart(f"Success of {name}", days, [success], show=percent, top=1.0)),
-        ("Cost", bar_chart(f"Cost of {name}", days, Series(name="cost", values=costs), show=money)),
+        (
+            "Cost",
+            bar_chart(f"Cost of {name}", days, Series(name="cost", values=costs), show=money)
+            if any(costs)
+            else Markup(),
+        ),
     )
     rows = []
     for place, (day, one) in enumerate(zip(days, scores, strict=True)):

@@ -46,6 +46,8 @@ class Reading:
     """Why it cannot be had."""
     passages: Sequence[Passage] = ()
     """What is shown of it."""
+    answers: Sequence[Passage] = ()
+    """What of it answers the question best, where all of it is shown."""
     milliseconds: float = 0.0
     """How long it took."""
 
@@ -66,7 +68,7 @@ async def read_page(web: Web, asked: Asked) -> Reading:
         page = await web.open_page(url, fresh=bool(asked.get("fresh")), **part)
     except GroundwireError as error:
         return Reading(url=url, error=error, milliseconds=_since(started))
-    return Reading(url=url, page=page, passages=await _passages(page), milliseconds=_since(started))
+    return await _reading(url, page, started)
 
 
 async def read_kept(archive: Archive, asked: Asked, usual: int) -> Reading | None:
@@ -89,7 +91,7 @@ async def read_kept(archive: Archive, asked: Asked, usual: int) -> Reading | Non
         raise
     except GroundwireError as error:
         return Reading(url=url, error=error, milliseconds=_since(started))
-    return Reading(url=url, page=page, passages=await _passages(page), milliseconds=_since(started))
+    return await _reading(url, page, started)
 
 
 def _part(asked: Asked) -> dict[str, Any]:
@@ -105,16 +107,20 @@ def _room(asked: Asked, usual: int) -> int:
     return min(usual, 4_000 if chosen else _LONGEST)
 
 
-async def _passages(page: Page) -> list[Passage]:
-    return await asyncio.to_thread(_made, page)  # a long page takes longer than others may wait for
+async def _reading(url: str, page: Page, started: float) -> Reading:
+    took = _since(started)
+    # A long page takes longer to be put into HTML than others may wait for.
+    passages, answers = await asyncio.to_thread(_made, page)
+    return Reading(url=url, page=page, passages=passages, answers=answers, milliseconds=took)
 
 
-def _made(page: Page) -> list[Passage]:
+def _made(page: Page) -> tuple[list[Passage], list[Passage]]:
+    chosen = [Passage(html=inert_html(one.text), excerpt=one) for one in page.excerpts]
     # Of a page that is shown from beginning to end the excerpts only point at some of it.
     is_piece = (page.end or 0) - page.start <= len(page.content)
-    if is_piece or not page.excerpts:
-        return [Passage(html=inert_html(page.content))]
-    return [Passage(html=inert_html(one.text), excerpt=one) for one in page.excerpts]
+    if chosen and not is_piece:
+        return chosen, []
+    return [Passage(html=inert_html(page.content, title=page.title))], chosen
 
 
 def _since(started: float) -> float:

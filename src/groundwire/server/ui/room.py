@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
@@ -13,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from groundwire.errors import BlockedByPolicy, BudgetExceeded, GroundwireError, InvalidRequest
+from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.server.streaming import until_done
 from groundwire.server.ui.asking import Asked, link
 from groundwire.server.ui.assets import Assets
@@ -24,7 +25,7 @@ from groundwire.server.ui.visitors import Visitor
 from groundwire.storage import StoreError
 from groundwire.web import Web
 
-__all__ = ["Desk", "Room", "View", "Visit", "status_of"]
+__all__ = ["Desk", "Room", "View", "Visit", "session_cookie"]
 
 _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
@@ -62,7 +63,7 @@ class Visit:
     body: bytes = b""
     """What was sent with it."""
     token: str = ""
-    """The random part of the name of the browser's session."""
+    """The random mark of the browser, which makes the name of its session."""
     is_new: bool = False
     """Whether the browser does not know its session yet."""
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
@@ -85,7 +86,8 @@ class Visit:
     @property
     def session(self) -> str:
         """The name of the browser's session."""
-        name = self.visitor.web.settings.session.id or f"page-{self.token}"
+        # Who sees a session's name must not learn the cookie that would let them go on with it.
+        name = self.visitor.web.settings.session.id or f"page-{hashlib.sha256(self.token.encode()).hexdigest()[:10]}"
         return f"{self.visitor.prefix}{name}"
 
     @property
@@ -165,7 +167,7 @@ class Room:
                 visit.visitor = visitor or visit.visitor
             return await self._view(visit)
         except GroundwireError as error:
-            return _refusal(status_of(error), str(error))
+            return _refusal(_status(error), str(error))
 
     async def _send(self, visit: Visit, answer: Html | Redirect, send: Send) -> None:
         private = self._desk.sign_ins is not None
@@ -193,15 +195,10 @@ def session_cookie(token: str) -> str:
     return f"{_COOKIE}={token}; Path=/; Max-Age={_MONTH}; HttpOnly; SameSite=Strict"
 
 
-def status_of(error: GroundwireError) -> int:
-    """Return the HTTP status of a page that shows an error."""
+def _status(error: GroundwireError) -> int:
     if isinstance(error, InvalidRequest):
         return 400
-    if isinstance(error, BlockedByPolicy):
-        return 403
-    if isinstance(error, BudgetExceeded):
-        return 429
-    return 503 if isinstance(error, StoreError) else 502
+    return 503 if isinstance(error, StoreError) else 500
 
 
 async def _read_body(visit: Visit) -> None:

@@ -12,19 +12,17 @@ from groundwire.errors import GroundwireError
 from groundwire.server.ui.asking import Asked, link
 from groundwire.server.ui.html import Html, Redirect
 from groundwire.server.ui.reading import Reading, read_page
-from groundwire.server.ui.room import Visit, status_of
+from groundwire.server.ui.room import Visit
 from groundwire.server.ui.shown import Found, find_shown, keep_shown
 from groundwire.server.ui.words import web_url
 
 __all__ = ["Later", "start"]
 
-_AT_ONCE = 0.2  # seconds that a page waits for its answer, so that its status can say how it went
-
 _T = TypeVar("_T", Found, Reading)
 
 
 class Later(Generic[_T]):
-    """Something that a template waits for."""
+    """Something that a template waits for. By then the page is on its way, so how it went is said in the page."""
 
     def __init__(self, task: asyncio.Task[_T]) -> None:
         self._task: asyncio.Task[_T] = task
@@ -32,12 +30,6 @@ class Later(Generic[_T]):
     async def get(self) -> _T:
         """Return it, once it is there."""
         return await self._task
-
-    async def soon(self) -> int:
-        """Return the HTTP status that says how it went, if it is there soon; else 200."""
-        done, _ = await asyncio.wait({self._task}, timeout=_AT_ONCE)
-        error = self._task.result().error if done else None
-        return 200 if error is None else status_of(error)
 
 
 async def start(visit: Visit) -> Html | Redirect:
@@ -49,15 +41,12 @@ async def start(visit: Visit) -> Html | Redirect:
     found: Later[Found] | None = None
     reading: Later[Reading] | None = None
     may_spend = visit.may_spend
-    status = 200
     if asked.get("open") and may_spend:
         reading = Later(visit.begin(read_page(visit.web, asked)))
         if words and (shown := await find_shown(visit.web.store, visit.session, asked.search)) is not None:
             found = Later(visit.begin(_known(shown)))
-        status = await reading.soon()
     elif words and may_spend:
         found = Later(visit.begin(_search(visit, asked)))
-        status = await found.soon()
     values = {
         "asked": asked,
         "found": found,
@@ -66,7 +55,7 @@ async def start(visit: Visit) -> Html | Redirect:
         "providers": visit.web.settings.search.providers,
         "budget": await _budget(visit) if not (found or reading) else None,
     }
-    return Html(template="start.html", values=values, status=status)
+    return Html(template="start.html", values=values)
 
 
 async def _known(found: Found) -> Found:

@@ -45,7 +45,7 @@ def duration(milliseconds: float | None) -> str:
     """Return a duration: `431 ms`, `2.4 s`."""
     if milliseconds is None:
         return "–"
-    return f"{milliseconds:,.0f} ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:,.1f} s"
+    return f"{milliseconds:,.0f}\u00a0ms" if milliseconds < 1_000 else f"{milliseconds / 1_000:,.1f}\u00a0s"
 
 
 def money(dollars: float | None) -> str:
@@ -54,13 +54,9 @@ def money(dollars: float | None) -> str:
         return "–"
     if not dollars:
         return "$0"
-    return (
-        f"${dollars:,.2f}"
-        if dollars >= 1
-        else f"${dollars:.4f}".rstrip("0").rstrip(".")
-        if dollars >= 0.0001
-        else "< $0.0001"
-    )
+    if dollars < 0.0001:
+        return "< $0.0001"
+    return f"${dollars:,.2f}" if dollars >= 0.1 else f"${dollars:.4f}".rstrip("0").ljust(5, "0")
 
 
 def number(value: float) -> str:
@@ -73,7 +69,7 @@ def percent(share: float | None) -> str:
     if share is None:
         return "–"
     text = f"{100 * share:.1f}".removesuffix(".0")
-    return f"{text} %"
+    return f"{text}\u00a0%"
 
 
 def plural(count: float, one: str, many: str = "") -> str:
