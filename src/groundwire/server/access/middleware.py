@@ -30,6 +30,7 @@ _logger = logging.getLogger(__name__)
 
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
+_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -97,7 +98,7 @@ class Access:
         self._operators = tuple(operators)
         self._larger = dict(larger)
         self._now = now
-        self._names = Names.of(host, settings.hosts, ports=True)
+        self._names = Names(None, ports=True) if "*" in settings.hosts else Names.of(host, settings.hosts, ports=True)
         self._must = settings.require_key or not is_loopback(host) or "*" in settings.hosts
         self._clients = Clients(settings.trusted_proxies)
         self._failures = failures or Failures()
@@ -204,7 +205,7 @@ class Access:
             raise _unknown(headers, "wrong_key", "This key is not valid.")
         if why := record.why_dead(self._now()):
             self._failures.failed(address)
-            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it was {why}.")
+            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
         self._failures.right(digest)
         return record
 
