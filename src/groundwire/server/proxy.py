@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import check_int
+from groundwire.server.access.tenant import tenant_of
 from groundwire.server.chat import ChatFace
 from groundwire.server.face import Face, House
 from groundwire.server.gate import LOOPBACK, Gate
@@ -91,8 +93,7 @@ class Proxy:
         try:
             body = _object(await _body(request))
             headers = passed_on(request.headers)
-            owner = hashlib.sha256(request.headers.get("authorization", "").encode()).hexdigest()
-            asked = face(self._house, body, headers, owner)
+            asked = face(self._house_of(scope), body, headers, _owner(request, scope))
         except GroundwireError as error:
             await _wrong(error)(scope, receive, send)
             return
@@ -105,6 +106,14 @@ class Proxy:
             await answer_with_events(asked.stream, asked.failed, scope, receive, send, keep_alive=self._keep_alive)
             return
         await answer_whole(_whole(asked), scope, receive, send)
+
+    def _house_of(self, scope: Scope) -> House:
+        """Return the house as it is for whoever asks."""
+        tenant, house = tenant_of(scope), self._house
+        if tenant is None:
+            return house
+        session = tenant.session(house.session) if house.session else None
+        return replace(house, web=tenant.narrow(house.web), session=session)
 
     async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on that is none of ours, and its answer back as it comes."""
@@ -148,6 +157,13 @@ class _Passing:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await until_done(self._proxy.pass_by, scope, receive, send)
+
+
+def _owner(request: Request, scope: Scope) -> str:
+    """Return who asks: the holder of a key of the gateway, and of one of the model server."""
+    tenant = tenant_of(scope)
+    own = "" if tenant is None else tenant.id
+    return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
 
 
 async def _whole(asked: Face) -> Response:
