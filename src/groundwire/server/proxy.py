@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import check_int
+from groundwire.server.access.tenant import tenant_of
 from groundwire.server.chat import ChatFace
 from groundwire.server.face import Face, House
 from groundwire.server.gate import LOOPBACK, Gate
@@ -47,7 +48,6 @@ class Proxy:
         keep_alive: Seconds of silence after which a stream gets a comment.
         hosts: The names by which the proxy may be called; None is any name.
         key: The key for the model server, of clients that send none.
-        whose: Says who makes a request, and gives the web as it is for them; by default everybody has the same.
 
     Raises:
         InvalidRequest: an argument is wrong.
@@ -66,7 +66,6 @@ class Proxy:
         keep_alive: float = 5.0,
         hosts: Collection[str] | None = LOOPBACK,
         key: str = "",
-        whose: Callable[[Scope], tuple[str, Web]] | None = None,
     ) -> None:
         self.upstream = Upstream(upstream, read_timeout=read_timeout)
         self._house = House(
@@ -79,7 +78,6 @@ class Proxy:
         )
         self._keep_alive = keep_alive
         self._key = key
-        self._whose = whose or (lambda _scope: ("", web))
         self.app = Starlette(
             routes=[
                 Route(f"{prefix}/chat/completions", _Answering(self, ChatFace), methods=["POST"]),
@@ -98,10 +96,7 @@ class Proxy:
         request = Request(scope, receive)
         try:
             body = _object(await _body(request))
-            headers = self._headers(request)
-            name, web = self._whose(scope)
-            owner = hashlib.sha256(f"{name} {request.headers.get('authorization', '')}".encode()).hexdigest()
-            asked = face(replace(self._house, web=web), body, headers, owner)
+            asked = face(self._house_of(scope), body, self._headers(request), _owner(request, scope))
         except GroundwireError as error:
             await _wrong(error)(scope, receive, send)
             return
@@ -114,6 +109,14 @@ class Proxy:
             await answer_with_events(asked.stream, asked.failed, scope, receive, send, keep_alive=self._keep_alive)
             return
         await answer_whole(_whole(asked), scope, receive, send)
+
+    def _house_of(self, scope: Scope) -> House:
+        """Return the house as it is for whoever asks."""
+        tenant, house = tenant_of(scope), self._house
+        if tenant is None:
+            return house
+        session = tenant.session(house.session) if house.session else None
+        return replace(house, web=tenant.narrow(house.web), session=session)
 
     async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on that is none of ours, and its answer back as it comes."""
@@ -173,6 +176,13 @@ def _harmless(method: str, path: str) -> bool:
     """Whether a request only asks a model, and leaves everything in the account as it is."""
     first = path.strip("/").partition("/")[0]
     return first == "models" if method in ("GET", "HEAD") else (method, path) in _ASKING
+
+
+def _owner(request: Request, scope: Scope) -> str:
+    """Return who asks: the holder of a key of the gateway, and of one of the model server."""
+    tenant = tenant_of(scope)
+    own = "" if tenant is None else tenant.id
+    return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
 
 
 async def _whole(asked: Face) -> Response:

@@ -30,6 +30,7 @@ _logger = logging.getLogger(__name__)
 
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
+_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -97,13 +98,22 @@ class Access:
         self._operators = tuple(operators)
         self._larger = dict(larger)
         self._now = now
-        self._names = Names.of(host, settings.hosts, ports=True)
+        self._names = Names(None, ports=True) if "*" in settings.hosts else Names.of(host, settings.hosts, ports=True)
         self._must = settings.require_key or not is_loopback(host) or "*" in settings.hosts
         self._clients = Clients(settings.trusted_proxies)
         self._failures = failures or Failures()
         self._rates = Rates(store, settings.rate, settings.burst)
         self._slots = Slots(store)
         self._running = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is asked for now.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._must or self._keys.ever()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -186,7 +196,7 @@ class Access:
             Refusal: it has none, or not a valid one.
         """
         try:
-            if not self._must and not self._keys.ever():
+            if not self.asks:
                 return None
             key = key_in(headers)
             record = self._keys.find(id_of(key))
@@ -204,7 +214,7 @@ class Access:
             raise _unknown(headers, "wrong_key", "This key is not valid.")
         if why := record.why_dead(self._now()):
             self._failures.failed(address)
-            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it was {why}.")
+            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
         self._failures.right(digest)
         return record
 

@@ -48,6 +48,11 @@ class Gateway:
         """Where what is there besides the gateway's own calls begins, such as `/mcp`."""
         return tuple(neighbour.path for neighbour in self._neighbours)
 
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether a key is asked for now."""
+        return self._gate.asks
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
         if scope["type"] == "lifespan":

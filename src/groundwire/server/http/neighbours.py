@@ -69,7 +69,7 @@ def proxy_of(house: House, upstream: str | None, key: str) -> Iterator[Neighbour
         return
     from groundwire.server.proxy import Proxy
 
-    proxy = Proxy(house.web, upstream, prefix=_PROXY, hosts=None, key=key, whose=house.whose)
+    proxy = Proxy(house.web, upstream, prefix=_PROXY, hosts=None, key=key)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
