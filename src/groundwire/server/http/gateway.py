@@ -9,9 +9,10 @@ from typing import Self
 from starlette.types import Receive, Scope, Send
 
 from groundwire.observing import Metrics
-from groundwire.server.access import Access, gate_of
+from groundwire.server.access import Access, KeyFile, gate_of, key_file_of
 from groundwire.server.http.house import House
 from groundwire.server.http.neighbours import LARGER, Neighbour, mcp_of, proxy_of
+from groundwire.server.http.page import SignedIn
 from groundwire.server.http.routing import application
 from groundwire.server.http.traffic import Traffic
 from groundwire.settings import Settings
@@ -140,6 +141,10 @@ def build_gateway(
         web = Web(source, watchers=(metrics,))
     house = House(web=web, traffic=Traffic())
     neighbours = [*mcp_of(house, mcp), *proxy_of(house, upstream, upstream_key)]
-    inner = application(house, neighbours, metrics, page=page)
-    gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER)
+    keys = KeyFile(key_file_of(web.settings))
+    pages = SignedIn(web, keys) if page else None
+    inner = application(house, neighbours, metrics, pages)
+    gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER, keys=keys, pages=pages)
+    if pages is not None:
+        pages.asks = lambda: gate.asks
     return Gateway(house, gate, neighbours, owned=not isinstance(source, Web))

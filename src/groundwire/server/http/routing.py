@@ -19,19 +19,21 @@ from groundwire.server.http.house import House
 from groundwire.server.http.neighbours import Neighbour
 from groundwire.server.http.openapi import openapi
 from groundwire.server.http.operations import JSON, operations
-from groundwire.server.ui import ui_routes
+from groundwire.server.http.page import SignedIn
 
 __all__ = ["application"]
 
 
-def application(house: House, neighbours: Sequence[Neighbour], metrics: Metrics | None, *, page: bool) -> ASGIApp:
+def application(
+    house: House, neighbours: Sequence[Neighbour], metrics: Metrics | None, pages: SignedIn | None
+) -> ASGIApp:
     """Return everything that stands behind the gate.
 
     Args:
         house: The gateway's parts.
         neighbours: What is served beside its own calls.
         metrics: What the calls were like; None where nobody counts them.
-        page: Whether the web page is there.
+        pages: The web page; None where there is none.
     """
     described = operations(house)
     document = json.dumps(openapi(described)).encode()
@@ -48,11 +50,13 @@ def application(house: House, neighbours: Sequence[Neighbour], metrics: Metrics 
     routes.append(Route("/openapi.json", describe, methods=["GET"]))
     app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
     app.router.redirect_slashes = False
-    counted = Requests(_AtTheRoot(app), (*by_path, "/openapi.json", "/metrics", *(one.path for one in neighbours)))
+    counted = Requests(
+        _AtTheRoot(app), ("/v1/sessions", *by_path, "/openapi.json", "/metrics", *(one.path for one in neighbours))
+    )
     routes.append(Route("/metrics", Scrape(metrics, counted, house.traffic).show, methods=["GET"]))
     app.router.routes += routes
-    if page:
-        app.router.routes += ui_routes(house.web)
+    if pages is not None:
+        app.router.routes += pages.routes()
     return counted
 
 
