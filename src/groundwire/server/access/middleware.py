@@ -17,9 +17,10 @@ from groundwire.server.access.key_file import KeyFile, key_file_of
 from groundwire.server.access.keys import KeyRecord, digest_of, id_of, is_key_of
 from groundwire.server.access.limits import Rates, Slots
 from groundwire.server.access.names import Names, is_loopback
+from groundwire.server.access.page import Page
 from groundwire.server.access.refusal import Refusal, refuse
 from groundwire.server.access.shape import check_headers, check_path, declared_length
-from groundwire.server.access.tenant import TENANT, Tenant
+from groundwire.server.access.tenant import KEY_ASKED, TENANT, Tenant
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
@@ -73,6 +74,7 @@ class Access:
         operators: Paths, with all below them, that only keys of operators may see.
         larger: The most bytes of a body below a path, where that is more than the settings say.
         failures: Counts wrong keys.
+        page: The web page, which lets in by itself who has no key in the request.
         now: The time.
     """
 
@@ -88,6 +90,7 @@ class Access:
         operators: Collection[str] = _OPERATORS,
         larger: Mapping[str, int] = _NO_LARGER,
         failures: Failures | None = None,
+        page: Page | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         host = host or settings.host
@@ -97,6 +100,7 @@ class Access:
         self._public = frozenset(public)
         self._operators = tuple(operators)
         self._larger = dict(larger)
+        self._page = page
         self._now = now
         self._names = Names(None, ports=True) if "*" in settings.hosts else Names.of(host, settings.hosts, ports=True)
         self._must = settings.require_key or not is_loopback(host) or "*" in settings.hosts
@@ -136,7 +140,8 @@ class Access:
         if fault == "name":
             text = "This server is not called by that name; the setting server.hosts has those it is called by."
             raise Refusal(421, "wrong_host", text)
-        if fault == "page" or _is_of_a_page(scope, headers):
+        is_link = self._page is not None and self._page.has(scope["path"]) and _is_followed(scope, headers)
+        if fault == "page" or (_is_of_a_page(scope, headers) and not is_link):
             raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
         return headers
 
@@ -145,7 +150,9 @@ class Access:
             raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
         self._running += 1
         try:
-            record = self._record(scope, headers)
+            record = (
+                await self._visitor(scope, headers) if self._is_visit(scope, headers) else self._record(scope, headers)
+            )
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             if record is None:
@@ -170,6 +177,7 @@ class Access:
         inner = dict(scope)
         inner["headers"] = without_key(list(scope["headers"]), asked=record is not None)
         inner[TENANT] = Tenant.of(record) if record is not None else None
+        inner[KEY_ASKED] = self._asks()
         exchange = Exchange(
             receive,
             send,
@@ -179,6 +187,30 @@ class Access:
             allowed=lambda: record is None or self._is_still_valid(record),
         )
         await exchange.run(self._app, inner)
+
+    def _is_visit(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+        """Whether a request is for the web page, and comes without a key."""
+        return self._page is not None and self._page.has(scope["path"]) and not key_in(headers)
+
+    async def _visitor(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
+        """Return the record of the key with which a visitor of the web page has signed in; None if there is none.
+
+        Raises:
+            Refusal: nobody can say.
+        """
+        try:
+            record = self._keys.find(await self._page.key_id(scope)) if self._page is not None else None
+        except (ConfigurationError, StoreError) as error:
+            _logger.error("%s", error)
+            raise Refusal(503, "no_keys", "The keys of this server cannot be read; tell its operator.") from None
+        return None if record is None or record.why_dead(self._now()) else record
+
+    def _asks(self) -> bool:
+        """Whether a key is asked for."""
+        try:
+            return self._must or self._keys.ever()
+        except ConfigurationError:
+            return True
 
     def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
         """Return the record of a request's key; None where none is asked for.
@@ -239,8 +271,13 @@ def _is_of_a_page(scope: Scope, headers: Mapping[str, str]) -> bool:
         return True
     if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
         return False
+    return not (_is_followed(scope, headers) and not scope.get("query_string"))
+
+
+def _is_followed(scope: Scope, headers: Mapping[str, str]) -> bool:
+    """Whether a person follows a link. The web page does nothing that costs then before it was asked once more."""
     link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return not (link and scope["method"] == "GET" and not scope.get("query_string"))
+    return link and scope["method"] == "GET"
 
 
 def _is_below(path: str, above: str) -> bool:
@@ -248,7 +285,13 @@ def _is_below(path: str, above: str) -> bool:
 
 
 def gate_of(
-    app: ASGIApp, settings: Settings, store: Store, *, host: str = "", larger: Mapping[str, int] = _NO_LARGER
+    app: ASGIApp,
+    settings: Settings,
+    store: Store,
+    *,
+    host: str = "",
+    larger: Mapping[str, int] = _NO_LARGER,
+    page: Page | None = None,
 ) -> Access:
     """Return the gate that the settings want in front of an application.
 
@@ -257,4 +300,4 @@ def gate_of(
     """
     keys = KeyFile(key_file_of(settings))
     check_listening(settings, keys, host=host)
-    return Access(app, settings.server, keys, store, host=host, larger=larger)
+    return Access(app, settings.server, keys, store, host=host, larger=larger, page=page)

@@ -13,10 +13,13 @@ from groundwire.server.access.keys import KeyLimits, KeyRecord
 if TYPE_CHECKING:
     from groundwire.web import Web
 
-__all__ = ["TENANT", "Tenant", "tenant_of"]
+__all__ = ["KEY_ASKED", "TENANT", "Tenant", "tenant_of"]
 
 TENANT = "groundwire.tenant"
 """Where a request's scope has its tenant."""
+
+KEY_ASKED = "groundwire.key_asked"
+"""Where a request's scope says whether a key is asked for; what lets in by itself who has none must ask, too."""
 
 _LONGEST = 100  # characters of a session's name
 
