@@ -201,15 +201,16 @@ async def test_pages_that_cannot_be_had(gateway: Any, world: World) -> None:
         ("no address", 400, "invalid_request"),
         (f"{world.closed_url}/", 403, "blocked_address"),
     ):
-        assert await_code(await post(client, "/v1/pages", {"url": url})) == (status, code), url
+        assert code_of(await post(client, "/v1/pages", {"url": url})) == (status, code), url
     status, body = await post(client, "/v1/pages", {"urls": [good, missing, "http://10.0.0.1/"]})
     assert (status, [page["status"] for page in body["pages"]]) == (200, ["success", "error", "error"])
     assert all(page["error"] for page in body["pages"][1:])
-    for wrong in ({}, {"url": good, "urls": [good]}, {"urls": []}, {"url": good, "query": "x", "find": "y"}):
-        assert (await post(client, "/v1/pages", wrong))[0] == 400
+    wrong: list[dict[str, Any]] = [{}, {"url": good, "urls": [good]}, {"urls": []}, {"urls": [good], "cursor": "#2"}]
+    for body in (*wrong, {"url": good, "query": "x", "find": "y"}):
+        assert (await post(client, "/v1/pages", body))[0] == 400
 
 
-def await_code(answer: tuple[int, Any]) -> tuple[int, str]:
+def code_of(answer: tuple[int, Any]) -> tuple[int, str]:
     return answer[0], answer[1]["error"]["code"]
 
 
