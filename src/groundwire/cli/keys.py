@@ -213,7 +213,7 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 def _fault(where: str, what: str) -> str:
     if where in {"name", "tenant"}:
         what = "must be 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit"
-    return f"{where}: {what}."
+    return f"{where}: {what.rstrip('.')}."
 
 
 def _shown(record: KeyRecord, now: datetime) -> dict[str, Any]:

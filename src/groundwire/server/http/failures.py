@@ -25,6 +25,7 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
+from groundwire.routing.asking import NONE_LEFT
 from groundwire.settings.suggest import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
@@ -121,6 +122,10 @@ def _status(error: GroundwireError) -> int:
         outcomes = {attempt.outcome for attempt in error.attempts}
         if outcomes and outcomes <= _BUSY:
             return 503
+        if error.attempts and all(NONE_LEFT in attempt.reason for attempt in error.attempts):
+            return 422  # they searched: it is the filters that leave nothing
+        if outcomes == {"bad_request"}:  # what nobody understands is the caller's to change
+            return 400
         return 504 if outcomes == {"timeout"} else 502
     for kind, status in _STATUSES:
         if isinstance(error, kind):
