@@ -16,7 +16,7 @@ TAGS = {
     *("p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "hr", "br", "em", "strong", "s", "a", "code", "pre"),
     *("table", "thead", "tbody", "tr", "th", "td", "div", "span"),
 }
-ATTRIBUTES = {"href", "rel", "target", "title", "class", "tabindex", "role", "aria-label", "start"}
+ATTRIBUTES = {"href", "rel", "target", "title", "class", "tabindex", "role", "aria-label", "start", "lang", "dir"}
 REL = "noopener noreferrer nofollow"
 
 
@@ -44,7 +44,11 @@ class Elements(HTMLParser):
 
 
 def check_inert(markdown: str) -> Elements:
-    elements = Elements(inert_html(markdown))
+    return check_inert_html(inert_html(markdown))
+
+
+def check_inert_html(html: str) -> Elements:
+    elements = Elements(html)
     for tag, attributes in elements.found:
         assert tag in TAGS, tag
         assert set(attributes) <= ATTRIBUTES, attributes
