@@ -24,7 +24,6 @@ async def client(serve: Serve) -> Any:
         yield session
 
 
-@pytest.mark.req("B13")
 async def test_every_page_says_what_a_browser_may_do(client: aiohttp.ClientSession) -> None:
     for path in PATHS:
         async with client.get(path) as response:

@@ -105,6 +105,7 @@ async def test_a_long_page_is_read_piece_by_piece(serve: Serve, world: World) ->
         assert "Definition" in await look.text(".reader .prose")
 
 
+@pytest.mark.req("B13")
 async def test_everything_works_without_a_script(serve: Serve) -> None:
     web, url = await serve()
     await _use(web)

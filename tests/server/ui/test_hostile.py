@@ -15,7 +15,7 @@ from groundwire.testing import Endpoint, Recorded, Reply, World
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B13")]
+pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B11")]
 
 FOLDER = SHARED / "data" / "hostile_pages"
 RUN = "window.__ran.push(1)"
@@ -150,9 +150,10 @@ async def test_hostile_pages_are_shown_without_what_was_hidden(page: str, attack
                 text = await response.text()
             begin = text.index('<div class="prose"')
             prose = check_inert_html(text[begin : text.index("</section>", begin)])
+            said = prose.text + str([one.get("href") for _, one in prose.found])
             hidden = [words for words in row["must_not_contain"] if words.startswith("zx-canary")]
             assert [words for words in hidden if words in prose.text] == [], row["file"]
-            assert [words for words in row["must_contain"] if words not in prose.text] == [], row["file"]
+            assert [words for words in row["must_contain"] if words not in said] == [], row["file"]
 
 
 @pytest.mark.skipif(not _rows(), reason="the hostile pages are not at hand")

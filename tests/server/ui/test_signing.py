@@ -22,7 +22,7 @@ from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.server.ui.signing import local_path
 
-pytestmark = [pytest.mark.timeout(30), pytest.mark.req("B13")]
+pytestmark = pytest.mark.timeout(30)
 
 
 @dataclass
