@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from groundwire.server.connection import bounded
 from groundwire.server.http.gateway import Gateway
 
 __all__ = ["run_gateway"]
@@ -51,6 +52,7 @@ async def run_gateway(
         grace: Seconds that running calls have to end.
         say: Is told what is going on.
     """
+    limits = gateway.web.settings.server
     config = uvicorn.Config(
         gateway,
         log_config=None,
@@ -60,6 +62,7 @@ async def run_gateway(
         proxy_headers=False,
         ws="none",
         timeout_graceful_shutdown=round(_PARTING),
+        **bounded(head_timeout=limits.header_timeout, connections=limits.connections),
     )
     server = _Quiet(config, ready)
     loop = asyncio.get_running_loop()
