@@ -26,7 +26,7 @@ _logger = logging.getLogger(__name__)
 
 _GRACE = 1.0  # seconds after a call's own deadline, which it should have met by itself
 
-_A = TypeVar("_A", bound=Asked)
+_A = TypeVar("_A", bound=BaseModel)
 _T = TypeVar("_T")
 
 Reader = Callable[[Request, bytes], _A]
@@ -78,9 +78,10 @@ class Endpoint(Generic[_A]):
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         asked = self._read(request, await request.body())
-        seconds = min(self._usual if asked.timeout is None else asked.timeout, self._house.longest)
-        caller = self._house.caller(scope)
-        done = partial(self._done, caller, asked.model_copy(update={"timeout": seconds}), seconds)
+        seconds = self._usual
+        if isinstance(asked, Asked) and asked.timeout is not None:
+            seconds = min(asked.timeout, self._house.longest)
+        done = partial(self._done, self._house.caller(scope), asked, seconds)
         if self._events and wants_events(request):
             work = partial(told, done, self._refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._house.keep_alive)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from datetime import UTC, datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from groundwire.errors import GroundwireError
+from groundwire.models import Event
+from groundwire.observing.listening import listening
 from groundwire.server.ui.asking import Asked, link
 from groundwire.server.ui.html import Html, Redirect
 from groundwire.server.ui.reading import Reading, read_page
@@ -22,14 +24,32 @@ _T = TypeVar("_T", Found, Reading)
 
 
 class Later(Generic[_T]):
-    """Something that a template waits for. By then the page is on its way, so how it went is said in the page."""
+    """Something that a template waits for. By then the page is on its way, so how it went is said in the page.
 
-    def __init__(self, task: asyncio.Task[_T]) -> None:
-        self._task: asyncio.Task[_T] = task
+    Args:
+        visit: The visit with which it ends.
+        work: Makes it.
+    """
+
+    def __init__(self, visit: Visit, work: Coroutine[Any, Any, _T]) -> None:
+        self._news: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._task: asyncio.Task[_T] = visit.begin(self._told(work))
+
+    async def news(self) -> AsyncIterator[Event]:
+        """Yield who is asked and how it ended, while it goes on."""
+        while (event := await self._news.get()) is not None:
+            yield event
 
     async def get(self) -> _T:
         """Return it, once it is there."""
         return await self._task
+
+    async def _told(self, work: Coroutine[Any, Any, _T]) -> _T:
+        try:
+            with listening(self._news.put_nowait):
+                return await work
+        finally:
+            self._news.put_nowait(None)
 
 
 async def start(visit: Visit) -> Html | Redirect:
@@ -42,11 +62,11 @@ async def start(visit: Visit) -> Html | Redirect:
     reading: Later[Reading] | None = None
     may_spend = visit.may_spend
     if asked.get("open") and may_spend:
-        reading = Later(visit.begin(read_page(visit.web, asked)))
+        reading = Later(visit, read_page(visit.web, asked))
         if words and (shown := await find_shown(visit.web.store, visit.session, asked.search)) is not None:
-            found = Later(visit.begin(_known(shown)))
+            found = Later(visit, _known(shown))
     elif words and may_spend:
-        found = Later(visit.begin(_search(visit, asked)))
+        found = Later(visit, _search(visit, asked))
     values = {
         "asked": asked,
         "found": found,

@@ -46,8 +46,9 @@ async def sessions(visit: Visit) -> Html:
             break
     rows = [await _row(visit, name) for name in names]
     rows.sort(key=lambda row: (not row.is_here, -row.searches, row.name))
-    settings = visit.visitor.web.settings.session
-    return Html(template="sessions.html", values={"rows": rows[:_MOST], "more": more, "limits": settings})
+    web = visit.visitor.web
+    values = {"rows": rows[:_MOST], "more": more, "limits": web.settings.session, "today": await web.used_today()}
+    return Html(template="sessions.html", values=values)
 
 
 async def session(visit: Visit) -> Html:

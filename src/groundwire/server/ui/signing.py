@@ -36,13 +36,14 @@ class SignIns:
     def __init__(
         self, doors: Doors, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
     ) -> None:
-        self._doors = doors
+        self.doors = doors
+        """Says whose a key is."""
         self._store = store
         self._make_id = make_id
 
     async def wait_for(self, request: Request) -> float:
         """Return the seconds until somebody at this address may try a key; 0 means now."""
-        host = request.client.host if request.client else ""
+        host = self.doors.address(request.scope)
         pace = await self._store.pace(f"sign-in:{host}", interval=_INTERVAL, burst=_BURST, max_wait=0)
         return 0.0 if pace.granted else max(1.0, pace.wait)
 
@@ -53,7 +54,7 @@ class SignIns:
             key: The API key.
             secure: Whether the browser came over TLS, so that it need never send the cookie without.
         """
-        visitor = await self._doors.admit(key) if key else None
+        visitor = await self.doors.admit(key) if key else None
         if visitor is None:
             return None
         id_ = self._make_id()
@@ -62,11 +63,17 @@ class SignIns:
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Return who sent a request; None when they have not signed in, or may not come in any more."""
+        known = self.doors.known(request.scope)
+        if known is not None:
+            return known
+        visitor = await self.visitor_id(request)
+        return await self.doors.recall(visitor) if visitor else None
+
+    async def visitor_id(self, request: Request) -> str:
+        """Return the id of who has signed in; empty when they have not. Whether they still may come in is not said."""
         id_ = request.cookies.get(_COOKIE, "")
-        if not _ID.fullmatch(id_):
-            return None
-        entry = await self._store.get(_name(id_))
-        return None if entry is None else await self._doors.recall(entry.value.decode())
+        entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
+        return "" if entry is None else entry.value.decode()
 
     async def sign_out(self, request: Request) -> str:
         """Forget who sent a request, and return the cookie that takes theirs away."""
