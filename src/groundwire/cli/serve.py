@@ -96,6 +96,7 @@ async def _serve(settings: Settings, upstream: str | None, grace: float, *, page
                 for line in _welcome(gateway, address, page=page):
                     _say(line)
 
+            await gateway.start()
             return await run_gateway(gateway, listener, ready, grace=grace, say=_say)
     finally:
         with suppress(TimeoutError):
