@@ -251,12 +251,12 @@ async def test_a_body_that_drips(serve: Serve) -> None:
     writer.write(b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n")
     dripped = 0
     answered = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
-    while not answered.done():
+    while not answered.done() and dripped < 100:
         writer.write(b"x")
         dripped += 1
         await asyncio.wait({answered}, timeout=0.02)
+    assert 3 < dripped < 100
     assert b" 408 " in await answered
-    assert 3 < dripped < 60
     writer.close()
 
 
@@ -315,7 +315,8 @@ async def test_a_stream_ends_when_its_key_is_revoked(serve: Serve) -> None:
     await reader.readuntil(b"tick\n")
     gateway.revoke("ci")
     gateway.echo.go.set()
-    assert b"tick" not in await reader.read()
+    async with asyncio.timeout(3):
+        assert b"tick" not in await reader.read()
     await gateway.echo.ended.wait()
     writer.close()
 

@@ -192,19 +192,17 @@ def test_any_authorization_can_be_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_", "asked", "left"),
+    ("given_", "left"),
     [
-        ([(b"authorization", b"Bearer gw_a")], True, []),
-        ([(b"authorization", b"Bearer sk-typo")], True, []),
-        ([(b"x-api-key", b"gw_a"), (b"authorization", b"Bearer sk-m")], True, [(b"authorization", b"Bearer sk-m")]),
-        ([(b"X-API-Key", b"gw_a"), (b"Authorization", b"Bearer gw_a")], True, []),
-        ([(b"authorization", b"Bearer sk-m")], False, [(b"authorization", b"Bearer sk-m")]),
-        ([(b"authorization", b"Bearer gw_a"), (b"x-api-key", b"gw_a")], False, []),
-        ([(b"authorization", basic("u:gw_a").encode())], False, []),
+        ([(b"authorization", b"Bearer gw_a")], []),
+        ([(b"x-api-key", b"gw_a"), (b"authorization", b"Bearer sk-m")], [(b"authorization", b"Bearer sk-m")]),
+        ([(b"X-API-Key", b" gw_a"), (b"Authorization", b"bearer  gw_a")], []),
+        ([(b"authorization", basic("u:gw_a").encode())], []),
+        ([(b"authorization", b"Bearer sk-m"), (b"x-api-key", b"sk-n")],) * 2,
     ],
 )
-def test_a_key_goes_no_further(given_: list[tuple[bytes, bytes]], asked: bool, left: list[tuple[bytes, bytes]]) -> None:
-    assert without_key(given_, asked=asked) == left
+def test_a_key_goes_no_further(given_: list[tuple[bytes, bytes]], left: list[tuple[bytes, bytes]]) -> None:
+    assert without_key(given_) == left
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ class Access:
         self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
     ) -> None:
         inner = dict(scope)
-        inner["headers"] = without_key(list(scope["headers"]), asked=record is not None)
+        inner["headers"] = without_key(list(scope["headers"]))
         inner[TENANT] = Tenant.of(record) if record is not None else None
         inner[KEY_ASKED] = self.asks()
         exchange = Exchange(
