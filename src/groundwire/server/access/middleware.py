@@ -136,6 +136,8 @@ class Access:
         """Return the headers that decide something, of a request that is one and that we may be asked."""
         check_path(scope)
         headers = check_headers(scope["headers"])
+        if "host" not in headers and scope["path"] in self._public:
+            return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
         fault = self._names.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
             text = "This server is not called by that name; the setting server.hosts has those it is called by."
