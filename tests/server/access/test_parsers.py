@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from groundwire.server.access.clients import Clients
 from groundwire.server.access.credentials import key_in, without_key
 from groundwire.server.access.failures import Failures
-from groundwire.server.access.names import LOOPBACK, Names
 from groundwire.server.access.refusal import Refusal, safe_headers
 from groundwire.server.access.shape import check_headers, check_path, declared_length
+from groundwire.server.names import LOOPBACK, Names
 
 OURS = Names.of("127.0.0.1", ports=True)
 WIDE = Names.of("0.0.0.0", ("gw.example",), ports=True)

@@ -16,12 +16,12 @@ from groundwire.server.access.failures import Failures
 from groundwire.server.access.key_file import KeyFile, key_file_of
 from groundwire.server.access.keys import KeyRecord, digest_of, id_of, is_key_of
 from groundwire.server.access.limits import Rates, Slots
-from groundwire.server.access.names import Names, is_loopback
 from groundwire.server.access.page import Page
 from groundwire.server.access.refusal import Refusal, refuse
 from groundwire.server.access.shape import check_headers, check_path, declared_length
 from groundwire.server.access.tenant import KEY_ASKED, TENANT, Tenant
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
+from groundwire.server.names import Names, is_loopback
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
