@@ -56,6 +56,8 @@ class ApiProvider:
     """The public address of the service."""
     key_variables: ClassVar[tuple[str, ...]] = ()
     """The environment variables under which a key may be kept, the usual one first."""
+    key_page: ClassVar[str] = ""
+    """The page of the service where a key is had."""
     key_header: ClassVar[str] = "Authorization"
     """The header in which a key goes: alone, except that Authorization has the word Bearer before it."""
     key_needed: ClassVar[bool] = True
