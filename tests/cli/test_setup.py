@@ -229,7 +229,11 @@ def test_a_key_comes_from_standard_input(clean: Terminal, file: Path, keys: Path
 
 VERDICTS = {
     "wrong": (Fault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'), 3, "The key is not accepted"),
-    "plan": (Fault.status(403, '{"error": {"detail": "Your plan has no web search, please upgrade"}}'), 3, "Book a plan"),
+    "plan": (
+        Fault.status(403, '{"error": {"detail": "Your plan has no web search, please upgrade"}}'),
+        3,
+        "Book a plan",
+    ),
     "quota": (Fault.status(402, "{}"), 0, "used up"),
     "fast": (Fault.status(429, "{}", headers={"Retry-After": "7"}), 0, "7 seconds"),
     "broken": (Fault.status(500, "{}"), 3, "Try again later"),
@@ -295,7 +299,9 @@ def test_a_key_that_cannot_be_kept_is_taken_back(clean: Terminal, file: Path, ke
     assert sorted(keys.read_text().split()) == ["BRAVE_API_KEY=old-key", "EXA_API_KEY=other"]
 
 
-@pytest.mark.parametrize("arguments", [("-p", "altavista"), ("-p", "local"), ("-r", "brave"), ("-p", "x", "--keep", "z")])
+@pytest.mark.parametrize(
+    "arguments", [("-p", "altavista"), ("-p", "local"), ("-r", "brave"), ("-p", "x", "--keep", "z")]
+)
 def test_wrong_use(arguments: tuple[str, ...], clean: Terminal, file: Path) -> None:
     done = clean.here("setup", *arguments, "--yes", BRAVE_API_KEY=SECRET)
     expected = 0 if arguments == ("-p", "local") else 2

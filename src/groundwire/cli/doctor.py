@@ -67,7 +67,7 @@ def _telling(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
     from rich.console import Console
 
     left = [check.title for check in CHECKS]
-    with Console(stderr=True).status("Looking at everything …") as status:
+    with Console().status("Looking at everything …") as status:
 
         def tell(result: CheckResult) -> None:
             _print(result)
@@ -83,12 +83,9 @@ def _print(result: CheckResult) -> None:
     head = click.style(f"{mark:<8}", fg=colour, bold=result.state == "problem")
     if not result.detail or result.findings:
         click.echo(f"{head}{result.title}")
-        return _print_findings(result)
-    indent = " " * (8 + _TITLES)
-    click.echo(f"{head}{result.title:<{_TITLES}}{wrap(clean(result.detail), _WIDTH, indent).strip()}")
-
-
-def _print_findings(result: CheckResult) -> None:
+    else:
+        indent = " " * (8 + _TITLES)
+        click.echo(f"{head}{result.title:<{_TITLES}}{wrap(clean(result.detail), _WIDTH, indent).strip()}")
     for finding in result.findings:
         _print_finding(finding)
 

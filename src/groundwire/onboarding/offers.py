@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from groundwire.errors import ConfigurationError
-from groundwire.providers.base import Capabilities
+from groundwire.providers.base import Capabilities, ProviderClass
 from groundwire.providers.prices import Prices, load_prices
-from groundwire.providers.registry import provider_class, provider_names
+from groundwire.providers.registry import provider_classes
 
 __all__ = ["Offer", "load_offers"]
 
@@ -20,6 +19,8 @@ class Offer:
 
     name: str
     """Its name."""
+    provider: ProviderClass = field(repr=False, compare=False)
+    """Its class."""
     summary: str
     """What it is, as a sentence."""
     capabilities: Capabilities
@@ -61,16 +62,13 @@ def load_offers() -> Mapping[str, Offer]:
     """Return the offers of all installed providers by name; one that cannot be imported is left out."""
     prices = load_prices()
     offers = {}
-    for name in provider_names():
-        try:
-            cls = provider_class(name)
-        except ConfigurationError:
-            continue
+    for name, cls in provider_classes().items():
         options = getattr(cls, "Options", None)
         fields = options.model_fields if options is not None else {}
         variables = tuple(getattr(cls, "key_variables", ()))
         offers[name] = Offer(
             name=name,
+            provider=cls,
             summary=(inspect.getdoc(cls) or "").partition("\n")[0].rstrip("."),
             capabilities=cls.capabilities,
             variables=variables,

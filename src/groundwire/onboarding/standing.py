@@ -61,15 +61,16 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
     return None
 
 
-async def standings(settings: Settings) -> list[Standing]:
+async def standings(settings: Settings, *, only_used: bool = False) -> list[Standing]:
     """Return how all providers stand: those in use in their order, then what is ready, then what lacks something.
 
     Args:
         settings: What is in force.
+        only_used: Whether those that the settings do not name are left out.
     """
     offers = load_offers()
     used = (*settings.search.providers, *settings.read.providers)
-    names = dict.fromkeys((*used, *settings.providers, *offers))
+    names = dict.fromkeys(used if only_used else (*used, *settings.providers, *offers))
     clients = Clients(settings, None, None)
     try:
         rows = [
@@ -88,7 +89,7 @@ async def _standing(name: str, offer: Offer, settings: Settings, clients: Client
     state: Literal["ready", "needs_key", "not_set_up", "wrong"] = "ready"
     reason = ""
     try:
-        provider = None if offer.name == "archive" else create(name, settings, clients)
+        provider = None if offer.name == "archive" else create(name, settings, clients, cls=offer.provider)
     except MissingKey as error:
         state, reason = "needs_key", str(error)
     except NotConfigured as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from groundwire.clients import Clients
 from groundwire.deadline import Deadline
@@ -30,9 +30,6 @@ from groundwire.errors import (
 from groundwire.providers.base import ReadProvider, SearchProvider, Transports
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
-
-if TYPE_CHECKING:
-    from groundwire.storage.archive import Archive
 
 __all__ = ["Verdict", "Verification", "verify"]
 
@@ -102,7 +99,7 @@ async def verify(
     began = time.perf_counter()
     provider: SearchProvider | ReadProvider | None = None
     try:
-        provider = create(name, settings, own or cast("Transports", transports), cast("Archive | None", None))
+        provider = create(name, settings, own or cast("Transports", transports))
         async with deadline.timeout():
             cost, what = await _call(provider, deadline, page)
     except (GroundwireError, TimeoutError) as error:

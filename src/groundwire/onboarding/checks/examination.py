@@ -118,7 +118,7 @@ class Examination:
 
     async def _standings(self) -> Sequence[Standing]:
         await self.keyring()
-        return await standings(self.known)
+        return await standings(self.known, only_used=True)
 
     async def _calls(self) -> Mapping[str, Verification]:
         if self.offline:

@@ -25,7 +25,7 @@ _UNKNOWN = re.compile(
 )
 _TOGETHER = re.compile(r"is more than|needs two providers")
 _SYNTAX = re.compile(r"is not TOML|is not UTF-8|cannot be read|is nested too deeply")
-_SUBJECT = re.compile(r"'([^']+)'|\[([^\]]+)\]|((?:[\w:-]+\.)+[\w:-]+)")
+_SUBJECT = re.compile(r"'([^']+)'|\[([^\]]+)\]|((?:[\w-]+(?::[\w-]+)?\.)+[\w-]+)")
 _AT_LINE = re.compile(r"at line (\d+)")
 _NEAR = re.compile(r"did you mean '?([^'?]+)'?\?")
 
@@ -36,8 +36,9 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[Finding]]
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
     except ConfigurationError as error:
         found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
+        secret = (keys_file(machine.user_folder), machine.folder / ".env")
         lines = [line.strip() for line in str(error).splitlines()]
-        return None, [_finding(line, found) for line in lines if line and line != "The settings are wrong:"]
+        return None, [_finding(line, found, secret) for line in lines if line and line != "The settings are wrong:"]
     return loaded, [_note(text) for text in loaded.warnings if not text.startswith(str(keys_file(machine.user_folder)))]
 
 
@@ -52,26 +53,30 @@ async def check_files(examination: Examination) -> Seen:
     """See whether the files that hold keys can be read by us and by nobody else."""
     machine = examination.machine
     kept, dotenv = keys_file(machine.user_folder), machine.folder / ".env"
-    findings = [*_rights(kept, severe=True), *(_rights(dotenv, severe=False) if _has_keys(dotenv) else ())]
+    named = any(one.fault == Fault.KEYS_FILE_UNREADABLE for one in examination.settings_findings)
+    findings = [*_rights(kept, named, severe=True)]
+    if _has_keys(dotenv):
+        findings += _rights(dotenv, named, severe=False)
     there = [str(path) for path in (kept, dotenv) if path.exists()]
     return ", ".join(there) or "none", findings
 
 
-def _rights(path: Path, *, severe: bool) -> Iterator[Finding]:
+def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the rights of a file.
+
+    Args:
+        path: The file.
+        named: Whether it was said already that it cannot be read.
+        severe: Whether others must not read it; a project's own file may be meant for its group.
+    """
     if not path.exists():
         return
     try:
         with path.open("rb") as file:
             file.read(1)
     except OSError as error:
-        yield Finding(
-            fault=Fault.KEYS_FILE_UNREADABLE,
-            severity="problem",
-            subject=str(path),
-            what=f"{path} cannot be read: {error.strerror or error}.",
-            why="The keys in it are not known, and no command works.",
-            fix=f"sudo chown $(id -un) {path} && chmod 600 {path}",
-        )
+        if not named:
+            yield _unreadable(path, f"cannot be read: {error.strerror or error}")
         return
     if is_open_to_others(path):
         yield Finding(
@@ -91,8 +96,10 @@ def _has_keys(path: Path) -> bool:
     return path.exists()
 
 
-def _finding(line: str, found: Sequence[Path]) -> Finding:
+def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Finding:
     """Return one fault of the settings with its line in the file."""
+    if path := next((one for one in secret if line.startswith(f"{one}: ")), None):
+        return _unreadable(path, line.removeprefix(f"{path}: "))
     path = next((one for one in found if line.startswith(f"{one}: ")), None)
     text = line.removeprefix(f"{path}: ") if path else line
     subject, where = (str(path), str(path)) if path else ("environment", "")
@@ -121,14 +128,33 @@ def _finding(line: str, found: Sequence[Path]) -> Finding:
         fault=fault,
         severity="problem",
         subject=subject,
-        what=f"{where}: {text}" if where else text,
+        what=_ended(f"{where}: {text}" if where else text),
         fix=f"{fixes[fault][:-1]}{f' in {where}' if where else ''}.",
+    )
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "?", ")")) else f"{text}."
+
+
+def _unreadable(path: Path, why: str) -> Finding:
+    return Finding(
+        fault=Fault.KEYS_FILE_UNREADABLE,
+        severity="problem",
+        subject=str(path),
+        what=_ended(f"{path}: {why}"),
+        why="The keys in it are not known, and no command works.",
+        fix="Save it again as UTF-8." if "UTF-8" in why else f"sudo chown $(id -un) {path} && chmod 600 {path}",
     )
 
 
 def _note(text: str) -> Finding:
     return Finding(
-        fault=Fault.SETTINGS_WRONG, severity="note", subject="settings", what=text, fix="Change it, or take it out."
+        fault=Fault.SETTINGS_WRONG,
+        severity="note",
+        subject="settings",
+        what=_ended(text),
+        fix="Change it, or take it out.",
     )
 
 

@@ -26,7 +26,8 @@ def _has_module(name: str) -> bool:
 
 
 def _free_bytes(folder: Path) -> int:
-    return shutil.disk_usage(folder).free
+    usage = shutil.disk_usage(folder)
+    return usage.free if usage.total else sys.maxsize  # no room is said of what is no disk, such as /proc
 
 
 def _python() -> tuple[int, ...]:
