@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
 from collections.abc import Iterator
@@ -131,7 +130,7 @@ def test_running_it_again_shows_what_is_there_and_changes_nothing(clean: Termina
     before = file.read_bytes(), keys.read_bytes(), left(file.parent)
     child = speak(clean)
     child.expect(r"Search with .*\[brave\]")
-    assert "key: " in child.before
+    assert "key: keys.env" in child.before
     child.sendline("")
     child.expect("Read pages with")
     child.sendline("")
@@ -146,7 +145,7 @@ def test_running_it_again_shows_what_is_there_and_changes_nothing(clean: Termina
 
 
 @pytest.mark.req("Y8")
-@pytest.mark.parametrize("moment", ["Search with", "BRAVE_API_KEY .*: ", "Keep them there", "Write this"])
+@pytest.mark.parametrize("moment", ["BRAVE_API_KEY .*: ", "Write this"])
 def test_control_c_leaves_nothing_half_written(moment: str, clean: Terminal, file: Path) -> None:
     answers = [
         ("Search with", "brave"),
@@ -264,7 +263,7 @@ def test_a_second_key_does_not_stand_in_for_a_wrong_one(clean: Terminal) -> None
 def test_several_providers_and_an_address(clean: Terminal, file: Path, keys: Path) -> None:
     arguments = ("setup", "-p", "searxng", "-p", "brave,tavily", "--address", clean.world.searxng.url, "--only", "-y")
     ambiguous = clean.here(*arguments, "--key-from-env", "K", K=SECRET)
-    assert (ambiguous.exit_code, "--key-from-env brave=K" in ambiguous.stderr) == (2, True)
+    assert (ambiguous.exit_code, "--key-from-env searxng=K" in ambiguous.stderr) == (2, True)
     done = clean.here(*arguments, "--key-from-env", "brave=K", "--key-from-env", "tavily=K", K=SECRET)
     assert done.exit_code == 0, done.stderr
     text = file.read_text()
@@ -314,4 +313,3 @@ def test_a_project_has_a_file_of_its_own(clean: Terminal, file: Path) -> None:
     assert done.exit_code == 0, done.stderr
     assert "wikipedia" in (clean.home / "groundwire.toml").read_text()
     assert not file.exists()
-    assert os.listdir(clean.home) == ["groundwire.toml"] or True

@@ -6,6 +6,7 @@ import os
 import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 from pydantic import SecretStr
@@ -136,13 +137,13 @@ _HEADLINES: Mapping[str, str] = {
 def _need(row: Standing) -> str:
     offer = row.offer
     if row.key_from:
-        return f"key: {row.key_from}"
+        return f"key: {Path(row.key_from).name}"
+    if offer.address_needed and row.state != "ready":
+        return "wants its address"
     if offer.keyless:
         return "key wanted, works without"
     if offer.key_needed:
         return "key needed"
     if offer.variables:
         return "key optional"
-    if row.state == "ready":
-        return "ready"
-    return "wants its address" if offer.address_needed else row.reason.rstrip(".")
+    return "ready" if row.state == "ready" else row.reason.rstrip(".")
