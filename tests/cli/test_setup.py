@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +59,14 @@ def left(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def opened(clean: Terminal) -> Iterator[Path]:
+def opened(clean: Terminal) -> Path:
     """What the user's browser was asked to open."""
     log = clean.home / "opened.txt"
     script = clean.home / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" >> {log}\n')
     script.chmod(0o755)
     clean.variables["BROWSER"] = f"{script} %s"
-    yield log
+    return log
 
 
 @pytest.mark.req("Y8", "Y7")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,7 +14,7 @@ import click
 
 from groundwire.cli.codes import ExitCode, exit_code
 from groundwire.cli.run import say_error, without_waiting
-from groundwire.cli.terminal import clean, escaped, wrap
+from groundwire.cli.terminal import clean, escaped
 from groundwire.errors import GroundwireError
 from groundwire.onboarding.checks import CHECKS, CheckResult, Finding, Machine, Report, examine
 
@@ -70,10 +71,13 @@ def _telling(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
     with Console().status("Looking at everything …") as status:
 
         def tell(result: CheckResult) -> None:
+            status.stop()  # takes its line away, so that nothing stands beside what is printed
             _print(result)
             left.remove(result.title)
             if left:
-                status.update(f"Looking at: {', '.join(left).lower()} …")
+                status.start()
+                more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+                status.update(f"Looking at: {left[0].lower()}{more} …")
 
         yield tell
 
@@ -84,8 +88,7 @@ def _print(result: CheckResult) -> None:
     if not result.detail or result.findings:
         click.echo(f"{head}{result.title}")
     else:
-        indent = " " * (8 + _TITLES)
-        click.echo(f"{head}{result.title:<{_TITLES}}{wrap(clean(result.detail), _WIDTH, indent).strip()}")
+        click.echo(f"{head}{result.title:<{_TITLES}}{_wrapped(result.detail, 8 + _TITLES).strip()}")
     for finding in result.findings:
         _print_finding(finding)
 
@@ -93,12 +96,25 @@ def _print(result: CheckResult) -> None:
 def _print_finding(finding: Finding) -> None:
     colour = "red" if finding.severity == "problem" else "yellow"
     click.echo(f"        {click.style(finding.fault, fg=colour)}")
-    click.echo(wrap(clean(finding.what), _WIDTH, " " * 10))
+    click.echo(_wrapped(finding.what, 10))
     if finding.why:
-        click.echo(wrap(clean(finding.why), _WIDTH, " " * 10))
+        click.echo(_wrapped(finding.why, 10))
     if finding.fix:
-        lines = [wrap(clean(line), _WIDTH, " " * 15) for line in finding.fix.splitlines()]
+        lines = [_wrapped(line, 15) for line in finding.fix.splitlines()]
         click.echo(click.style("          Fix: ", bold=True) + "\n".join(lines).lstrip())
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """Return text in lines; a path or a command is not broken, so that it can be copied."""
+    margin = " " * indent
+    return textwrap.fill(
+        clean(text),
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _summary(report: Report) -> None:

@@ -129,7 +129,7 @@ class FileKeeper:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"{self._path} cannot be read: {error}") from None
         start = re.compile(rf"\s*(?:export\s+)?{re.escape(variable)}\s*=")
-        return [line if line.endswith("\n") else f"{line}\n" for line in text.splitlines(True) if not start.match(line)]
+        return [f"{line}\n" for line in text.removesuffix("\n").split("\n") if not start.match(line)]
 
     def _write(self, lines: list[str]) -> None:
         target = self._path.resolve()

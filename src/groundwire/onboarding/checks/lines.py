@@ -33,7 +33,7 @@ def _places(text: str) -> dict[str, int]:
     places: dict[str, int] = {}
     section = ""
     closing = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # TOML knows no other line ends
         if closing:  # inside a string of several lines
             if closing in line:
                 closing = ""
