@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,21 @@ def test_the_list_of_providers_as_json(clinic: Terminal) -> None:
     said = clinic.here("providers", "--check")
     assert said.exit_code == 0
     assert "Asking 2 once each; this costs about $0.013." in said.stderr
+
+
+@pytest.mark.req("B17")
+def test_a_keyring_that_answers_nobody_holds_nothing_up(clinic: Terminal) -> None:
+    began = time.monotonic()
+    done = clinic.run(
+        "doctor",
+        "--json",
+        "--timeout",
+        "6",
+        PYTHON_KEYRING_BACKEND="components.stuck_keyring.StuckKeyring",
+        PYTHONPATH=str(Path(__file__).resolve().parents[1]),
+        TAVILY_API_KEY="",
+    )
+    assert time.monotonic() - began < 12
+    wrong = [one for one in problems(done.stdout) if one != "port-taken"]
+    assert wrong == ["keyring-locked", "key-missing"]
+    assert clinic.world.service("brave").requests

@@ -24,9 +24,10 @@ import pytest
 from components.authority import Authority
 from groundwire.onboarding import KeyringState
 from groundwire.onboarding.checks import CHECKS, Check, Machine, Report, examine
+from groundwire.onboarding.checks.port import _is_gateway, _taken
 from groundwire.onboarding.checks.python import faults_of_requirements
 from groundwire.storage.sqlite_file import APPLICATION_ID
-from groundwire.testing import Fault, World
+from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
 
 from .conftest import SECRET, Look, named
 
@@ -373,6 +374,20 @@ async def test_the_port_is_taken(machine: Callable[..., Machine], monkeypatch: p
         other.listen(5)
         report = await examine(machine(), checks=checks, seconds=5)
     assert named(report) == ["port-taken"]
+
+
+class Gateway(Endpoint):
+    """What answers where a gateway listens."""
+
+    def handle(self, request: Recorded) -> Reply:
+        return Reply.json({"status": "ok"} if request.path in {"/healthz", "/readyz"} else {"detail": "nothing here"})
+
+
+def test_a_gateway_that_runs_is_no_fault(world: World) -> None:
+    port = world.add(Gateway("gateway")).port
+    assert _taken("127.0.0.1", port) == "the port is taken"
+    assert _is_gateway("127.0.0.1", port)
+    assert not _is_gateway("127.0.0.1", world.searxng.port)
 
 
 async def test_offline_nobody_is_asked(look: Look, world: World) -> None:

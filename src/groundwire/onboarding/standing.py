@@ -55,7 +55,7 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
             continue
         if origin == "argument" or not settings.loaded:
             return variable, "argument"
-        if key_from_keyring(variable) is not None:
+        if settings.asks_keyring and key_from_keyring(variable) is not None:
             return variable, "keyring"
         return variable, "environment" if origin == "default" else origin.removesuffix(f" {variable}")
     return None

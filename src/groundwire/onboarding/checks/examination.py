@@ -117,7 +117,9 @@ class Examination:
             return KeyringState("locked", f"it did not answer within {patience:.0f} seconds")
 
     async def _standings(self) -> Sequence[Standing]:
-        await self.keyring()
+        state = await self.keyring()
+        if state.kind in {"locked", "failing"}:  # asked again, it may keep everything waiting
+            self.settings = self.known.without_keyring()
         return await standings(self.known, only_used=True)
 
     async def _calls(self) -> Mapping[str, Verification]:

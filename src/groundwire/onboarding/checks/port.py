@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import http.client
+import json
 import socket
 from contextlib import closing
 
@@ -54,15 +55,17 @@ def _taken(host: str, port: int) -> str:
 
 
 def _is_gateway(host: str, port: int) -> bool:
+    """Tell whether it is a gateway of ours that listens there: both of its health pages say a status and no more."""
+    return all(_says_status(host, port, path) for path in ("/healthz", "/readyz"))
+
+
+def _says_status(host: str, port: int, path: str) -> bool:
     connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE)
     try:
-        connection.request("GET", "/healthz")
-        answer = connection.getresponse()
-        body = answer.read(1_000)
-        return (
-            answer.status == 200 and b"SearXNG" not in body and answer.getheader("Server", "").startswith("groundwire")
-        )
-    except (OSError, http.client.HTTPException):
+        connection.request("GET", path)
+        said = json.loads(connection.getresponse().read(1_000))
+    except (OSError, http.client.HTTPException, ValueError):
         return False
     finally:
         connection.close()
+    return isinstance(said, dict) and said.keys() == {"status"}

@@ -13,7 +13,7 @@ from groundwire.onboarding.standing import Standing
 from groundwire.onboarding.verifying import Verdict, Verification
 from groundwire.settings import Settings
 
-__all__ = ["check_providers"]
+__all__ = ["JSON_ON", "check_providers"]
 
 _FAULTS: dict[Verdict, Fault] = {
     "wrong_key": Fault.KEY_WRONG,
@@ -25,10 +25,11 @@ _FAULTS: dict[Verdict, Fault] = {
     "not_set_up": Fault.PROVIDER_NOT_SET_UP,
     "failed": Fault.PROVIDER_FAILING,
 }
-_JSON_ON = (
+JSON_ON = (
     "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
     "systemctl restart searxng)"
 )
+"""What mends a SearXNG that answers people only (https://docs.searxng.org/admin/settings/settings_search.html)."""
 _LET_IN = (
     'In its limiter.toml, under [botdetection.ip_lists], write pass_ip = ["THE ADDRESS OF THIS MACHINE"], or set '
     "server.limiter: false in its settings.yml when nobody else can reach it; then restart it"
@@ -100,7 +101,7 @@ def _called(row: Standing, call: Verification) -> Finding:
     if row.offer.name == "searxng":
         if isinstance(call.error, ProviderUnsupported):
             why = "As it comes, SearXNG answers people only: it says 403 to format=json."
-            return _finding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{_JSON_ON}.", why=why)
+            return _finding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
         if isinstance(call.error, (RateLimited, ProviderBlocked)):
             why = "Its limiter takes this machine for a robot: it lets few requests for JSON through in an hour."
             if isinstance(call.error, ProviderBlocked):
