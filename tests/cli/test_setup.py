@@ -34,7 +34,7 @@ def clean(terminal: Terminal) -> Terminal:
 
 @pytest.fixture
 def file(clean: Terminal) -> Path:
-    return clean.home / ".config" / "groundwire" / "groundwire.toml"
+    return Path(clean.home, ".config", "groundwire", "groundwire.toml")
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def left(folder: Path) -> list[str]:
 @pytest.fixture
 def opened(clean: Terminal) -> Path:
     """What the user's browser was asked to open."""
-    log = clean.home / "opened.txt"
+    log = Path(clean.home, "opened.txt")
     script = clean.home / "browser"
     script.write_text(f'#!/bin/sh\necho "$1" >> {log}\n')
     script.chmod(0o755)

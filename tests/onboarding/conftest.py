@@ -37,7 +37,8 @@ def machine(tmp_path: Path, world: World) -> Callable[..., Machine]:
             "PATH": os.environ["PATH"],
         }
         usual = {name: value for name, value in (usual | dict(environment or {})).items() if value}
-        return Machine(**{"folder": folder, "user_folder": user, "environment": usual, "keyring": no_keyring} | options)
+        given: dict[str, Any] = {"keyring": no_keyring, **options}
+        return Machine(folder=folder, user_folder=user, environment=usual, **given)
 
     return make
 

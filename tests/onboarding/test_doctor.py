@@ -276,6 +276,18 @@ async def test_no_browser(look: Look, tmp_path: Path) -> None:
     assert named(report) == ["browser-missing"]
 
 
+async def test_a_browser_that_nobody_uses_is_only_noted(look: Look, tmp_path: Path) -> None:
+    nowhere = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    assert named(await look(nowhere), "note") == ["browser-missing"]
+    assert named(await look(nowhere, has_module=lambda name: name != "playwright"), "note") == []
+
+
+async def test_a_proxy_that_is_none(look: Look) -> None:
+    report = await look({"GROUNDWIRE_NETWORK_PROXY": "socks5://proxy.example:1080"})
+    assert named(report) == ["settings-wrong"]
+    assert "network.proxy" in report.findings[0].what
+
+
 async def test_scripts_without_a_browser(look: Look) -> None:
     assert named(await look({"GROUNDWIRE_READ_RENDER": "example.com"})) == ["settings-contradictory"]
 

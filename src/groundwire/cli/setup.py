@@ -160,12 +160,12 @@ def _asked(settings: Settings, rows: dict[str, Standing], talk: Talk) -> tuple[t
     usable = [row for row in rows.values() if row.name != "archive"]
     searchers = [row for row in usable if _can(row, "search")]
     talk.say("Groundwire searches through the providers that you choose. The first is asked first; others stand in.\n")
-    talk.list_offers("Search providers (prices without warranty, as of this release)", searchers)
+    talk.list_offers("Search providers", searchers)
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
     search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo"])
     readers = [row for row in usable if _can(row, "read")]
     talk.say()
-    talk.list_offers("Read providers (local needs nothing; the others stand in for hard pages)", readers)
+    talk.list_offers("Read providers (local needs nothing)", readers)
     return search, talk.choose("Read pages with", readers, settings.read.providers)
 
 
@@ -195,7 +195,7 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
     if talk is None:
         warn(f"{why} Keys are kept in {place}.")
         return file
-    talk.say(f"\n{why} Keys can be kept in {place}.")
+    talk.say(f"\n{why} Keys can be kept in\n{place}.")
     return file if talk.confirm("Keep them there?", default=False) else None
 
 

@@ -47,7 +47,8 @@ class Talk:
 
     def list_offers(self, title: str, rows: Sequence[Standing]) -> None:
         """Show what there is to choose from, with numbers."""
-        self.say(title, bold=True)
+        day = max((row.offer.prices.as_of for row in rows), default="")
+        self.say(f"{title}, prices as of {day}" if day else title, bold=True)
         for number, row in enumerate(rows, 1):
             offer = row.offer
             price = "free" if offer.price == "free" else f"{offer.price} per 1,000"

@@ -35,6 +35,8 @@ class Offer:
     """The page where a key is had."""
     address_needed: bool = False
     """Whether its option `base_url` must say where it is."""
+    search_credits: int = 1
+    """The credits that one search usually costs."""
     prices: Prices = field(default_factory=Prices)
     """Its price list."""
 
@@ -46,7 +48,7 @@ class Offer:
     @property
     def call_usd(self) -> float:
         """What one call costs with a key, in US dollars; 0 where calls are not what is paid for."""
-        return self.prices.cost("request") or self.prices.cost("credit")
+        return self.prices.cost("request") or self.prices.cost("credit", self.search_credits)
 
     @property
     def price(self) -> str:
@@ -76,6 +78,7 @@ def load_offers() -> Mapping[str, Offer]:
             keyless="keyless" in fields,
             key_page=getattr(cls, "key_page", ""),
             address_needed="base_url" in fields and not hasattr(cls, "service"),
+            search_credits=getattr(cls, "search_credits", 1),
             prices=prices.get(name, Prices()),
         )
     return offers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from groundwire.clients import Clients
 from groundwire.errors import GroundwireError, ProviderUnavailable
@@ -33,6 +34,9 @@ async def check_extras(examination: Examination) -> Seen:
             findings += await _browser(examination, used["browser"], seen)
         else:
             findings.append(_missing("browser", "the reader browser is in use", "playwright"))
+    elif has("playwright") and find_chromium(examination.machine.environment) is None:
+        what = "Playwright is installed, and there is no Chromium on this machine."
+        findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
     if settings.read.render and not used.keys() & set(_DRAWING):
         findings.append(
             Finding(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from groundwire.clients import Clients
 from groundwire.errors import ConfigurationError
 from groundwire.onboarding.checks.examination import Examination, Seen
 from groundwire.onboarding.checks.faults import Fault
@@ -34,6 +35,7 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[Finding]]
     """Return the settings of a machine, or what is wrong with them."""
     try:
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
+        Clients(loaded, None, None)  # which looks at the proxy; it connects to nobody yet
     except ConfigurationError as error:
         found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
         secret = (keys_file(machine.user_folder), machine.folder / ".env")

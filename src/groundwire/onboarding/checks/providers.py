@@ -48,6 +48,8 @@ async def check_providers(examination: Examination) -> Seen:
             findings.append(_called(row, call))
     working = [f"{name} ({call.latency_ms:.0f} ms)" for name, call in calls.items() if call.works]
     ready = [row.name for row in rows if row.in_use and row.state == "ready"]
+    if calls and not working:
+        return "none answered", findings
     return ", ".join(working) or f"ready: {', '.join(ready)}", findings
 
 
