@@ -36,7 +36,8 @@ def reference() -> str:
         "## Providers",
         *_providers(),
         "## Keys",
-        "Read from the environment or `.env`, never from `groundwire.toml`; one variable may hold several keys, "
+        "Read from the keyring, the environment, `.env`, or `keys.env` beside your own settings, never from "
+        "`groundwire.toml`; one variable may hold several keys, "
         "separated by commas: " + ", ".join(f"`{name}`" for name in KEY_VARIABLES) + ".",
         "## Tool results",
         *_models(tools.WebSearchToolResult, tools.SearchResultItem, tools.OpenPageToolResult),
