@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from importlib import import_module
@@ -108,21 +109,17 @@ def _signature(name: str, thing: object) -> str:
     """Return a signature as code, one parameter a line when it is long."""
     assert callable(thing)
     signature = inspect.signature(thing)
-    kept = [one for one in signature.parameters.values() if one.name not in {"self", "cls"}]
-    signature = signature.replace(parameters=kept)
-    start = "async def" if inspect.iscoroutinefunction(thing) else "class" if isinstance(thing, type) else "def"
-    if start == "class":
-        signature = signature.replace(return_annotation=inspect.Signature.empty)
-    text = f"{start} {name}{signature}".replace("'", "")
+    kept = [str(one).replace("'", "") for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    kinds = [one.kind for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        kept.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    returned = str(signature).rpartition(" -> ")[2].replace("'", "") if " -> " in str(signature) else "None"
+    start = "async def" if inspect.iscoroutinefunction(thing) else "def"
+    if isinstance(thing, type):
+        name, kept, returned = "__init__", ["self", *kept], "None"
+    text = f"{start} {name}({', '.join(kept)}) -> {returned}: ..."
     if len(text) > _MOST:
-        returned = (
-            "" if signature.return_annotation is inspect.Signature.empty else str(signature).rpartition(" -> ")[2]
-        )
-        lines = []
-        for parameter in kept:
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "    *," not in lines:
-                lines.append("    *,")
-            lines.append(f"    {parameter},".replace("'", ""))
-        end = f") -> {returned}".replace("'", "") if returned else ")"
-        text = "\n".join([f"{start} {name}(", *lines, end])
-    return f"```python\n{text}: ...\n```"
+        text = "\n".join([f"{start} {name}(", *(f"    {one}," for one in kept), f") -> {returned}: ..."])
+    if isinstance(thing, type):
+        text = f"class {thing.__name__}:\n" + textwrap.indent(text, "    ")
+    return f"```python\n{text}\n```"
