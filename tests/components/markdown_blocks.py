@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["ROOT", "Block", "blocks_of", "documents"]
+__all__ = ["ROOT", "Block", "blocks_of", "documents", "read_blocks"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,24 +46,27 @@ def documents() -> list[str]:
 
 
 def blocks_of(document: str) -> list[Block]:
-    """Return the blocks of a document.
+    """Return the blocks of a document; see `read_blocks`."""
+    return read_blocks((ROOT / document).read_text(encoding="utf-8"), document)
+
+
+def read_blocks(text: str, document: str) -> list[Block]:
+    """Return the blocks of a Markdown text.
 
     Raises:
         ValueError: A fence is of a form that is not read here, or a comment above one is not understood.
     """
-    text = (ROOT / document).read_text(encoding="utf-8")
     blocks = []
     at = 0
     for number, found in enumerate(_FENCE.finditer(text)):
         line = text.count("\n", 0, found.start()) + 1
-        between, at = text[at : found.start()], found.end()
-        if "```" in between or "~~~" in between:
+        above, at = text[at : found.start()], found.end()
+        if "```" in above or "~~~" in above:
             raise ValueError(f"{document}, above line {line}: a fence that is not closed as it was opened")
-        blocks.append(
-            Block(document, number, line, found["info"].strip(), found["text"], _notes(between, f"{document}:{line}"))
-        )
+        notes = _notes(above, f"{document}:{line}")
+        blocks.append(Block(document, number, line, found["info"].strip(), found["text"], notes))
     if "```" in text[at:] or "~~~" in text[at:]:
-        raise ValueError(f"{document}: the last fence is not closed")
+        raise ValueError(f"{document}: the last fence is not closed as it was opened")
     return blocks
 
 

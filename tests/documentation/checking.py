@@ -138,4 +138,6 @@ def check_claim(block: Block, claim: str) -> None:
     }
     assert name.rpartition("::")[2] in functions, f"{block.where}: {path} has no test {name}"
     stem = Path(block.document).stem
-    assert re.search(rf"[\"'/]{re.escape(stem)}(?:\.md)?[\"']", text), f"{block.where}: {path} does not name {stem}"
+    whole = re.search(rf"[\"'/]{re.escape(stem)}\.md[\"']", text)
+    pieced = "}.md" in text and re.search(rf"[\"']{re.escape(stem)}[\"']", text)
+    assert whole or pieced, f"{block.where}: {path} does not name {stem}.md"
