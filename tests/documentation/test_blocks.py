@@ -27,7 +27,7 @@ BLOCKS = {document: blocks_of(document) for document in documents()}
 
 def fate(block: Block) -> str:
     """Return how a block is proven: claimed, unrun, made, data or run; or why nobody knows."""
-    if "run by" in block.notes or "command" in block.notes:
+    if claim_of(block):
         return "claimed"
     if "not run" in block.notes:
         return "unrun"
@@ -36,6 +36,16 @@ def fate(block: Block) -> str:
     if block.language in DATA:
         return "data"
     return "run" if block.language in RUN else "unknown"
+
+
+def claim_of(block: Block) -> str:
+    """Return the test that is said to run a block, which is also the one that compares its output; or nothing."""
+    if "command" in block.notes:
+        return "tests/test_docs.py::test_the_gate_runs_readmes_own_command"
+    if block.language == "text" and not block.notes and block.number:
+        before = BLOCKS[block.document][block.number - 1]
+        return claim_of(before) if before.language == "python" else ""
+    return block.notes.get("run by", "")
 
 
 ALL = [block for blocks in BLOCKS.values() for block in blocks]
@@ -64,8 +74,7 @@ async def test_the_blocks_run_and_print_what_is_shown(
 
 @pytest.mark.parametrize("block", [one for one in ALL if fate(one) == "claimed"], ids=lambda one: one.where)
 def test_the_test_that_is_said_to_run_a_block_is_there(block: Block) -> None:
-    claim = block.notes.get("run by", "tests/test_docs.py::test_the_gate_runs_readmes_own_command")
-    check_claim(block, claim)
+    check_claim(block, claim_of(block))
 
 
 @pytest.mark.parametrize("block", [one for one in ALL if fate(one) == "data"], ids=lambda one: one.where)
