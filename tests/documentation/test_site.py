@@ -15,6 +15,8 @@ import pytest
 
 from components.markdown_blocks import ROOT, documents
 
+pytestmark = pytest.mark.timeout(60)
+
 _LOADS = {
     "script": "src",
     "img": "src",
@@ -64,7 +66,6 @@ def source(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.timeout(60)
 def test_it_is_built_and_loads_nothing_from_elsewhere(source: Path) -> None:
     done = build(source)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -83,7 +84,6 @@ def test_it_is_built_and_loads_nothing_from_elsewhere(source: Path) -> None:
     assert re.findall(r"(?:@import\s+|url\()[\"']?(?:https?:)?//[^)\"']+", styles) == []
 
 
-@pytest.mark.timeout(60)
 def test_every_page_is_in_the_navigation(source: Path) -> None:
     assert build(source).returncode == 0
     found = Loads()
@@ -96,7 +96,6 @@ def test_every_page_is_in_the_navigation(source: Path) -> None:
             assert folder.resolve() in linked, f"{name} is not in the navigation: put it into docs/.nav.yml"
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("link", ["[gone](guides/gone.md)", "[gone](tutorial.md#no-such-heading)"])
 def test_a_broken_link_fails(source: Path, link: str) -> None:
     with (source / "docs" / "index.md").open("a") as page:
