@@ -39,7 +39,7 @@ class Stage:
     ports: dict[str, str] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "document"})
     printed: str | None = None
-    """What the block before printed, when it was run as Python."""
+    """What the block before printed, when it does not show that itself."""
 
     @property
     def page(self) -> str:
@@ -59,13 +59,14 @@ class Stage:
             self.printed = await self._python(block)
         elif block.language == "text":
             assert self.printed is not None, f"{block.where}: output of nothing that was run"
-            assert matches(block.text, self.printed), f"{block.where} shows what is not printed:\n{self.printed}"
+            shown = self._here(block.text)
+            assert matches(shown, self.printed), f"{block.where} shows what is not printed:\n{self.printed}"
             self.printed = None
         elif block.language == "console":
             for command, shown in commands(block.text):
                 await self._command(block, command, self._here(shown))
         else:
-            await self._command(block, block.text, None)
+            self.printed = await self._command(block, block.text, None)
 
     async def _python(self, block: Block) -> str:
         code = compiled(block)
@@ -77,7 +78,7 @@ class Stage:
                 await asyncio.to_thread(exec, code, self.names)
         return out.getvalue()
 
-    async def _command(self, block: Block, command: str, shown: str | None) -> None:
+    async def _command(self, block: Block, command: str, shown: str | None) -> str:
         typed = self._here(command)
         if "stays" in block.notes and not typed.rstrip().endswith("&"):
             typed += " &"
@@ -86,6 +87,7 @@ class Stage:
         assert code == 0, said
         if shown is not None:
             assert matches(shown, printed), f"{said}\ninstead of:\n{shown}"
+        return printed
 
     def _here(self, text: str) -> str:
         """Return a text with what is another here: free ports, and what the preparation replaces."""

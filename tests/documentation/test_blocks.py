@@ -44,7 +44,7 @@ def claim_of(block: Block) -> str:
         return "tests/test_docs.py::test_the_gate_runs_readmes_own_command"
     if block.language == "text" and not block.notes and block.number:
         before = BLOCKS[block.document][block.number - 1]
-        return claim_of(before) if before.language == "python" else ""
+        return claim_of(before) if before.language in RUN else ""
     return block.notes.get("run by", "")
 
 
@@ -111,4 +111,5 @@ def test_a_file_that_is_shown_is_used_by_a_later_command() -> None:
 def test_output_stands_below_what_prints_it() -> None:
     for before, block in pairwise(ALL):
         if fate(block) == "run" and block.language == "text":
-            assert (before.document, before.language, fate(before)) == (block.document, "python", "run"), block.where
+            assert (before.document, fate(before)) == (block.document, "run"), block.where
+            assert before.language in {"python", "sh", "bash"}, block.where

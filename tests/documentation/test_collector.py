@@ -77,11 +77,14 @@ class TestRunning:
                 await stage.run(wrong)
 
     @pytest.mark.timeout(30)
-    async def test_shown_output_of_python_is_compared(self, tmp_path: Path, world: World) -> None:
+    async def test_output_in_a_block_of_its_own_is_compared(self, tmp_path: Path, world: World) -> None:
         async with staged("README.md", tmp_path, world) as stage:
-            await stage.run(block("print('one')\n", "python"))
-            with pytest.raises(AssertionError, match="shows what is not printed"):
-                await stage.run(block("two\n", "text"))
+            for one in (block("print('one')\n", "python"), block("echo one\n")):
+                await stage.run(one)
+                with pytest.raises(AssertionError, match="shows what is not printed"):
+                    await stage.run(block("two\n", "text"))
+                await stage.run(one)
+                await stage.run(block("one\n", "text"))
 
     @pytest.mark.timeout(30)
     async def test_a_shell_goes_on_where_it_was_and_hears_what_runs_behind(self, tmp_path: Path) -> None:
