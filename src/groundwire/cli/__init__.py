@@ -27,6 +27,7 @@ _COMMANDS = MappingProxyType(
         "search": "search",
         "open": "open:open_",
         "demo": "demo",
+        "completion": "completion",
         "config": "config",
         "archive": "archive",
         "record": "record",

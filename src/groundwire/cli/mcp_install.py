@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from groundwire.cli.codes import ExitCode
 from groundwire.cli.terminal import clean
@@ -37,6 +38,11 @@ class _ClientName(click.ParamType[str]):
         if value.lower() not in CLIENTS:
             self.fail(f"{value!r} is not known; the clients are {', '.join(CLIENTS)}.", param, ctx)
         return value.lower()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        from groundwire.server.mcp.install import CLIENTS
+
+        return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
 
 _client = click.option("--client", "-c", required=True, type=_ClientName(), help="Whose configuration; see above.")
