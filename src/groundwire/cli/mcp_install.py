@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -13,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from groundwire.cli.codes import ExitCode
+from groundwire.cli.diff import diff
 from groundwire.cli.terminal import clean
 from groundwire.errors import ConfigurationError
 
@@ -86,7 +86,7 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
         if change.before == change.after:
             _say(f"{path} is as it should be; nothing was changed.")
             return
-        click.echo(clean(_diff(path, change)), nl=False)
+        click.echo(diff(path, change.before, change.after), nl=False)
         if change.loses_comments:
             _say("Note: the comments of this file will be lost; add the entry by hand to keep them.")
         if only_print:
@@ -109,12 +109,6 @@ def _asked(question: str) -> bool:
         return click.confirm(question, default=False, err=True)
     except click.Abort:  # nobody there to answer
         return False
-
-
-def _diff(path: Path, change: Change) -> str:
-    before, after = (text.splitlines(keepends=True) for text in (change.before, change.after))
-    lines = difflib.unified_diff(before, after, str(path), str(path))
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def _command() -> tuple[str, ...]:
