@@ -37,8 +37,10 @@ _COMMANDS = MappingProxyType(
         "stats": "stats",
         "mcp": "mcp",
         "proxy": "proxy",
+        "serve": "serve",
         "verify": "verify",
         "export": "export",
+        "keys": "keys",
     }
 )
 """The module of each command, and its name there if that is another one. One is loaded when it is used: a server that a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import time
 from collections.abc import Sequence
@@ -104,6 +105,23 @@ class Readers:
     def readers(self) -> tuple[ReadProvider, ...]:
         """The readers, in their order."""
         return self._readers
+
+    @property
+    def price_usd(self) -> float:
+        """What one page costs if every reader is asked, in US dollars; who does not say is free of charge."""
+        return sum(float(getattr(reader, "page_price_usd", 0.0)) for reader in self._readers)
+
+    def narrowed(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
+        """Return readers like these of which only some are asked, under another policy.
+
+        Args:
+            readers: Those of these that may be asked, in their order.
+            policy: The domain lists.
+        """
+        view = copy.copy(self)
+        view._readers = tuple(readers)
+        view._policy = policy
+        return view
 
     async def read(
         self, url: WebUrl, deadline: Deadline, attempts: list[Attempt], *, known: Page | None = None

@@ -9,6 +9,7 @@ without an answer.
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.asking import Asker, Call, Try, made, price_of
 from groundwire.routing.bill import Bill
 from groundwire.routing.fusion import fuse
+from groundwire.routing.health import Standing
 from groundwire.routing.notices import Notice, Notices
 from groundwire.routing.pacing import Pacer, Rate, scope
 from groundwire.routing.policy import HedgePolicy, Strategy
@@ -144,6 +146,22 @@ class Chain:
             warnings = (*old.warnings, str(AllProvidersFailed(attempts)))
             return ChainAnswer(self._last.name, old.rows, (*attempts, old.attempt), old.filters, warnings, stale=True)
         return _proven_empty(finish.tries, witness, canaries)
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return how each provider stands, as far as this process knows; call it in the event loop."""
+        return tuple(self._racer.health.standing(provider.name) for provider in self.providers)
+
+    def narrowed(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Chain:
+        """Return a view that asks only some of the providers, under another policy; what is learned is shared.
+
+        Args:
+            providers: Those of this chain that may be asked, in their order.
+            policy: The domain lists.
+        """
+        view = copy.copy(self)
+        view.providers = tuple(providers)
+        view._asker = self._asker.under(policy)
+        return view
 
     @property
     def price_usd(self) -> float:

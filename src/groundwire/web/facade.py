@@ -20,6 +20,7 @@ from groundwire.errors import (
     Closed,
     ConfigurationError,
     InvalidRequest,
+    PermissionDenied,
 )
 from groundwire.models import (
     MAX_URL,
@@ -36,6 +37,8 @@ from groundwire.models import (
     check_int,
 )
 from groundwire.observing.calllog import CallLog
+from groundwire.observing.card import ScoreHistory, score_history
+from groundwire.observing.listening import telling
 from groundwire.observing.records import Watcher, Watchers
 from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
@@ -44,17 +47,19 @@ from groundwire.reading.handle.counting import CountTokens
 from groundwire.reading.handle.view import Around, check_ask
 from groundwire.reading.readers import Readers
 from groundwire.routing import Chain
+from groundwire.routing.allowance import Allowance, Daily
 from groundwire.routing.bill import Later
 from groundwire.routing.budget import Hold, Limits, SessionBudget
 from groundwire.routing.cache import Cache
+from groundwire.routing.health import Standing
 from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.addresses_in_text import addresses_in
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.settings import SessionSettings, Settings, load
 from groundwire.settings.contradictions import contradictions, lonely
-from groundwire.storage import open_store
-from groundwire.storage.archive import open_archive
+from groundwire.storage import Store, open_store
+from groundwire.storage.archive import Archive, open_archive
 from groundwire.web.assembly import Assembly
 from groundwire.web.batch import Batch, check_url, check_urls
 from groundwire.web.citing import Citing
@@ -131,7 +136,7 @@ class Web:
         """Why providers of the settings are not used, a sentence each."""
         self._made: list[object] = list(assembly.made.values())
         self._policy = policy
-        self._observer = observer
+        self._observer = observer = telling(observer)
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = self._chain_of(
             cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
@@ -179,6 +184,8 @@ class Web:
             self._later,
             named=bool(settings.session.id),
         )
+        self._allowance: Allowance | None = None
+        self._among: tuple[str, ...] | None = None
         self._scores = Scores(self._store)
         self._watchers = Watchers((CallLog(), self._scores, *watchers))
         self._count_tokens = count_tokens
@@ -407,7 +414,51 @@ class Web:
         view = copy.copy(self)
         usual = _limits(self.settings.session)
         named = replace(usual, **limits)  # type: ignore[arg-type]  # the names and values were looked at above
-        view._budget = SessionBudget(self._store, name or uuid4().hex, named, self._later, named=bool(name))
+        view._budget = SessionBudget(
+            self._store, name or uuid4().hex, named, self._later, named=bool(name), within=self._allowance
+        )
+        view._is_view = True
+        return view
+
+    def narrowed(
+        self,
+        *,
+        providers: Sequence[str] = (),
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        daily: Daily | None = None,
+    ) -> Web:
+        """Return a view of this `Web` that may do less; it shares everything else and closes nothing.
+
+        A view of a view may do what both may. Sessions of a view are limited as it is.
+
+        Args:
+            providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
+            allowed_domains: Only these domains and their sub-domains, in results and in pages; empty means every one.
+            blocked_domains: Never these domains nor their sub-domains.
+            daily: What may be used in a day, by all who are limited under the same name; it takes the place of another.
+
+        Raises:
+            InvalidRequest: what should be a domain is none.
+        """
+        policy = self._policy.within(
+            DomainPolicy(
+                check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
+            )
+        )
+        view = copy.copy(self)
+        view._policy = policy
+        if providers:
+            view._among = tuple(name for name in providers if _is_among(name, self._among))
+        searchers, readers = self._chain.providers, self._opening.readers.readers
+        view._chain = self._chain.narrowed([one for one in searchers if _is_among(one.name, view._among)], policy)
+        view._searching = replace(self._searching, chain=view._chain, policy=policy)
+        allowed = self._opening.readers.narrowed([one for one in readers if _is_among(one.name, view._among)], policy)
+        view._opening = replace(self._opening, readers=allowed, policy=policy)
+        view._batch = replace(self._batch, opening=view._opening)
+        if daily is not None:
+            view._allowance = Allowance(self._store, daily)
+        view._budget = self._budget.inside(view._allowance)
         view._is_view = True
         return view
 
@@ -421,8 +472,12 @@ class Web:
             settings: Where options and keys of those are that are made anew; by default the settings in force.
 
         Raises:
-            ConfigurationError: a provider is unknown, or none can be used.
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
         """
+        for asked_for in search_providers:
+            name = asked_for if isinstance(asked_for, str) else asked_for.name
+            if not _is_among(name, self._among):
+                raise PermissionDenied(f"{name} may not be used here; the operator can allow it.")
         view = copy.copy(self)
         here = {provider.name: provider for provider in self._chain.providers} if settings is None else {}
         assembly = Assembly(settings or self.settings, self._transports, self._archive)
@@ -438,6 +493,43 @@ class Web:
     def budget(self) -> Budget | None:
         """What this session has used and may still use, as of its last search; None when searches have no limit."""
         return self._budget.state()
+
+    @property
+    def search_providers(self) -> tuple[SearchProvider, ...]:
+        """Who searches, in the order in which they are asked."""
+        return self._chain.providers
+
+    @property
+    def read_providers(self) -> tuple[ReadProvider, ...]:
+        """Who reads, in the order in which they are asked."""
+        return self._opening.readers.readers
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return how each search provider stands, as far as this process knows; call it in the event loop."""
+        return self._chain.standings()
+
+    @property
+    def store(self) -> Store:
+        """Where budgets, counters and what is kept are; it belongs to this `Web`."""
+        return self._store
+
+    @property
+    def archive(self) -> Archive | None:
+        """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
+        return self._archive
+
+    async def score_history(self, days: int = 7) -> ScoreHistory:
+        """Return how calls and providers did, day by day, up to this moment.
+
+        Args:
+            days: How many, today in UTC included: 1 to 35.
+
+        Raises:
+            ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
+        """
+        await self._scores.flush()
+        names = (*self.settings.search.providers, *self.settings.read.providers)
+        return await score_history(self._store, days, names=names)
 
     async def hold_searches(self, most: int, *, price_usd: float = 0.0) -> Hold:
         """Count searches that a model's API may make for this session, before it is asked: as many as are left.
@@ -455,13 +547,16 @@ class Web:
         """Put the searches that a model's API has made in the place of those that were held."""
         await self._budget.settle_hold(hold, made)
 
-    async def sources(self) -> tuple[CitedPage, ...]:
+    async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
         """Return the pages that this session was shown, by the numbers to cite them by, as they were when it saw them.
+
+        Args:
+            content: Whether the Markdown of those that were opened is wanted, too.
 
         Raises:
             InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
         """
-        return await self._citing().pages(self._budget)
+        return await self._citing().pages(self._budget, None if content else ())
 
     async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
         """Say of each sentence of an answer whether the pages that it cites say so; nothing is fetched for it.
@@ -512,6 +607,10 @@ class Web:
                 found = known[page.citation_id]
                 pages[url] = replace(pages[url], content=found.content, version=found.version)
         return await asyncio.to_thread(verify_answer, said.text, pages.values(), entailment=entailment)
+
+    async def used_today(self) -> dict[str, float]:
+        """Return what was used of the day's allowance: `calls`, `cost_usd`; nothing where there is none."""
+        return {} if self._allowance is None else await self._allowance.used()
 
     async def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
@@ -593,6 +692,11 @@ def _limits(session: SessionSettings) -> Limits:
         cost_usd=session.cost_usd,
         tokens=session.tokens,
     )
+
+
+def _is_among(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a provider, or the kind of which it is one of several, is named; None names everybody."""
+    return names is None or name in names or name.partition(":")[0] in names
 
 
 def _is_number(value: object) -> bool:

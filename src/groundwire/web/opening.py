@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundwire._version import __version__
 from groundwire.deadline import Deadline
-from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, ProviderError
+from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, PermissionDenied, ProviderError
 from groundwire.models import Attempt, Page
 from groundwire.reading.handle.view import Ask, view
 from groundwire.reading.readers import Readers
@@ -106,12 +106,15 @@ class Opening:
             target = await self.known.admit(budget.session, target)
         if not self.policy.permits(target.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
+        if not self.readers.readers:
+            raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
         await budget.check_tokens()
         await budget.check_money()
+        reservation = await budget.take_page(self.readers.price_usd)
         try:
             return await self._kept(target, deadline, fresh, attempts)
         finally:
-            await asyncio.shield(budget.charge(cost_of(attempts)))
+            await asyncio.shield(budget.settle(reservation, cost_of(attempts)))
 
     async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
         """Return a whole page from the cache, or from the readers."""
@@ -158,7 +161,5 @@ class Opening:
 
     def _what_is_allowed(self) -> str:
         """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
-        policy = self.settings.policy
-        return repr(
-            (__version__, sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins))
-        )
+        origins = self.settings.policy.allow_origins
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))
