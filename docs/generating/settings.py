@@ -24,7 +24,7 @@ def settings() -> str:
             "`groundwire config show` prints what is in force and where each value came from.",
             *_sections(),
             "## Keys",
-            "Read from the caller, the system's keyring, the environment, `.env`, or `keys.env` beside your own settings, "
+            "Read from the caller, the keyring, the environment, `.env`, or `keys.env` beside your own settings, "
             "never from `groundwire.toml`; one variable may hold several keys, separated by commas: "
             + ", ".join(f"`{name}`" for name in KEY_VARIABLES)
             + ".",

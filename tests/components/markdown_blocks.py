@@ -41,7 +41,7 @@ class Block:
 
 def documents() -> list[str]:
     """Return every document of ours, as paths from the root."""
-    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    files = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     return [file.relative_to(ROOT).as_posix() for file in files]
 
 
