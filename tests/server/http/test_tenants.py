@@ -42,6 +42,7 @@ async def test_without_a_key_nothing_is_answered(gateway: Any, world: World) -> 
     model = world.add(ModelServer(script(end=Say("x")), name="model"))
     served = await gateway(holders={"alice": {}}, upstream=f"{model.url}/v1")
     nobody, alice = await served.client(), await served.holder("alice")
+    assert (await ask(alice, "/v1/search", {"query": WORDS}))[0] == 200
     wrong = await served.client("gw_00000000_" + "0" * 43)
     for method, path in PATHS:
         for client in (nobody, wrong):

@@ -12,9 +12,9 @@ from groundwire.observing import Metrics
 from groundwire.server.access import Access, KeyFile, gate_of, key_file_of
 from groundwire.server.http.house import House
 from groundwire.server.http.neighbours import LARGER, Neighbour, mcp_of, proxy_of
+from groundwire.server.http.page import SignedIn
 from groundwire.server.http.routing import application
 from groundwire.server.http.traffic import Traffic
-from groundwire.server.ui import KeyDoors, PageDoor
 from groundwire.settings import Settings
 from groundwire.web import Web
 
@@ -52,7 +52,7 @@ class Gateway:
     @property
     def asks_for_keys(self) -> bool:
         """Whether a key is asked for now."""
-        return self._gate.asks()
+        return self._gate.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
@@ -141,9 +141,10 @@ def build_gateway(
         web = Web(source, watchers=(metrics,))
     house = House(web=web, traffic=Traffic())
     neighbours = [*mcp_of(house, mcp), *proxy_of(house, upstream, upstream_key)]
-    server = web.settings.server
-    doors = KeyDoors(web, KeyFile(key_file_of(web.settings)), trusted=server.trusted_proxies) if page else None
-    inner = application(house, neighbours, metrics, doors)
-    door = None if doors is None else PageDoor(web.store, doors)
-    gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER, page=door)
+    keys = KeyFile(key_file_of(web.settings))
+    pages = SignedIn(web, keys) if page else None
+    inner = application(house, neighbours, metrics, pages)
+    gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER, keys=keys, pages=pages)
+    if pages is not None:
+        pages.asks = lambda: gate.asks
     return Gateway(house, gate, neighbours, owned=not isinstance(source, Web))

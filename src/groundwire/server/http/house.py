@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from starlette.types import Scope
 
 from groundwire.server.access import Tenant, tenant_of
-from groundwire.server.access.tenant import KEY_ASKED
-from groundwire.server.http.failures import failed
 from groundwire.server.http.traffic import Traffic
 from groundwire.web import Web
 
@@ -50,14 +48,8 @@ class House:
     """Seconds of silence after which a stream of events gets a comment."""
 
     def caller(self, scope: Scope) -> Caller:
-        """Return who makes a request, as the gate has found out.
-
-        Raises:
-            Failed: it comes from nobody, and a key is asked for.
-        """
+        """Return who makes a request, as the gate has found out."""
         tenant = tenant_of(scope)
-        if tenant is None and scope.get(KEY_ASKED):
-            raise failed(401, "missing_key", "Send your key: Authorization: Bearer KEY, or X-API-Key: KEY.")
         return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
 
     def whose(self, scope: Scope) -> tuple[str, Web]:

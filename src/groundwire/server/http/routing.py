@@ -19,19 +19,21 @@ from groundwire.server.http.house import House
 from groundwire.server.http.neighbours import Neighbour
 from groundwire.server.http.openapi import openapi
 from groundwire.server.http.operations import JSON, operations
-from groundwire.server.ui import Doors, ui_routes
+from groundwire.server.http.page import SignedIn
 
 __all__ = ["application"]
 
 
-def application(house: House, neighbours: Sequence[Neighbour], metrics: Metrics | None, doors: Doors | None) -> ASGIApp:
+def application(
+    house: House, neighbours: Sequence[Neighbour], metrics: Metrics | None, pages: SignedIn | None
+) -> ASGIApp:
     """Return everything that stands behind the gate.
 
     Args:
         house: The gateway's parts.
         neighbours: What is served beside its own calls.
         metrics: What the calls were like; None where nobody counts them.
-        doors: Say who may see the web page; None where there is none.
+        pages: The web page; None where there is none.
     """
     described = operations(house)
     document = json.dumps(openapi(described)).encode()
@@ -53,8 +55,8 @@ def application(house: House, neighbours: Sequence[Neighbour], metrics: Metrics 
     )
     routes.append(Route("/metrics", Scrape(metrics, counted, house.traffic).show, methods=["GET"]))
     app.router.routes += routes
-    if doors is not None:
-        app.router.routes += ui_routes(house.web, authenticate=doors)
+    if pages is not None:
+        app.router.routes += pages.routes()
     return counted
 
 

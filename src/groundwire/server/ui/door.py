@@ -16,8 +16,6 @@ async def sign_in(visit: Visit) -> Html | Redirect:
     """Ask for a key, or let in who gives a good one."""
     sign_ins = _sign_ins(visit)
     request = visit.request
-    if not visit.desk.asks(request):
-        return Redirect(to="/")
     if request.method != "POST":
         after = local_path(visit.asked.get("next"))
         if await sign_ins.visitor(request) is not None:

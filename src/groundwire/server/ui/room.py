@@ -49,10 +49,6 @@ class Desk:
     templates: Templates = field(default_factory=Templates)
     """What pages are made of."""
 
-    def asks(self, request: Request) -> bool:
-        """Whether who sent a request has to sign in."""
-        return self.sign_ins is not None and self.sign_ins.doors.asks(request.scope)
-
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
@@ -164,8 +160,8 @@ class Room:
             await _read_body(visit)
             if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
                 return _refusal(403, "This form was not sent from this page.", "Open the page itself and try again.")
-            if self._desk.asks(visit.request):
-                visitor = await self._desk.sign_ins.visitor(visit.request) if self._desk.sign_ins else None
+            if self._desk.sign_ins is not None:
+                visitor = await self._desk.sign_ins.visitor(visit.request)
                 if visitor is None and not self._is_open:
                     return Redirect(to=link("/sign-in", next=_here(visit.request)))
                 visit.visitor = visitor or visit.visitor
@@ -174,7 +170,7 @@ class Room:
             return _refusal(_status(error), str(error))
 
     async def _send(self, visit: Visit, answer: Html | Redirect, send: Send) -> None:
-        private = self._desk.asks(visit.request)
+        private = self._desk.sign_ins is not None
         headers = list(answer.headers)
         if visit.is_new and visit.may_spend and answer.status < 400:
             headers.append(("set-cookie", session_cookie(visit.token)))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import Scope
 
 from groundwire.server.ui.archive import archive
 from groundwire.server.ui.assets import Assets
@@ -15,10 +13,9 @@ from groundwire.server.ui.searching import start
 from groundwire.server.ui.sessions import new_session, session, sessions
 from groundwire.server.ui.signing import SignIns
 from groundwire.server.ui.visitors import Doors, Visitor
-from groundwire.storage import Store
 from groundwire.web import Web
 
-__all__ = ["PageDoor", "ui_routes"]
+__all__ = ["ui_routes"]
 
 _READ: tuple[tuple[str, View], ...] = (
     ("/", start),
@@ -27,29 +24,7 @@ _READ: tuple[tuple[str, View], ...] = (
     ("/session", session),
     ("/archive", archive),
 )
-_OWN = ("/session/new", "/sign-in", "/sign-out")
 _ASSETS = "/page"
-
-
-class PageDoor:
-    """What the gate before the page asks about a request without a key: a browser may have signed in instead.
-
-    Args:
-        store: Where it is kept who has signed in.
-        doors: Says who may come in.
-    """
-
-    def __init__(self, store: Store, doors: Doors) -> None:
-        self._sign_ins = SignIns(doors, store)
-        self._paths = frozenset((*(path for path, _ in _READ), *_OWN))
-
-    def has(self, path: str) -> bool:
-        """Whether a path is one of the page, which asks for a key itself."""
-        return path in self._paths or path.startswith(f"{_ASSETS}/")
-
-    async def key_id(self, scope: Scope) -> str:
-        """Return the id of the key with which who sent a request has signed in; empty when they have not."""
-        return await self._sign_ins.visitor_id(Request(scope))
 
 
 def ui_routes(web: Web, *, authenticate: Doors | None = None) -> list[BaseRoute]:

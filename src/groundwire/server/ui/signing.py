@@ -66,14 +66,9 @@ class SignIns:
         known = self.doors.known(request.scope)
         if known is not None:
             return known
-        visitor = await self.visitor_id(request)
-        return await self.doors.recall(visitor) if visitor else None
-
-    async def visitor_id(self, request: Request) -> str:
-        """Return the id of who has signed in; empty when they have not. Whether they still may come in is not said."""
         id_ = request.cookies.get(_COOKIE, "")
         entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
-        return "" if entry is None else entry.value.decode()
+        return None if entry is None else await self.doors.recall(entry.value.decode())
 
     async def sign_out(self, request: Request) -> str:
         """Forget who sent a request, and return the cookie that takes theirs away."""

@@ -34,10 +34,6 @@ class Visitor:
 class Doors(Protocol):
     """Says who may come in. With it, the page shows nothing to whom it does not know."""
 
-    def asks(self, scope: Mapping[str, Any]) -> bool:
-        """Whether a key is asked for with a request."""
-        ...
-
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
         """Return who sent a request, as far as whatever stands before the page knows."""
         ...
