@@ -11,6 +11,7 @@ from pathlib import Path
 from generating.api import python_page, rooms_page
 from generating.commands import commands
 from generating.errors import error_page
+from generating.http import http_page
 from generating.providers import providers
 from generating.settings import settings
 from generating.tools import tool_page
@@ -28,6 +29,7 @@ Written from the code by `make docs`; a test fails when it is out of date.
 | [Providers](reference/providers.md) | every provider, what it can do, its options and keys |
 | [Tools](reference/tools.md) | the schemas of `web_search` and `open_page`, and their results |
 | [Errors and outcomes](reference/errors.md) | the tree of errors, and which outcome each is |
+| [HTTP API](reference/http.md) | what `groundwire serve` answers, with its requests, replies and statuses |
 | [Python](reference/python.md) | the package's classes and functions, with their arguments |
 | [Modules](reference/modules.md) | what stands in the other public modules |
 """
@@ -42,6 +44,7 @@ def pages() -> dict[Path, str]:
         "reference/providers.md": providers(),
         "reference/tools.md": tool_page(),
         "reference/errors.md": error_page(),
+        "reference/http.md": http_page(),
         "reference/python.md": python_page(),
         "reference/modules.md": rooms_page(),
     }
