@@ -43,14 +43,20 @@ def practise(port: int) -> None:
         )
         sys.exit(ExitCode.WRONG_USE)
     try:
-        with _settings(file, world):
-            click.echo(
-                f"groundwire.toml here leads to a miniature web of {len(world.sites)} sites and a search service."
-            )
-            click.echo(f"A stand-in for a model answers at {models.url}/v1. Control-C stops both.")
-            _wait()
+        with _stopped_by_sigterm(), _settings(file, world):
+            _serve_until_stopped(len(world.sites), models.url)
     finally:
         world.stop()
+
+
+def _serve_until_stopped(sites: int, models: str) -> None:
+    try:
+        click.echo(f"groundwire.toml here leads to a miniature web of {sites} sites and a search service.")
+        click.echo(f"A stand-in for a model answers at {models}/v1. Control-C stops both.")
+        while True:
+            signal.pause()
+    except KeyboardInterrupt:
+        click.echo("Stopped.")
 
 
 @contextmanager
@@ -74,16 +80,15 @@ allow_origins = {json.dumps([site.url for site in world.sites.values()])}
             file.unlink()
 
 
-def _wait() -> None:
-    """Wait for Control-C or SIGTERM."""
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block as Control-C does."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        signal.pause()
-    except KeyboardInterrupt:
-        click.echo("Stopped.")
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
