@@ -17,11 +17,11 @@ from groundwire.server.access.failures import Failures
 from groundwire.server.access.key_file import KeyFile, key_file_of
 from groundwire.server.access.keys import KeyRecord, digest_of, id_of, is_key_of
 from groundwire.server.access.limits import Rates, Slots
-from groundwire.server.access.names import Names, is_loopback
 from groundwire.server.access.refusal import Refusal, refuse
 from groundwire.server.access.shape import check_headers, check_path, declared_length
 from groundwire.server.access.tenant import TENANT, Tenant
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
+from groundwire.server.names import Names, is_loopback
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
@@ -157,6 +157,8 @@ class Access:
         """Return the headers that decide something, of a request that is one and that we may be asked."""
         check_path(scope)
         headers = check_headers(scope["headers"])
+        if "host" not in headers and scope["path"] in self._public:
+            return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
         fault = self._names.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
             text = "This server is not called by that name; the setting server.hosts has those it is called by."
@@ -196,7 +198,7 @@ class Access:
         self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
     ) -> None:
         inner = dict(scope)
-        inner["headers"] = without_key(list(scope["headers"]), asked=record is not None)
+        inner["headers"] = without_key(list(scope["headers"]))
         inner[TENANT] = Tenant.of(record) if record is not None else None
         exchange = Exchange(
             receive,
