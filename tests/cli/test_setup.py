@@ -278,6 +278,31 @@ def test_a_stronger_place_is_named(clean: Terminal, file: Path) -> None:
     assert "GROUNDWIRE_SEARCH_PROVIDERS says search.providers = duckduckgo" in done.stderr
 
 
+def test_a_stronger_key_is_named(clean: Terminal) -> None:
+    done = clean.here("setup", "-p", "brave", "--key-from-env", "K", "--yes", K=SECRET, BRAVE_API_KEY="another-key")
+    assert done.exit_code == 0
+    assert "BRAVE_API_KEY is in environment, too, with another key" in done.stderr
+    assert "another-key" not in done.output
+
+
+def test_a_wrong_address_is_asked_for_again(clean: Terminal, file: Path) -> None:
+    child = speak(clean, "-p", "searxng", "--only")
+    for question, answer in (
+        ("Address of searxng", clean.world.closed_url),
+        ("SEARXNG_API_KEY .*: ", ""),
+        ("cannot be reached.*Try another address", "y"),
+        ("Address of searxng", clean.world.searxng.url),
+        ("SEARXNG_API_KEY .*: ", ""),
+        ("searxng works.*Write this", "y"),
+    ):
+        child.expect(question)
+        child.sendline(answer)
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert f'base_url = "{clean.world.searxng.url}"' in file.read_text()
+
+
 def test_what_would_contradict_is_not_written(clean: Terminal, file: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text('[search]\nproviders = ["wikipedia", "duckduckgo"]\nstrategy = "fuse"\n')

@@ -158,3 +158,18 @@ async def test_a_reader_is_tried_with_a_page(world: World) -> None:
     result = await verify("jina", settings, page=world.site("docs").url)
     assert result.verdict in {"works", "failed"}
     assert jina.requests
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a = """\n[search]\nlimit = 1\n"""\n[search]\nlimit = 2\n', 6),
+        ("a = '''one line'''\n[search]\nlimit = 2\n", 3),
+        ("[ 'search' ]\n\n\"limit\"=2", 3),
+        ("search.limit = 2", 1),
+        ("[search] # a comment\n\tlimit = 2", 2),
+        ("[search]\nother = 1", 1),
+    ],
+)
+def test_the_line_of_a_key_as_people_write_it(text: str, line: int) -> None:
+    assert line_of(text, "search.limit") == line

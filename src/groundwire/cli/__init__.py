@@ -96,7 +96,7 @@ class _Group(click.Group):
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog='First steps: groundwire demo, then groundwire search "reciprocal rank fusion".',
+    epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
 @click.option("-v", "--verbose", count=True, help="Say on standard error what is done; -vv says everything.")
 @click.version_option(__version__, prog_name="groundwire")

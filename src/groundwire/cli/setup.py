@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,6 +26,7 @@ from groundwire.onboarding import (
     Plan,
     Standing,
     commit,
+    key_source,
     keyring_state,
     load_offers,
     standings,
@@ -32,7 +34,7 @@ from groundwire.onboarding import (
     would_load,
 )
 from groundwire.settings import Settings, load
-from groundwire.settings.files import FILE_NAME, keys_file, user_file, working_folder
+from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
 from groundwire.settings.replacing import read
 
 __all__ = ["setup"]
@@ -87,7 +89,8 @@ def setup(
         talk = Talk(browser=not no_browser) if not yes and sys.stdin.isatty() and sys.stdout.isatty() else None
         if talk is None and not (yes and (searching or reading)):
             raise ConfigurationError(_nobody(named=bool(searching or reading)))
-        path = working_folder() / FILE_NAME if project else user_file()
+        named = os.environ.get(FILE_VARIABLE) or FILE_NAME
+        path = working_folder() / Path(named).expanduser() if project else user_file()
         _run(settings, searching, reading, given, talk, path, keep=keep, only=only, tries=not no_verify)
     except Refused as error:
         say_error(f"{error} Nothing was written.")
@@ -219,12 +222,21 @@ def _finish(plan: Plan, search: Sequence[str], talk: Talk | None) -> None:
             sys.exit(ExitCode.WRONG_USE)
         copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
         click.echo(f"Written.{f' What it was is kept in {copy}.' if copy else ''}", err=True)
+        _say_stronger(plan)
     if after.search.providers != tuple(search):
         warn(
             f"{after.origin('search.providers')} says search.providers = {', '.join(after.search.providers)}, "
             "which is stronger than this file here."
         )
     click.echo('Next: groundwire search "reciprocal rank fusion"; groundwire doctor tells what is wrong.', err=True)
+
+
+def _say_stronger(plan: Plan) -> None:
+    """Say which keys are not used although they are kept, because another place is stronger."""
+    now = load()
+    for variable, key in plan.keys.items() if plan.keeper is not None else ():
+        if now.secret(variable) != key and (found := key_source(now, (variable,))) is not None:
+            warn(f"{variable} is in {found[1]}, too, with another key, which is stronger than the one kept now.")
 
 
 def _nobody(*, named: bool) -> str:

@@ -61,28 +61,30 @@ class Steps:
         """Get what one provider needs; return whether it is to be used."""
         name, offer = row.name, row.offer
         options: dict[str, Any] = {}
-        if offer.address_needed and (address := self._address(row)) is not None:
-            options["base_url"] = address
         if self.talk is not None and offer.is_service:
             self.talk.introduce(offer) if not row.key_from else self.talk.say()
+        if row.state == "not_set_up" and not offer.address_needed:
+            warn(f"{name} is not ready yet: {row.reason}.")
         while True:
+            if offer.address_needed and (address := self._address(row, options.get("base_url"))) is not None:
+                options["base_url"] = address
             key, keyless = self._key(row)
             if offer.key_needed and key is None and not row.key_from and not keyless:
                 return False
             if keyless and not self.settings.providers.get(name, {}).get("keyless"):
                 options["keyless"] = True
             result = self._try(row, options, key) if self.tries and offer.is_service else None
-            again = self._judge(row, result, key)
-            if again is None:
+            wanted = self._judge(row, result)
+            if wanted is None:
                 continue
-            if again:
+            if wanted:
                 self.values |= {f"providers.{name}.{option}": value for option, value in options.items()}
                 if key is not None:
                     self.keys[offer.variables[0]] = key
-            return again
+            return wanted
 
-    def _address(self, row: Standing) -> str | None:
-        known = self.settings.providers.get(row.name, {}).get("base_url")
+    def _address(self, row: Standing, last: str | None) -> str | None:
+        known = last or self.settings.providers.get(row.name, {}).get("base_url")
         given = self.given.addresses.get(row.name)
         if given is not None:
             return given
@@ -120,8 +122,8 @@ class Steps:
         with progress(f"Asking {row.name}"):
             return asyncio.run(without_waiting(lambda: verify(row.name, settings)))
 
-    def _judge(self, row: Standing, result: Verification | None, key: SecretStr | None) -> bool | None:
-        """Return whether a provider is to be used after it was tried, or None to ask for its key again."""
+    def _judge(self, row: Standing, result: Verification | None) -> bool | None:
+        """Return whether a provider is to be used after it was tried, or None to ask for its address and key again."""
         if result is None:
             return True
         if self.talk is None:
@@ -135,6 +137,10 @@ class Steps:
         self.talk.told(result)
         if result.works or result.key_is_good:
             return True
+        if row.offer.address_needed and row.name not in self.given.addresses:
+            if self.talk.confirm("Try another address?", default=result.verdict in {"unreachable", "not_set_up"}):
+                return None
+            return self.talk.confirm(f"Use {row.name} all the same?", default=False)
         if result.verdict == "unreachable":
             return self.talk.confirm(f"Use {row.name} all the same?", default=True)
         if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"} and row.name not in self.given.keys:
