@@ -1,7 +1,7 @@
 # The handful of commands a developer needs. README's second command makes .venv.
 PYTHON := .venv/bin/python
 
-.PHONY: help check lint format types test quick coverage docs man lock demo completions dist check-dist sbom
+.PHONY: help check lint format types test quick coverage docs docs-serve man lock demo completions dist check-dist sbom
 
 help:  ## Say what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,8 +31,12 @@ coverage:  ## All tests, and the lines that none of them reached
 	$(PYTHON) -m coverage combine -q
 	$(PYTHON) -m coverage report
 
-docs: man  ## Write docs/reference.md and the manual page anew
+docs: man  ## Write the reference and the manual page anew, and build the site into site/; a broken link fails
 	$(PYTHON) docs/generate.py
+	$(PYTHON) -m zensical build --clean --strict
+
+docs-serve:  ## Show the site while you write, at http://127.0.0.1:8000
+	$(PYTHON) -m zensical serve
 
 man:  ## Write docs/groundwire.1 anew
 	$(PYTHON) docs/manual.py
