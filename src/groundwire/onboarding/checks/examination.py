@@ -73,8 +73,8 @@ class Examination:
     @property
     def listens(self) -> tuple[str, int]:
         """Where the gateway listens, by its settings."""
-        server = getattr(self.known, "server", None)
-        return str(getattr(server, "host", "127.0.0.1")), int(getattr(server, "port", 8_780))
+        server = self.known.server
+        return server.host, server.port
 
     async def standings(self) -> Sequence[Standing]:
         """Return how all providers stand; the keyring is asked first, as it may wait for somebody."""
