@@ -77,11 +77,27 @@ async def test_money_is_set_aside_before_and_settled_after(store: Store, days: D
     second = await own.take(0.008)
     await own.give_back(second, 0.001)
     assert await day.used() == {"calls": 1, "cost_usd": pytest.approx(0.003)}
-    await own.charge(0.004)
+    await own.settle(await own.take_page(0.004), 0.004)
     await own.check_money()
-    await own.charge(0.003)
+    await own.settle(await own.take_page(), 0.003)  # nobody had said a price
     with pytest.raises(BudgetExceeded):
         await own.check_money()
+
+
+async def test_pages_side_by_side_do_not_spend_more_than_there_is(store: Store, days: Days) -> None:
+    day = allowance(store, days, cost_usd=0.010)
+    for limit in (0.0, 0.010):
+        own = session(store, day, str(limit), cost_usd=limit)
+        first = await own.take_page(0.006)
+        with pytest.raises(BudgetExceeded):
+            await own.take_page(0.006)
+        assert await day.used() == {"calls": 1, "cost_usd": 0.006}
+        await own.settle(first, 0.0)
+        await day.uncount(day.today(), 1)
+    tight = session(store, day, "tight", cost_usd=0.005)
+    with pytest.raises(BudgetExceeded, match="session's money"):
+        await tight.take_page(0.006)
+    assert await day.used() == {"calls": 0, "cost_usd": 0}
 
 
 async def test_what_a_session_refuses_is_not_counted_for_the_day(store: Store, days: Days) -> None:

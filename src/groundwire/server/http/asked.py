@@ -62,7 +62,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
-    timeout: float | None = Field(default=None, gt=0, le=600)
+    timeout: float | None = Field(default=None, ge=1, le=600)
     """Seconds for the whole call; by default, and at most, what the gateway gives."""
     session: SessionName | None = None
     """The session that pays and that remembers its sources; without a name the call is a session by itself."""

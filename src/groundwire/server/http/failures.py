@@ -30,6 +30,7 @@ from groundwire.settings.suggest import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
+_MOST = 10  # faults that are said at once
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 
 
@@ -108,12 +109,19 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
 
 def invalid(error: ValidationError) -> Failed:
     """Return what is wrong with a request's arguments as a failure."""
-    found = faults(error)
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    if first["type"] == "json_invalid":
-        return Failed(400, Problem(code="invalid_json", message=f"The body is no JSON. {first['msg']}."))
-    text = " ".join(f"{key}: {said}." if key else f"{said}." for key, said in found[:10])
-    return Failed(400, Problem(code="invalid_request", message=text, field=found[0][0] or None))
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    if found[0]["type"] == "json_invalid":
+        return failed(400, "invalid_json", f"The body is no JSON. {found[0]['msg']}.")
+    said = dict.fromkeys(
+        f"{_named(item['loc'])}: {text}." for item, (_, text) in zip(found, faults(error), strict=True)
+    )
+    text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
+    return Failed(400, Problem(code="invalid_request", message=text, field=_named(found[0]["loc"]) or None))
+
+
+def _named(location: Sequence[int | str]) -> str:
+    """Return an argument's name as its sender knows it, without the kinds of values that it might have had."""
+    return ".".join(str(part) for part in location if str(part).isidentifier() or isinstance(part, int))
 
 
 def _status(error: GroundwireError) -> int:

@@ -50,7 +50,7 @@ class SearxngRequest(BaseModel):
     """The words. `site:` and `-site:` before a domain are understood, whoever searches."""
     format: Literal["json"]
     """The form of the answer; there is only this one."""
-    pageno: int = Field(default=1, ge=1, le=MAX_PAGE)
+    pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
     """Which page of results."""
     language: str = Field(default="", pattern=r"^(|all|auto|(all|[A-Za-z]{2,3})([-_][A-Za-z]{2,4}){0,2})$")
     """A language such as `en` or `de-DE`; `all`, `auto` or nothing for any."""
@@ -188,7 +188,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
         language=language,
         region=region,
         safesearch=_SAFESEARCH.get(asked.safesearch),
-        page=asked.pageno,
+        page=int(asked.pageno or 1),
     )
     missing += [(name, "no provider of this gateway") for name in unknown]
     rows = tuple(_row(row, place) for place, row in enumerate(response.results, start=1))
