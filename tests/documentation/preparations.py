@@ -43,12 +43,16 @@ def _an_agent(folder: Path, world: World) -> None:
     )
 
 
+_A_GATEWAY = Preparation(replaced={"groundwire serve": "groundwire serve --port 8780"}, ports=(8780,))
+
 PREPARATIONS: Mapping[str, Preparation] = MappingProxyType(
     {
         "docs/tutorial.md": Preparation(
             replaced={"demo --serve": "demo --serve --port 8800"}, ports=tuple(range(8800, 8810)), bare=True
         ),
         "docs/guides/citations.md": Preparation(prepare=_an_answer),
+        "docs/guides/gateway.md": _A_GATEWAY,
+        "docs/guides/web-page.md": _A_GATEWAY,
         "docs/guides/mcp.md": Preparation(ports=(8765,)),
         "docs/guides/pages.md": Preparation(
             replaced={"URL": "{page}"},

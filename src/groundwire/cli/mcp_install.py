@@ -19,6 +19,10 @@ from groundwire.errors import ConfigurationError
 if TYPE_CHECKING:
     from groundwire.server.mcp.install import Change, Client
 
+    _Name = click.ParamType[str]
+else:
+    _Name = click.ParamType  # generic since click 8.4
+
 __all__ = ["install", "uninstall"]
 
 _EXIT_CODES = """\b
@@ -27,7 +31,7 @@ Exit codes:
   2  wrong use, or nothing was changed"""
 
 
-class _ClientName(click.ParamType[str]):
+class _ClientName(_Name):
     """The name of a client, looked up when it is used: a server that starts needs no table of clients."""
 
     name = "name"

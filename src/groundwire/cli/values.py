@@ -11,7 +11,7 @@ from groundwire.errors import ConfigurationError
 
 __all__ = ["Complete", "one_of", "providers_that_read", "providers_that_search"]
 
-Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
 """What click asks: the words that may follow what was begun."""
 
 
