@@ -7,15 +7,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from components.distributions import Distributions
+from components.office import word
+from components.papers import report
 from components.pythons import VERSIONS, interpreter, uv
 from groundwire import __version__
+from groundwire.testing import Endpoint, Recorded, Reply, World
 from sbom import write_sbom
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,9 +58,10 @@ class Installed:
     root: Path
     home: Path
 
-    def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment, with nothing of ours around it."""
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8", "PYTHONWARNINGS": "error"}
+        environment |= variables
         program, *arguments = command
         return subprocess.run(
             [self.root / "bin" / program, *arguments],
@@ -69,17 +74,41 @@ class Installed:
         )
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
-def installed(
-    request: pytest.FixtureRequest, distributions: Distributions, tmp_path_factory: pytest.TempPathFactory
-) -> Installed:
-    python = interpreter(request.param)
-    if python is None:
+_OLDEST = "the oldest versions"
+
+
+@pytest.fixture(scope="session")
+def environment(
+    distributions: Distributions, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Installed | None]:
+    """A function that makes an environment for a version once; None when there is no such Python."""
+
+    @cache
+    def make(version: str) -> Installed | None:
+        oldest = version == _OLDEST
+        found = interpreter(VERSIONS[0] if oldest else version)
+        if found is None:
+            return None
+        root, home = tmp_path_factory.mktemp("environment") / "venv", tmp_path_factory.mktemp("home")
+        python = root / "bin" / "python"
+        uv("venv", "--python", found, root)
+        if oldest:  # uv takes the lowest version of what a project needs, and not of what a wheel does
+            needs = ("--resolution", "lowest-direct", "--requirements", ROOT / "pyproject.toml")
+            uv("pip", "install", "--python", python, *needs)
+        rest = ("--no-deps",) if oldest else ("--constraint", PINS)
+        uv("pip", "install", "--python", python, *rest, distributions.wheel)
+        return Installed(root, home)
+
+    return make
+
+
+@pytest.fixture(params=[*VERSIONS, _OLDEST])
+def installed(request: pytest.FixtureRequest, environment: Callable[[str], Installed | None]) -> Installed:
+    """An environment of each Python, and one with the oldest versions that the wheel says it can do with."""
+    made = environment(request.param)
+    if made is None:
         pytest.skip(f"there is no Python {request.param} on this machine")
-    root, home = tmp_path_factory.mktemp("environment") / "venv", tmp_path_factory.mktemp("home")
-    uv("venv", "--python", python, root)
-    uv("pip", "install", "--python", root / "bin" / "python", "--constraint", PINS, distributions.wheel)
-    return Installed(root, home)
+    return made
 
 
 def test_it_says_its_version_and_is_light(installed: Installed) -> None:
@@ -105,6 +134,32 @@ def test_its_demo_runs(installed: Installed) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "[1] Reciprocal rank fusion" in done.stdout
     assert done.stderr == ""
+
+
+class Shelf(Endpoint):
+    """Documents of two kinds."""
+
+    def handle(self, request: Recorded) -> Reply:
+        if request.path == "/report.pdf":
+            return Reply(body=report(), content_type="application/pdf")
+        return Reply(body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip")
+
+
+def test_pages_and_documents_are_read_with_the_oldest_versions(
+    environment: Callable[[str], Installed | None], world: World
+) -> None:
+    installed = environment(_OLDEST)
+    if installed is None:
+        pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
+    shelf = world.add(Shelf("shelf"))
+    for url, words in {
+        world.site("articles").page("bm25"): "# ",
+        f"{shelf.url}/report.pdf": "lantern",
+        f"{shelf.url}/lamp.docx": "The lamp was lit.",
+    }.items():
+        done = installed.run("groundwire", "open", url, GROUNDWIRE_POLICY_ALLOW_ORIGINS=",".join(world.origins))
+        assert (done.returncode, done.stderr) == (0, ""), url
+        assert words in done.stdout
 
 
 def test_every_command_says_what_it_does_without_any_extra(installed: Installed) -> None:
