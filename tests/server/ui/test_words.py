@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundwire.server.ui.charts import Series, bar_chart, line_chart
@@ -59,6 +59,7 @@ VALUES = st.lists(st.none() | st.floats(0, 1e9), min_size=1, max_size=35)
 
 
 @given(VALUES, st.text(max_size=20))
+@example([5e-324], "the least that there is")
 def test_a_chart_is_drawn_within_its_frame_and_said(values: list[float | None], name: str) -> None:
     days = [date(2026, 10, 1) + timedelta(days=number) for number in range(len(values))]
     series = Series(name=name, values=values)
