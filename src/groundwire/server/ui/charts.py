@@ -13,6 +13,7 @@ __all__ = ["Series", "bar_chart", "line_chart"]
 
 _WIDTH, _HEIGHT = 320, 132
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 10, 22
+_LEAST = 1e-9  # what is less is drawn as nothing
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -141,7 +142,7 @@ def _known(values: Sequence[float | None]) -> list[tuple[int, float]]:
 
 def _round_up(value: float) -> float:
     """Return the next number that is easy to read."""
-    if value <= 0:
+    if value < _LEAST:
         return 1.0
     magnitude = 10.0
     while magnitude > value:
