@@ -7,15 +7,19 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 import groundwire
 from groundwire import Settings, Web
 from groundwire._version import USER_AGENT, __version__
 from groundwire.integrations.export import export_extension
+from groundwire.server.http import build_gateway
+from groundwire.server.serving import serving
 from groundwire.testing import World
 from release_notes import current_version
 
@@ -46,6 +50,17 @@ async def test_servers_are_told_it(world: World) -> None:
         await web.open_page(site.page("bm25"))
     assert USER_AGENT.startswith(f"groundwire/{__version__} (+https://")
     assert {request.headers["user-agent"] for request in site.requests} == {USER_AGENT}
+
+
+@pytest.mark.timeout(30)
+async def test_clients_of_the_gateway_are_told_it(settings: Callable[..., Settings]) -> None:
+    async with (
+        build_gateway(settings()) as gateway,
+        serving(gateway) as address,
+        aiohttp.ClientSession(address) as client,
+    ):
+        document = await (await client.get("/openapi.json")).json()
+    assert document["info"]["version"] == __version__
 
 
 def test_files_that_cannot_ask_for_it_tell_the_same(tmp_path: Path) -> None:
