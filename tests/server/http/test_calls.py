@@ -255,7 +255,11 @@ async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway:
     with closing(sqlite3.connect(tmp_path / "store.db")) as file:
         tables = [table for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         values = [value for table in tables for row in file.execute(f'SELECT * FROM "{table}"') for value in row]
-    keys = [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values if value is not None]
+    keys = [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        for value in values
+        if value is not None
+    ]
     assert [key for key in keys if key.startswith(("session:", "sources:"))] in (
         ["session:kept:searches", "sources:kept"],
         ["sources:kept", "session:kept:searches"],
