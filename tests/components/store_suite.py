@@ -9,7 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import ExitStack, aclosing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Protocol
@@ -319,13 +319,12 @@ def worker(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 @contextmanager
 def _workers(commands: list[list[str]]) -> Iterator[list[IO[str]]]:
     """Processes that begin together, and what they print."""
-    if not commands:
-        yield []
-        return
-    with worker(*commands[0]) as first, _workers(commands[1:]) as others:
-        assert first.stdin is not None
-        assert first.stdout is not None
-        assert first.stdout.readline() == "ready\n"
-        first.stdin.write("go\n")
-        first.stdin.flush()
-        yield [first.stdout, *others]
+    with ExitStack() as stack:
+        processes = [stack.enter_context(worker(*command)) for command in commands]
+        outputs = [process.stdout for process in processes if process.stdout is not None]
+        assert [output.readline() for output in outputs] == ["ready\n"] * len(commands)
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        yield outputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -258,6 +259,36 @@ async def test_a_locked_file_is_read_and_memory_counts_on(
     assert number(path, "select total from counters") == 5
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
     await store.aclose()
+
+
+async def test_a_file_that_its_last_user_is_closing_is_waited_for(path: Path, open_sqlite: Open) -> None:
+    await (first := open_sqlite()).count("c", 1)
+    await first.aclose()
+    store = SqliteStore(path, patience=4)
+    with raw(path) as db:
+        db.execute("pragma locking_mode = exclusive")  # as a close does while it writes the journal back
+        db.execute("delete from counters where key = 'nothing'")
+        task = asyncio.create_task(store.count("c", 1))
+        done, _ = await asyncio.wait({task}, timeout=0.2)  # longer than SQLite's own patience
+        assert not done
+    assert (await task).total == 2
+    await store.aclose()
+
+
+@pytest.mark.timeout(30)
+async def test_two_stores_of_a_process_keep_the_journal_from_others(path: Path, open_sqlite: Open) -> None:
+    first, second = open_sqlite(), open_sqlite()
+    await first.count("c", 1)
+    await second.count("c", 1)
+    for total in (3, 5):
+        with worker("count", f"sqlite:///{path}", "100", "1") as other:
+            assert other.stdin is not None
+            assert other.stdout is not None
+            assert other.stdout.readline() == "ready\n"
+            other.communicate("go\n")  # it ends, and was not the last that had the file open
+        assert path.with_name(f"{path.name}-wal").exists()
+        assert (await first.count("c", 1)).total == total
+        assert (await second.count("c", 1)).total == total + 1
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from groundwire.storage.base import StoreError
 
@@ -47,6 +48,8 @@ _PRAGMAS = ("busy_timeout = 5", "synchronous = normal", "journal_size_limit = 16
 
 _STEP = 0.001  # seconds between two tries to get a lock
 
+_T = TypeVar("_T")
+
 
 class StoreFile:
     """One database file that several processes may open, move aside and replace.
@@ -78,20 +81,22 @@ class StoreFile:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._alone():
-            # Made before SQLite does: what is in it is nobody else's business.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            # Made before SQLite does: what is in it is nobody else's business. One that is there is not opened: closing
+            # it would let go of the locks that another store of this process has on it (POSIX).
+            with suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             found = self.path.stat()
             self._inode = (found.st_dev, found.st_ino)
-            writing = self._connect()
+            writing = self.patiently(self._connect)
             try:
                 self.patiently(lambda: self._prepare(writing))
-                return writing, self._connect()
+                return writing, self.patiently(self._connect)
             except BaseException:
                 writing.close()
                 raise
 
-    def patiently(self, step: Callable[[], object]) -> None:
-        """Do what may find the database locked, again and again while there is patience.
+    def patiently(self, step: Callable[[], _T]) -> _T:
+        """Do what may find the database locked, again and again while there is patience; return what it returns.
 
         Raises:
             sqlite3.Error: it failed otherwise, or the patience is at its end.
@@ -99,13 +104,11 @@ class StoreFile:
         end = time.monotonic() + self._patience
         while True:
             try:
-                step()
+                return step()
             except sqlite3.OperationalError as exc:
                 if not is_busy(exc) or time.monotonic() > end:
                     raise
                 time.sleep(_STEP)
-            else:
-                return
 
     def move_aside(self) -> Path | None:
         """Rename a damaged file, its journal with it, and return its new name; None if somebody else did.
@@ -124,6 +127,7 @@ class StoreFile:
         return aside
 
     def _connect(self) -> sqlite3.Connection:
+        """Return a new connection; its first statements already read the file, which its last user may be closing."""
         db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
             for pragma in _PRAGMAS:

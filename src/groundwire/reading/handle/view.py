@@ -29,6 +29,7 @@ _MAX_TOKENS: Final = 2_500_000
 _EXCERPTS: Final = 4_000  # characters of excerpts when nobody says how many
 _BEGINNING: Final = 1_500  # characters of the page's beginning, where nothing was found
 _NAMED: Final = 3  # passages that are named when the whole page is shown
+_SOME: Final = (Excerpt(start=0, end=0, text=""),)  # for what is shown when there are excerpts
 _CURSOR: Final = 40  # characters of a cursor
 _LONGEST_CURSOR: Final = 3_000
 
@@ -185,7 +186,7 @@ class _Shower:
 
     def answers(self, query: str) -> Page:
         """Return the passages that answer a query; the whole page when it fits."""
-        room = self._room()
+        room = self._room(excerpts=_SOME)
         document = self._document
         ranked = rank(document, query)
         best = sorted((row for row in ranked if row.score > 0), key=lambda row: -row.score)
@@ -206,7 +207,7 @@ class _Shower:
             more = "" if not everywhere else " from there on"
             said = (*place.warnings, f"{_quoted(wanted)} is not on this page{more}; this is the page's beginning")
             return self._beginning(*said, match_count=len(everywhere))
-        room = self._room(place.warnings)
+        room = self._room(place.warnings, excerpts=_SOME, match_count=len(everywhere))
         shown = self._that_fit(matches, room)
         if shown:
             chosen = assemble(document, spans_around(document, shown))
@@ -253,12 +254,17 @@ class _Shower:
     def _cursor(self, place: int, find: str = "") -> str:
         return str(Cursor.of(self._page.final_url or self._page.url, self._document, place, find))
 
-    def _room(self, said: tuple[str, ...] = ()) -> Room:
-        """Return the room for the content: what is asked for without what is shown around it."""
+    def _room(self, said: tuple[str, ...] = (), **shown: object) -> Room:
+        """Return the room for the content: what is asked for without what is shown around it.
+
+        Args:
+            said: What else the reader should know.
+            shown: What is shown beside it, as fields of the page.
+        """
         room = self._ask.room
         if self._ask.around is None or room.tokens is None:
             return room
-        shown = {"truncated": True, "next_cursor": "x" * _CURSOR, "warnings": (*self._page.warnings, *said)}
+        shown |= {"truncated": True, "next_cursor": "x" * _CURSOR, "warnings": (*self._page.warnings, *said)}
         frame = room.tokens_of(self._ask.around(self._page.model_copy(update=shown)))
         if room.tokens <= frame:
             raise InvalidRequest(
