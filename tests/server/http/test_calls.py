@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +245,25 @@ async def test_a_session(gateway: Any, world: World) -> None:
     assert (await post(client, "/v1/search", {"query": "by itself"}))[0] == 200
     for wrong in ("a%20b", "x" * 129, "%C3%BC"):
         assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
+
+
+async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway: Any, tmp_path: Path) -> None:
+    served = await gateway(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"})
+    client = await served.client()
+    for session in ({}, {"session": "kept"}):
+        assert (await post(client, "/v1/search", QUERY | session))[0] == 200
+    with closing(sqlite3.connect(tmp_path / "store.db")) as file:
+        tables = [table for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        values = [value for table in tables for row in file.execute(f'SELECT * FROM "{table}"') for value in row]
+    keys = [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        for value in values
+        if value is not None
+    ]
+    assert [key for key in keys if key.startswith(("session:", "sources:"))] in (
+        ["session:kept:searches", "sources:kept"],
+        ["sources:kept", "session:kept:searches"],
+    )
 
 
 @pytest.mark.req("B18")
