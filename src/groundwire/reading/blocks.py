@@ -214,7 +214,7 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
     for _ in range(_OUTSIDE):
         below = [child for element in level for child in element if type(child) is Element and child.tag not in INLINE]
         level = []
-        for element in below[: _MAX_NAMES - seen]:
+        for element in below[: max(0, _MAX_NAMES - seen)]:
             name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
             if any(map(name.__contains__, _NAMED)) and element.find("h1") is None:
                 yield element, _NAMED_SHARE
