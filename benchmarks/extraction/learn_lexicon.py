@@ -7,20 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.lexicon import Lexicon, edges, group_of, split_name
+from groundwire.reading.lexicon import Lexicon, first_words, group_of, split_name
 
 __all__ = ["Votes", "build_lexicon", "collect_votes"]
 
-Votes = tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]
-_MIN_SITES = (3, 3, 4, 4)
+Votes = tuple[dict[str, float], dict[str, float]]
+_MIN_SITES = (3, 4)
 _SHRINK = 3.0
 _UNIT = 28  # steps for one unit of the logarithm of the odds
-_WEAK = (10, 14, 14, 14)  # steps from neutral under which a word is not worth keeping
+_WEAK = (10, 14)  # steps from neutral under which a word is not worth keeping
 
 
 def collect_votes(layout: Layout, names: Sequence[str], shares: Sequence[float], words: Sequence[float]) -> Votes:
     """Return for one page, by name and by phrase, how much of the text with it is content."""
-    tables: list[dict[str, list[float]]] = [defaultdict(lambda: [0.0, 0.0]) for _ in range(4)]
+    tables: list[dict[str, list[float]]] = [defaultdict(lambda: [0.0, 0.0]) for _ in range(2)]
     chains: dict[int, frozenset[str]] = {0: frozenset()}
     split: dict[str, frozenset[str]] = {}
     for block, owner in enumerate(layout.owners):
@@ -41,16 +41,13 @@ def collect_votes(layout: Layout, names: Sequence[str], shares: Sequence[float],
         text = layout.texts[block]
         weight = math.sqrt(words[block])
         keys: list[tuple[int, str, float]] = [(0, name, weight) for name in known]
-        if len(text) < 100:
-            keys.append((1, text.lower(), 1.0))
-        one, two, end = edges(text)
-        keys += [(2, one, 1.0), (2, two, 1.0), (3, end, 1.0)]
+        keys += [(1, key, 1.0) for key in first_words(text)]
         for table, key, part in keys:
             entry = tables[table][key]
             entry[0] += part * shares[block]
             entry[1] += part
-    names_, phrases, openings, endings = ({key: a / b for key, (a, b) in table.items()} for table in tables)
-    return names_, phrases, openings, endings
+    names_, openings = ({key: a / b for key, (a, b) in table.items()} for table in tables)
+    return names_, openings
 
 
 def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
@@ -59,7 +56,7 @@ def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
     for site, vote in votes:
         sites[site].append(vote)
     tables = []
-    for number in range(4):
+    for number in range(2):
         sums: dict[str, float] = defaultdict(float)
         counts: dict[str, int] = defaultdict(int)
         for pages in sites.values():
@@ -91,4 +88,4 @@ def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
         for name, seen in sorted(sites_of.items())
         if len(seen) >= _MIN_SITES[0] and (group := group_of(name))
     }
-    return Lexicon(tables[0], tables[1], tables[2], tables[3], groups)
+    return Lexicon(tables[0], tables[1], groups)

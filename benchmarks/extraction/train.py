@@ -36,8 +36,11 @@ from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_vo
 from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
 from groundwire.reading.blocks import Layout, lay_out
 from groundwire.reading.features import FEATURES, Facts, describe
+from groundwire.reading.hints import Hints, read_hints
+from groundwire.reading.jsonld import things
 from groundwire.reading.lexicon import Lexicon, names_of
 from groundwire.reading.mend import parse_page
+from groundwire.reading.metadata import read_metas
 from groundwire.reading.second import SECOND, second_look
 from groundwire.reading.select import kind_row
 from groundwire.reading.visible import drop_unseen
@@ -83,6 +86,7 @@ class Example:
     words: list[float]
     truth_words: int
     votes: Votes
+    hints: Hints
     facts: Facts | None = None
     first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
     second: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
@@ -95,6 +99,8 @@ class Example:
 def make_example(page: Page) -> Example | None:
     """Return a page with its labels, or nothing when it has no text."""
     document = parse_page(page.markup())
+    made_up = page.collection in {"readability", "defuddle"}  # the address
+    hints = read_hints(things(document), read_metas(document), "" if made_up else page.url)
     drop_unseen(document)
     layout = lay_out(document)
     if not layout.texts:
@@ -108,7 +114,7 @@ def make_example(page: Page) -> Example | None:
         words = [float(count) for count in counts]
     layout.elements, layout.nodes = [], []
     votes = collect_votes(layout, names, shares, words)
-    return Example(page, layout, names, shares, words, len(words_of(page.truth or "")), votes)
+    return Example(page, layout, names, shares, words, len(words_of(page.truth or "")), votes, hints)
 
 
 def label_by_snippets(texts: list[str], page: Page) -> tuple[list[float], list[float]]:
@@ -165,7 +171,7 @@ def fit_kinds(examples: list[Example]) -> lgb.Booster:
 def describe_all(examples: Iterable[Example], lexicon: Lexicon) -> None:
     """Compute the first table of each example."""
     for example in examples:
-        example.facts = describe(example.layout, lexicon, example.names)
+        example.facts = describe(example.layout, lexicon, example.names, example.hints)
         example.first = table_of(example.facts.columns)
 
 
@@ -229,9 +235,7 @@ def train(examples: list[Example]) -> dict[str, Any]:
     return {
         "lexicon": {
             "names": dict(lexicon.names),
-            "phrases": dict(lexicon.phrases),
             "openings": dict(lexicon.openings),
-            "endings": dict(lexicon.endings),
             "groups": dict(lexicon.groups),
         },
         "first": forest_data([tree["tree_structure"] for tree in first.dump_model()["tree_info"]]),

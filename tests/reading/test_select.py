@@ -13,6 +13,7 @@ import turbohtml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire.reading.blocks import lay_out
 from groundwire.reading.model import KINDS
 from groundwire.reading.select import Selection, select_main
 
@@ -212,3 +213,44 @@ def test_developers_pages_reach_a_floor() -> None:
 
 def _spaced(root: turbohtml.Element) -> str:
     return " ".join(root.strings).lower()
+
+
+_LINKS = "".join(f'<a href="/{number}">Department {number}</a> ' for number in range(6))
+_BODY = f"<div>{_paragraphs(*_PROSE)}</div>"
+
+
+def _blocks(body: str) -> str:
+    return " ".join(lay_out(turbohtml.parse(f"<body>{body}</body>")).texts)
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        f'<div><div class="TopBar-links">{_LINKS}</div></div>',
+        f'<header id="top">{_LINKS}</header>',
+        f"<aside>{_LINKS}</aside>",
+        f"<footer><p>All of us</p>{_LINKS}</footer>",
+        f'<section role="contentinfo">{_LINKS}</section>',
+    ],
+)
+def test_what_is_called_a_menu_and_is_nothing_but_links_is_no_block(menu: str) -> None:
+    assert "Department" not in _blocks(menu + _BODY)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        f'<div class="lamps">{_LINKS}</div>',  # a list of links by any other name
+        f'<header id="top"><h1>Departments</h1>{_LINKS}</header>',  # what it heads is what the page is about
+        f'<header id="top"><p>{_PROSE[0]} {_PROSE[1]}</p>{_LINKS}</header>',  # text for the most part
+        '<div class="menu"><a href="/1">Department 1</a></div>',  # a link or two
+        "<div>" * 9 + f'<div class="menu">{_LINKS}</div>' + "</div>" * 9,  # deep inside
+    ],
+)
+def test_other_links_are_blocks(part: str) -> None:
+    assert "Department 1" in _blocks(part + _BODY)
+
+
+def test_a_page_of_many_parts_keeps_them() -> None:
+    parts = "".join(f"<div><div><p>Part {number} of the inventory</p></div></div>" for number in range(400))
+    assert _blocks(parts + f'<div class="menu">{_LINKS}</div>').count("of the inventory") == 400

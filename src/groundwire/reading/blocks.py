@@ -6,6 +6,7 @@ entry. One walk over the tree finds them all, in the order of the page, with the
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,17 +30,25 @@ _UNREAD: Final = (
     "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
     "audio", "video", "datalist", "frame", "frameset", "input", "meta", "link", "title", "head", "progress", "meter",
 )  # fmt: skip
-_UNREAD_SOMETIMES: Final = "script:not([type^=math]),dialog:not([open])"
+_UNREAD_SOMETIMES: Final = ("script", "dialog")
 
-_MENUS: Final = "nav,[role=navigation]"
-_FOOTERS: Final = "footer,[role=contentinfo]"
+_MENUS: Final = "nav,[role=navigation],footer,[role=contentinfo]"
 _MIN_LINKS: Final = 4
-_LINKED: Final = ((_MENUS, 0.7), (_FOOTERS, 0.4))
+_MENU_SHARE: Final = 0.7
+_FOOTER_SHARE: Final = 0.4
 """The share of links from which a menu or a footer is nothing else. On the developers' pages these hold three in ten
 of all blocks, and one in a thousand of the words of the main content."""
+_NAMED: Final = (
+    "menu", "nav", "foot", "header", "masthead", "topbar", "toolbar", "breadcrumb", "dropdown", "flyout", "drawer",
+    "pagin", "share", "social", "aside",
+)  # fmt: skip
+_NAMED_SHARE: Final = 0.6
+"""The same for what is only named like a menu, if it stands at the outside of the page and holds no main heading: one
+in ten of the blocks that are left, and one in five thousand of the words of the main content."""
+_OUTSIDE: Final = 5  # levels
+_MAX_NAMES: Final = 150  # elements whose names are looked at
 _MOST: Final = 0.9  # of a page's text; menus that are more than that are what the page is for
 _WEIGHED_AT_ONCE: Final = 10_000  # characters
-_SPACES: Final = bytes(code for code in range(128) if chr(code).isspace())
 _MAX_WEIGHED: Final = 2_000_000  # characters; elements in elements are weighed again and again
 
 
@@ -81,9 +90,9 @@ def lay_out(document: Document) -> Layout:
     Args:
         document: A parsed page. It is changed.
     """
-    document.remove(_UNREAD_SOMETIMES)
-    for element in list(document.iter_elements(_UNREAD)):
-        element.extract()
+    for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
+        if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
+            element.extract()
     layout = Layout()
     root = document.find("body") or document.root
     if root is None:
@@ -162,27 +171,56 @@ def lay_out(document: Document) -> Layout:
     return layout
 
 
+def _is_read(element: Element) -> bool:
+    """Tell whether a script is a formula, and whether a dialog is open."""
+    if element.tag == "script":
+        return (element.attr("type") or "").lower().startswith("math")
+    return element.attr("open") is not None
+
+
 def _cut_menus(root: Element) -> bool:
     """Remove menus and footers that are little but links, unless the page is little but them."""
     menus: dict[Element, int] = {}
     left = _MAX_WEIGHED
-    for selector, share in _LINKED:
-        for menu in root.select(selector):
-            if left < 0:
-                break
-            links = menu.find_all("a")
-            if menu is root or len(links) < _MIN_LINKS:
-                continue
-            size = _weight(menu)
-            left -= size
-            if _weight(*links) >= share * size:
-                menus[menu] = size
+    for menu, share in _likely_menus(root, menus):
+        if left < 0:
+            break
+        links = menu.find_all("a")
+        if menu is root or len(links) < _MIN_LINKS or menu in menus:
+            continue
+        size = _weight(menu)
+        left -= size
+        if _weight(*links) >= share * size:
+            menus[menu] = size
     outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
     if not outer or not _outweighs(root, sum(menus[menu] for menu in outer)):
         return False
     for menu in outer:
         menu.decompose()
     return True
+
+
+def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[Element, float]]:
+    """Yield what may be a menu or a footer, and the share of links from which it is nothing else.
+
+    Args:
+        root: What is looked through.
+        menus: What has been found to be one; nothing in it is yielded any more.
+    """
+    for element in root.select(_MENUS):
+        is_footer = element.tag == "footer" or element.attr("role") == "contentinfo"
+        yield element, _FOOTER_SHARE if is_footer else _MENU_SHARE
+    level, seen = [root], 0
+    for _ in range(_OUTSIDE):
+        below = [child for element in level for child in element if type(child) is Element and child.tag not in INLINE]
+        level = []
+        for element in below[: max(0, _MAX_NAMES - seen)]:
+            name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
+            if any(map(name.__contains__, _NAMED)) and element.find("h1") is None:
+                yield element, _NAMED_SHARE
+            if element not in menus:
+                level.append(element)
+        seen += len(below)
 
 
 def _outweighs(element: Element, size: int) -> bool:
@@ -196,11 +234,10 @@ def _outweighs(element: Element, size: int) -> bool:
 
 
 def _weight(*elements: Element) -> int:
-    """Return how many characters some elements have that are no white space."""
+    """Return how many characters some elements have that are no white space of the markup."""
     return _length("".join([element.text for element in elements]))
 
 
 def _length(text: str) -> int:
-    if text.isascii():
-        return len(text.encode().translate(None, _SPACES))
-    return len("".join(text.split()))
+    count = text.count
+    return len(text) - count(" ") - count("\n") - count("\t")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from turbohtml import Document, Element
@@ -12,10 +12,13 @@ from groundwire.reading.css import Declaration
 from groundwire.reading.css_values import Colour, alike, colour
 from groundwire.reading.hiding import FAINT
 
-__all__ = ["declare_attributes", "unreadable"]
+__all__ = ["COLOURED", "declare_attributes", "unreadable"]
 
 _WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
 _BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
+COLOURED: Final = "font[color], [bgcolor], body[text], [background]"
+"""Elements to which an attribute gives a colour."""
+
 _OWN_COLOUR: Final = "a[href], mark, button"
 """Elements to which browsers give a colour of their own."""
 
@@ -38,9 +41,14 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     return states
 
 
-def declare_attributes(document: Document, styles: Styles) -> None:
-    """Declare the colours that attributes give: `bgcolor`, `<font color>` and the like."""
-    for element in document.select("font[color], [bgcolor], body[text], [background]"):
+def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
+    """Declare the colours that attributes give: `bgcolor`, `<font color>` and the like.
+
+    Args:
+        elements: All that `COLOURED` selects, and maybe more.
+        styles: Where they are declared.
+    """
+    for element in elements:
         _declare_attributes(element, styles)
 
 

@@ -37,25 +37,31 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         The content and the metadata; `warnings` count what was taken out. A page with visible text comes back empty
         only when it has scripts and all its text is menus.
     """
+    from groundwire.reading.footnotes import may_refer
+    from groundwire.reading.hints import read_hints
+    from groundwire.reading.jsonld import things
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
     from groundwire.reading.mend import parse_page
-    from groundwire.reading.metadata import read_metadata
+    from groundwire.reading.metadata import read_metadata, read_metas
     from groundwire.reading.select import select_main
     from groundwire.reading.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))
     document = parse_page(markup)
     cut = trim(document) or cut
-    said = read_metadata(document, url)
-    base = document.base_url(url)
+    metas, found = read_metas(document), things(document)
+    said = read_metadata(document, url, metas, found)
+    hints = read_hints(found, metas, url)
+    base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
+    notes = may_refer(document, markup)
     removed = drop_unseen(document)
-    chosen = select_main(document, model)
+    chosen = select_main(document, model, hints)
     warnings: tuple[str, ...]
     if scripted and not chosen.whole and chosen.best < _MENUS_ONLY:
         content, warnings = "", ("nothing but menus came; the content may need a browser",)
     else:
-        content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
+        content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base, notes=notes)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True

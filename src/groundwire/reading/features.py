@@ -13,6 +13,7 @@ from typing import Final
 
 from groundwire.reading.blocks import Layout
 from groundwire.reading.codes import TOP, Picker, Told, fields, log, logs, picker, ratio, shift, stretch, take
+from groundwire.reading.hints import HINTS, NO_HINTS, Hints
 from groundwire.reading.lexicon import GROUPS, Lexicon, names_of
 from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up
 from groundwire.reading.wording import Wording, read_wording
@@ -42,11 +43,9 @@ _WIDENED: Final = [int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS))]
 _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread", "product", "listing"))
 
 FEATURES: Final[tuple[str, ...]] = (
-    "size", "words", "link_share", "links", "end", "sentences", "commas", "start", "title_case", "digits", "sign",
-    "tag", "lead", "heading", "phrase", "opening1", "opening2", "ending", "repeat", "same_as_h1",
+    "size", "link_share", "links", "end", "tag", "lead", "heading", "opening1", "opening2", "repeat",
     "place", "good_place", "since_h1", "since_heading", "last_heading_size",
-    *(f"{what}{step:+d}" for step in _STEPS for what in ("size", "link_share", "tag", "phrase")),
-    "window_links", "window_good",
+    *(f"{what}{step:+d}" for step in _STEPS for what in ("size", "link_share")), "window_links",
     *(f"{what}@{level}" for level in _LEVELS for what in ("size", "link_share", "good", "blocks", "paragraphs")),
     "depth", *(f"in_{name}" for name in SEMANTIC), "articles_around",
     *(f"kw_{name}" for name in GROUPS), "name_low@0", "name_high@0", "name_low@1", "name_high@1", "name_low@2",
@@ -58,7 +57,7 @@ FEATURES: Final[tuple[str, ...]] = (
     "page_blocks", "page_size", "page_links", "page_paragraphs", "page_good", "core_size", "core_good",
     "page_article", "page_articles", "page_headings", "page_pre", "page_cells", "page_items", "page_money",
     "page_times", "page_forms", "page_main", "page_kind_share", "page_kind_size", "page_kind_count", "page_comment",
-    "page_thread", "page_product", "page_listing",
+    "page_thread", "page_product", "page_listing", *HINTS,
 )  # fmt: skip
 """The names of the columns. `@n` is of the n-th element around the block, `+n` of the n-th block after it. "Good" is
 running text: long and without links. The core is the innermost element with 70 % of it, the half with 45 %."""
@@ -90,13 +89,14 @@ class Facts:
     """Whether each block is a heading."""
 
 
-def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -> Facts:
+def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, hints: Hints = NO_HINTS) -> Facts:
     """Return what is known of each block of a page that has blocks.
 
     Args:
         layout: The page.
         lexicon: What words mean.
         names: What each element says of itself, when it is known already; see `names_of`.
+        hints: What the page says it is.
     """
     owners, tags = layout.owners, layout.tags
     sizes = list(map(len, layout.texts))
@@ -117,8 +117,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
         ),
         -1,
     )
-    heading_text = layout.texts[main_heading].lower() if main_heading >= 0 else None
-    wording = read_wording(layout.texts, headings, heading_text, lexicon)
+    wording = read_wording(layout.texts, sizes, headings, lexicon)
     picks: Sequence[int] = owners
     around: list[Picker] = [picker(picks)]
     for _ in range(5):
@@ -131,11 +130,12 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None) -
     columns = [
         *_block_columns(layout, sizes, shares, wording, headings),
         *_place_columns(sizes, good, main_heading, wording, holdings),
-        *_neighbour_columns(layout, sizes, shares, good, wording),
+        *_neighbour_columns(sizes, shares),
         *_element_columns(codes, standing, around),
         *_shape_columns(kinds, sizes, shares),
         *_core_columns(layout, holdings, standing, codes[:3], core, half),
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
+        *(bytes((code,)) * len(sizes) for code in hints),
     ]
     return Facts(
         columns,
@@ -157,25 +157,15 @@ def _block_columns(
     tags, owners = layout.tags, layout.owners
     return [
         logs(sizes),
-        logs([text.count(" ") for text in layout.texts]),
         bytes(shares),
         logs(layout.links),
-        bytes(wording.ends),
-        bytes(wording.sentences),
-        bytes(wording.commas),
-        bytes(wording.starts),
-        bytes(wording.cases),
-        bytes(wording.digits),
-        bytes(wording.signs),
+        wording.ends,
         _tag_column(layout),
         bytes([_LEADS.get(lead, _OTHER_LEAD) for lead in layout.leads]),
         bytes([_HEADINGS[tags[owner]] if is_one else 0 for is_one, owner in zip(headings, owners, strict=True)]),
-        bytes(wording.phrases),
         bytes(wording.first_words),
         bytes(wording.two_words),
-        bytes(wording.last_words),
         bytes(wording.repeats),
-        bytes(wording.same_as_heading),
     ]
 
 
@@ -200,16 +190,12 @@ def _place_columns(
     ]
 
 
-def _neighbour_columns(
-    layout: Layout, sizes: Sequence[int], shares: Sequence[int], good: Sequence[int], wording: Wording
-) -> list[bytes]:
+def _neighbour_columns(sizes: Sequence[int], shares: Sequence[int]) -> list[bytes]:
     count = len(sizes)
-    near = (logs(sizes), bytes(shares), _tag_column(layout), bytes(wording.phrases))
+    near = (logs(sizes), bytes(shares))
     columns = [shift(column, step) for step in _STEPS for column in near]
-    sums_links, sums_good = list(accumulate(shares, initial=0)), list(accumulate(good, initial=0))
     widths = _around(range(count + 1))
-    columns.append(bytes(map(floordiv, _around(sums_links), widths)))
-    columns.append(logs(_around(sums_good)))
+    columns.append(bytes(map(floordiv, _around(list(accumulate(shares, initial=0))), widths)))
     return columns
 
 

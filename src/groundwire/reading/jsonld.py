@@ -10,7 +10,7 @@ from urllib.parse import urldefrag
 
 from turbohtml import Document, Text
 
-__all__ = ["Thing", "main_thing", "name_of", "things"]
+__all__ = ["Thing", "main_thing", "name_of", "things", "types_of"]
 
 Thing = dict[str, object]
 
@@ -79,7 +79,7 @@ def main_thing(found: list[Thing], url: str) -> tuple[Thing, str]:
 
     An article goes before any other thing. Among several articles the one with the page's address is taken.
     """
-    articles = [(thing, kind) for thing in found if (kind := next((t for t in _types(thing) if t in _ARTICLES), ""))]
+    articles = [(thing, kind) for thing in found if (kind := next((t for t in types_of(thing) if t in _ARTICLES), ""))]
     if len(articles) > 1:
         here = _comparable(url)
         named = [pair for pair in articles if here in {_comparable(address) for address in _addresses(pair[0])}]
@@ -89,12 +89,13 @@ def main_thing(found: list[Thing], url: str) -> tuple[Thing, str]:
         return articles[0]
     for kind in _OTHERS:
         for thing in found:
-            if kind in _types(thing):
+            if kind in types_of(thing):
                 return thing, kind
     return {}, ""
 
 
-def _types(thing: Thing) -> list[str]:
+def types_of(thing: Thing) -> list[str]:
+    """Return the names of the types of a thing."""
     value = thing.get("@type")
     values = value if isinstance(value, list) else [value]
     return [item.rpartition("/")[2] for item in values[:10] if isinstance(item, str)]

@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.reading.blocks import Layout
 
-__all__ = ["GROUPS", "NEUTRAL", "Lexicon", "edges", "group_of", "names_of", "split_name"]
+__all__ = ["GROUPS", "NEUTRAL", "SHORT", "Lexicon", "beginning", "first_words", "group_of", "names_of", "split_name"]
 
 NEUTRAL: Final = 128
 GROUPS: Final = (
@@ -35,8 +35,9 @@ _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _END_OF_NAMES: Final = "."
 _LETTERS: Final = bytes(code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256))
 """Small letters stay, a line break becomes the end of names, and everything else becomes a space."""
-_LONG: Final = 100  # characters; of a longer block only both ends are looked at
-_END: Final = 50
+SHORT: Final = 100
+"""Characters; of a longer block only the beginning is looked at."""
+_BEGINNING: Final = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,12 +46,8 @@ class Lexicon:
 
     names: Mapping[str, int]
     """Parts of class names, ids, roles and item properties."""
-    phrases: Mapping[str, int]
-    """Whole short blocks, in small letters."""
     openings: Mapping[str, int]
     """First two words of a block, in small letters; one word and a space for the first word alone."""
-    endings: Mapping[str, int]
-    """Last two words of a block, in small letters."""
     groups: Mapping[str, int]
     """Parts of names that tell what an element is for; see `group_of`."""
     parts: Mapping[str, int] = field(init=False, repr=False)
@@ -98,19 +95,15 @@ def group_of(word: str) -> int:
     return mask
 
 
-def edges(text: str, lowered: str | None = None) -> tuple[str, str, str]:
-    """Return the keys of a block's first word, of its first two words and of its last two, in small letters.
+def beginning(text: str) -> str:
+    """Return as much of a block as its first words are taken from: all of a short one."""
+    return text if len(text) < SHORT else text[:_BEGINNING]
 
-    Args:
-        text: The block.
-        lowered: The same in small letters, of a short block, when it is known already.
-    """
-    if lowered is None:
-        lowered = (text if len(text) < _LONG else f"{text[:_END]} {text[-_END:]}").lower()
-    words = lowered.split(" ")
-    if len(words) == 1:
-        return words[0] + " ", words[0], words[0]
-    return words[0] + " ", f"{words[0]} {words[1]}", f"{words[-2]} {words[-1]}"
+
+def first_words(text: str) -> tuple[str, str]:
+    """Return the keys of a block's first word and of its first two words, in small letters."""
+    one, space, rest = beginning(text).lower().partition(" ")
+    return one + " ", f"{one} {rest.partition(' ')[0]}" if space else one
 
 
 def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:

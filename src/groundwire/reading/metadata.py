@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from html import unescape
-from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -15,7 +14,7 @@ from groundwire.reading.clean import strip_controls
 from groundwire.reading.dates import iso_date
 from groundwire.reading.jsonld import Thing, main_thing, name_of, things
 
-__all__ = ["Metadata", "read_metadata"]
+__all__ = ["Metadata", "read_metadata", "read_metas"]
 
 _MAX_METAS: Final = 500
 _MAX_TIMES: Final = 200
@@ -40,6 +39,7 @@ _MODIFIED: Final = (
     "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
     "article.updated", "revised", "lastmod",
 )  # fmt: skip
+_MARKED: Final = '[itemprop="datePublished"], [itemprop="dateModified"], [itemprop="author"], [rel="author"]'
 _DATE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
 )
@@ -67,7 +67,9 @@ class Metadata:
     """What it is: a type of schema.org such as `NewsArticle` or `Product`, else the type of the Open Graph."""
 
 
-def read_metadata(document: Document, url: str) -> Metadata:
+def read_metadata(
+    document: Document, url: str, metas: dict[str, str] | None = None, found: list[Thing] | None = None
+) -> Metadata:
     """Return what a page says about itself in JSON-LD, `<meta>`, microdata, `<time>` and `<title>`.
 
     Nothing is guessed: a date stands in the result only when the page gives it as its own. Changes nothing in the tree,
@@ -76,10 +78,13 @@ def read_metadata(document: Document, url: str) -> Metadata:
     Args:
         document: The page, before anything is taken from it.
         url: Its address.
+        metas: What `read_metas` found, when it is known already.
+        found: What `groundwire.reading.jsonld.things` found, when it is known already.
     """
-    metas = _metas(document)
-    found = things(document)
+    metas = read_metas(document) if metas is None else metas
+    found = things(document) if found is None else found
     thing, kind = main_thing(found, url)
+    marked = document.select(_MARKED)  # all together: looking through a page takes as long as all else here
     site = _text(
         "site",
         metas.get("og:site_name"),
@@ -90,11 +95,11 @@ def read_metadata(document: Document, url: str) -> Metadata:
     )
     return Metadata(
         title=_title(document, metas, thing, site or "", url),
-        author=_author(document, metas, thing, found),
+        author=_author(marked, metas, thing, found),
         site=site,
-        published=_published(document, metas, thing),
+        published=_published(document, marked, metas, thing),
         modified=_first_date(_string(thing.get("dateModified")), *(metas.get(name) for name in _MODIFIED))
-        or _itemprop_date(document, "dateModified"),
+        or _marked_date(marked, "dateModified"),
         language=_language(document, metas, thing),
         description=_text(
             "description", metas.get("description"), metas.get("og:description"), _string(thing.get("description"))
@@ -103,10 +108,10 @@ def read_metadata(document: Document, url: str) -> Metadata:
     )
 
 
-def _metas(document: Document) -> dict[str, str]:
+def read_metas(document: Document) -> dict[str, str]:
     """Return the contents of the page's `<meta>` elements by name; of several authors, all."""
     metas: dict[str, str] = {}
-    for meta in islice(document.iter_elements("meta"), _MAX_METAS):
+    for meta in document.find_all("meta")[:_MAX_METAS]:
         content = (meta.attr("content") or "")[:2_000].strip()
         name = (
             (meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or "")
@@ -154,7 +159,7 @@ def _text(name: str, *candidates: str | None) -> str | None:
 def _title(document: Document, metas: dict[str, str], thing: Thing, site: str, url: str) -> str:
     heading = document.find("h1")
     heading_text = _text("title", heading.text[:2_000]) if heading is not None else None
-    element = next((title for title in document.iter_elements("title") if title.namespace.value == "html"), None)
+    element = next((title for title in document.find_all("title") if title.namespace.value == "html"), None)
     others = [heading_text or "", metas.get("og:title", ""), element.text[:2_000] if element is not None else ""]
     headline = _text("title", _string(thing.get("headline")))
     title = _text(
@@ -202,7 +207,7 @@ def _bare(text: str) -> str:
     return _NOT_WORD.sub("", text).casefold()
 
 
-def _author(document: Document, metas: dict[str, str], thing: Thing, found: list[Thing]) -> str | None:
+def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: list[Thing]) -> str | None:
     candidates: list[str | None] = [
         name_of(thing.get("author") or thing.get("creator"), found),
         metas.get("citation_author") and _family_last(metas["citation_author"]),
@@ -213,7 +218,7 @@ def _author(document: Document, metas: dict[str, str], thing: Thing, found: list
         metas.get("sailthru.author"),
         metas.get("twitter:data1") if metas.get("twitter:label1", "").lower() == "written by" else None,
     ]
-    element = document.select_one('article [itemprop="author"], main [itemprop="author"], [rel="author"]')
+    element = next(filter(_names_author, marked), None)
     if element is not None:
         named = element.find(attrs={"itemprop": "name"})
         candidates.append((named if named is not None else element).text[:300])
@@ -225,21 +230,32 @@ def _author(document: Document, metas: dict[str, str], thing: Thing, found: list
     return None
 
 
+def _names_author(element: Element) -> bool:
+    if element.attr("rel") == "author":
+        return True
+    around = element.parent
+    return (
+        element.attr("itemprop") == "author"
+        and isinstance(around, Element)
+        and around.closest("article, main") is not None
+    )
+
+
 def _first_date(*candidates: str | None) -> str | None:
     return next((day for candidate in candidates if candidate and (day := iso_date(candidate))), None)
 
 
-def _published(document: Document, metas: dict[str, str], thing: Thing) -> str | None:
+def _published(document: Document, marked: list[Element], metas: dict[str, str], thing: Thing) -> str | None:
     day = _first_date(
         _string(thing.get("datePublished")),
         *(metas.get(name) for name in _PUBLISHED),
         _string(thing.get("dateCreated")),
     )
-    return day or _itemprop_date(document, "datePublished") or _time(document)
+    return day or _marked_date(marked, "datePublished") or _time(document)
 
 
-def _itemprop_date(document: Document, name: str) -> str | None:
-    element = document.select_one(f'[itemprop="{name}"]')
+def _marked_date(marked: list[Element], name: str) -> str | None:
+    element = next((element for element in marked if element.attr("itemprop") == name), None)
     if element is None:
         return None
     return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
@@ -248,7 +264,7 @@ def _itemprop_date(document: Document, name: str) -> str | None:
 def _time(document: Document) -> str | None:
     """Return the day of the `<time>` that is marked as the article's own, or that stands alone in it."""
     own: list[Element] = []
-    for time in islice(document.iter_elements("time"), _MAX_TIMES):
+    for time in document.find_all("time")[:_MAX_TIMES]:
         if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):
             if day := _first_date(time.attr("datetime"), time.text[:64]):
                 return day

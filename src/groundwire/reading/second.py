@@ -12,17 +12,16 @@ from groundwire.reading.standing import innermost
 
 __all__ = ["SECOND", "second_look"]
 
-_STEPS: Final = (-4, -3, -2, -1, 1, 2, 3, 4)
+_STEPS: Final = (-3, -2, -1, 1, 2, 3)
 _NEAR: Final = 200  # characters
-_FAR: Final = 1500
 _SURE: Final = 178  # a score of 0.7
 
 SECOND: Final[tuple[str, ...]] = (
     "score",
     *(f"score{step:+d}" for step in _STEPS),
-    "before", "after", "before_far", "after_far",
+    "before", "after",
     *(f"score@{level}" for level in (0, 1, 2, 3, 4, 5)),
-    "score_kind", "score_brothers@0", "score_brothers@1", "score_brothers@2", "score_section", "score_next_text",
+    "score_kind", "score_brothers@0", "score_brothers@1", "score_brothers@2", "score_section",
     "since_first_sure", "until_last_sure", "sure_before", "sure_after", "rank",
     "in_main", "below_main", "main_precision", "main_share", "in_most", "below_most", "most_precision",
     "page_expected", "page_expected_share", "page_sure", "page_sure_share", "page_doubt",
@@ -42,11 +41,10 @@ def second_look(facts: Facts, scores: Sequence[int]) -> list[bytes]:
     column = bytes(scores)
     back_sizes, back_scores = sizes[::-1], scores[::-1]
     columns = [column, *(shift(column, step) for step in _STEPS)]
-    for scale in (_NEAR, _FAR):
-        columns += [_trail(sizes, scores, scale), _trail(back_sizes, back_scores, scale)[::-1]]
+    columns += [_trail(sizes, scores), _trail(back_sizes, back_scores)[::-1]]
     held, held_mass = _sum_up(facts, mass)
     columns += _group_columns(facts, mass, held, held_mass)
-    columns += _section_columns(facts, scores, mass)
+    columns.append(_section_column(facts, mass))
     columns += _sure_columns(sizes, scores)
     columns += _main_columns(facts, held, held_mass)
     count, total = len(scores), sum(sizes)
@@ -71,11 +69,11 @@ def _sum_up(facts: Facts, mass: Sequence[int]) -> tuple[list[int], list[int]]:
     return held, held_mass
 
 
-def _trail(sizes: Sequence[int], scores: Sequence[int], scale: int) -> bytes:
-    """Return the mean score of what stands before each block; the further away, in units of `scale`, the less."""
+def _trail(sizes: Sequence[int], scores: Sequence[int]) -> bytes:
+    """Return the mean score of what stands before each block; the further away, in units of `_NEAR`, the less."""
     mean = 0.0
     trail = [
-        mean := mean + (score - mean) * (size + 10) / (size + 10 + scale)
+        mean := mean + (score - mean) * (size + 10) / (size + 10 + _NEAR)
         for size, score in zip(sizes, scores, strict=True)
     ]
     return bytes((0, *map(int, trail[:-1])))
@@ -106,21 +104,18 @@ def _group_columns(facts: Facts, mass: Sequence[int], held: list[int], held_mass
     return columns
 
 
-def _section_columns(facts: Facts, scores: Sequence[int], mass: Sequence[int]) -> list[bytes]:
-    """Return the mean score of what follows each block up to the next heading, and the next text's score."""
-    count = len(scores)
-    section, following = bytearray(count), bytearray(count)
-    size_sum = mass_sum = next_score = 0
-    for block in range(count - 1, -1, -1):
+def _section_column(facts: Facts, mass: Sequence[int]) -> bytes:
+    """Return the mean score of what follows each block up to the next heading."""
+    section = bytearray(len(mass))
+    size_sum = mass_sum = 0
+    for block in range(len(mass) - 1, -1, -1):
         section[block] = mass_sum // size_sum if size_sum else 0
-        following[block] = next_score
         if facts.headings[block]:
             size_sum = mass_sum = 0
         else:
             size_sum += facts.sizes[block]
             mass_sum += mass[block]
-            next_score = scores[block]
-    return [bytes(section), bytes(following)]
+    return bytes(section)
 
 
 def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:

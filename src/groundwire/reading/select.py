@@ -12,6 +12,7 @@ from turbohtml import Document, Element
 
 from groundwire.reading.blocks import INLINE, Layout, lay_out
 from groundwire.reading.features import FEATURES, Facts, describe
+from groundwire.reading.hints import NO_HINTS, Hints
 from groundwire.reading.model import KINDS, Model, load_model
 from groundwire.reading.scorer import Lanes
 from groundwire.reading.second import second_look
@@ -24,13 +25,13 @@ _AVERAGED: Final = tuple(
     for name in (
         "link_share", "size", "kw_comment", "kw_thread", "kw_article", "kw_product", "kw_listing", "in_article",
         "in_table", "in_list", "tag", "brothers@1", "brothers@2", "brothers_size@1", "brothers_size@2", "in_pre",
-        "heading", "sign", "end", "sentences", "commas", "kind_count", "digits", "phrase",
+        "heading", "end", "kind_count", "repeat", "opening1",
     )
 )  # fmt: skip
 _FLAGS: Final = frozenset(
     index
     for index, name in enumerate(FEATURES)
-    if name.startswith(("in_", "kw_")) or name in {"heading", "end", "sign"}
+    if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
 _TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -63,12 +64,13 @@ class Verdict:
     """The score from which a block is content."""
 
 
-def select_main(document: Document, model: Model | None = None) -> Selection:
+def select_main(document: Document, model: Model | None = None, hints: Hints = NO_HINTS) -> Selection:
     """Cut a parsed page down to its main content.
 
     Args:
         document: The page; what a reader could not see should be gone from it. It is changed.
         model: What was learned; the one of the package when not given.
+        hints: What the page says it is.
 
     Returns:
         What is left. It has text whenever the page has.
@@ -77,7 +79,7 @@ def select_main(document: Document, model: Model | None = None) -> Selection:
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], whole=True)
-    verdict = judge(layout, model or load_model())
+    verdict = judge(layout, model or load_model(), hints)
     keep = choose(layout, verdict)
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
@@ -86,9 +88,9 @@ def select_main(document: Document, model: Model | None = None) -> Selection:
     )
 
 
-def judge(layout: Layout, model: Model) -> Verdict:
+def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
     """Score each block of a page that has blocks, and tell the page's kind."""
-    facts = describe(layout, model.lexicon)
+    facts = describe(layout, model.lexicon, hints=hints)
     lanes: Lanes = {}
     scores = model.first.chances(facts.columns, lanes)
     row = kind_row(facts, scores)

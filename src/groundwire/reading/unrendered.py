@@ -16,16 +16,21 @@ __all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
 _NEVER: Final = frozenset(
     {
         "noscript", "iframe", "audio", "video", "canvas", "datalist", "noembed", "noframes", "meter", "progress",
-        "object", "annotation-xml", "frameset",
+        "object", "frameset",
     }
 )  # fmt: skip
 """What a person never reads; what stands in them is for browsers that lack something, or for programs."""
 
 _TOOLS: Final = (
-    "style", "template", "head", "title", "rp", "select", "textarea", "metadata", "desc", "defs", "symbol", "clippath",
-    "clipPath", "mask", "pattern", "marker", "base", "link", "meta", "param", "area", "input",
+    "style", "template", "head", "title", "rp", "select", "textarea", "base", "link", "meta", "param", "area", "input",
 )  # fmt: skip
-_UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script", "annotation")
+_UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script")
+_FOREIGN: Final = (
+    ("svg", ("metadata", "desc", "defs", "symbol", "clippath", "clipPath", "mask", "pattern", "marker")),
+    ("math", ("annotation", "annotation-xml")),
+)
+"""What is not rendered in elements of other languages than HTML; the same names in HTML mean nothing and are shown."""
+
 _HOSTS: Final = frozenset(
     {
         "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
@@ -45,13 +50,12 @@ _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 def drop_unrendered(document: Document) -> Counter[str]:
     """Take out of a page what is never on a screen; return how many pieces of text for people went, as `element`.
 
-    TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula.
+    TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula. Comments stay,
+    too: none of those who read the tree afterwards looks at anything but elements and texts.
     """
-    counts: Counter[str] = Counter()
-    for node in list(document.xpath_iter("//comment() | //processing-instruction()")):
-        if isinstance(node, Node):
-            node.extract()
-    for element in list(document.iter_elements(_UNRENDERED)):
+    found = _unrendered(document)
+    counts = Counter({"element": sum(map(_hides_text, found))})
+    for element in found:
         tag = element.tag
         if tag == "script":
             if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and _is_formula(element.text, ""):
@@ -61,12 +65,34 @@ def drop_unrendered(document: Document) -> Counter[str]:
                 math = element.closest("math")
                 if _is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
                     continue
-        elif tag == "object" and element.attr("data") is None and element.attr("type") is None:
-            continue  # without anything to show, its fallback is shown
-        if tag in _NEVER and element.text.strip():
-            counts["element"] += 1
+        elif _shows_fallback(element):
+            continue
         element.extract()
-    return counts
+    return +counts
+
+
+def _unrendered(document: Document) -> list[Element]:
+    """Return the elements that may go. The parser knows where those of one name are, if it is a name of HTML."""
+    found = [element for tag in _UNRENDERED for element in document.find_all(tag)]
+    for name, tags in _FOREIGN:
+        for outer in document.find_all(name):
+            around = outer.parent
+            if not isinstance(around, Element) or around.closest(name) is None:
+                found.extend(outer.iter_elements(tags))
+    return found
+
+
+def _hides_text(element: Element) -> bool:
+    """Tell whether an element that goes takes text for people with it."""
+    tag = element.tag
+    if (tag not in _NEVER and tag != "annotation-xml") or _shows_fallback(element):
+        return False
+    return bool(element.text.strip())
+
+
+def _shows_fallback(element: Element) -> bool:
+    """Tell whether an element has nothing to show but what stands in it."""
+    return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
 
 
 def flatten_shadows(document: Document) -> bool:

@@ -17,7 +17,7 @@ from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
 from groundwire.reading.cascade import Styles, class_names, read_styles
-from groundwire.reading.colouring import declare_attributes, unreadable
+from groundwire.reading.colouring import COLOURED, declare_attributes, unreadable
 from groundwire.reading.css import Declaration
 from groundwire.reading.css_values import ratio
 from groundwire.reading.hiding import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
@@ -60,6 +60,7 @@ _UNFOLDED: Final = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
     re.IGNORECASE,
 )
+_HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
 
@@ -122,8 +123,9 @@ def drop_unseen(document: Document) -> Removed:
     if alive:
         fill_streamed(document)
     counts = drop_unrendered(document)
-    reasons = _declare_defaults(document, styles, named)
-    declare_attributes(document, styles)
+    marked = document.select(f"{_HIDDEN}, {COLOURED}")  # both at once: it is looking through the page that takes time
+    reasons = _declare_defaults(document, marked, styles, named)
+    declare_attributes(marked, styles)
     if not len(styles):
         return Removed(counts)
     found = _judge(styles, reasons)
@@ -138,11 +140,13 @@ def drop_unseen(document: Document) -> Removed:
     return Removed(dict(counts), found.revealed)
 
 
-def _declare_defaults(document: Document, styles: Styles, named: Iterable[str]) -> dict[Element, str]:
+def _declare_defaults(
+    document: Document, marked: Iterable[Element], styles: Styles, named: Iterable[str]
+) -> dict[Element, str]:
     """Declare what attributes and well-known classes hide; return by which of the two, for the counts."""
     none = (Declaration("display", "none", important=False),)
     reasons: dict[Element, str] = {}
-    attributes = document.select("[hidden], dialog:not([open]), [popover]")
+    attributes = [element for element in marked if _is_hidden(element)]
     styles.declare(attributes, none, layer=-1)
     reasons.update(dict.fromkeys(attributes, "attribute"))
     utilities = {name for name in _hinted(named) if _UTILITY.fullmatch(name)}
@@ -154,6 +158,13 @@ def _declare_defaults(document: Document, styles: Styles, named: Iterable[str]) 
         styles.declare(hidden, none, layer=-1)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
+
+
+def _is_hidden(element: Element) -> bool:
+    """Tell whether `_HIDDEN` is true of an element."""
+    if element.tag == "dialog" and element.attr("open") is None:
+        return True
+    return element.attr("hidden") is not None or element.attr("popover") is not None
 
 
 def _hinted(names: Iterable[str]) -> Iterator[str]:
