@@ -42,7 +42,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.jsonld import things
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
     from groundwire.reading.mend import parse_page
-    from groundwire.reading.metadata import read_metadata, read_metas
+    from groundwire.reading.metadata import read_metadata, read_metas, read_title, title_element
     from groundwire.reading.select import select_main
     from groundwire.reading.visible import drop_unseen
 
@@ -50,12 +50,13 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     document = parse_page(markup)
     cut = trim(document) or cut
     metas, found = read_metas(document), things(document)
-    said = read_metadata(document, url, metas, found)
+    said, entitled = read_metadata(document, url, metas, found), title_element(document)
     hints = read_hints(found, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
     notes = may_refer(document, markup)
     removed = drop_unseen(document)
+    title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
     warnings: tuple[str, ...]
     if scripted and not chosen.whole and chosen.best < _MENUS_ONLY:
@@ -66,7 +67,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True
     return Extracted(
-        title=_line(said.title),
+        title=_line(title),
         content=content,
         published=said.published,
         language=said.language,

@@ -14,10 +14,14 @@ from groundwire.reading.clean import strip_controls
 from groundwire.reading.dates import iso_date
 from groundwire.reading.jsonld import Thing, main_thing, name_of, things
 
-__all__ = ["Metadata", "read_metadata", "read_metas"]
+__all__ = ["Metadata", "read_metadata", "read_metas", "read_title", "title_element"]
 
 _MAX_METAS: Final = 500
 _MAX_TIMES: Final = 200
+_MAX_HEADINGS: Final = 10
+_MAX_TEXT: Final = 100_000  # characters of a page in which its title is looked for
+_MOSTLY: Final = 0.8  # the share of a title's words that a page must show when it has no other title
+_TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
 _LENGTHS: Final = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
 _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
@@ -49,8 +53,6 @@ _DATE_CLASS: Final = re.compile(
 class Metadata:
     """What a page says about itself; empty or None where it says nothing."""
 
-    title: str = ""
-    """The title, without the site's name."""
     author: str | None = None
     """Who wrote it; several names are separated by commas."""
     site: str | None = None
@@ -70,7 +72,7 @@ class Metadata:
 def read_metadata(
     document: Document, url: str, metas: dict[str, str] | None = None, found: list[Thing] | None = None
 ) -> Metadata:
-    """Return what a page says about itself in JSON-LD, `<meta>`, microdata, `<time>` and `<title>`.
+    """Return what a page says about itself in JSON-LD, `<meta>`, microdata and `<time>`; its title comes later.
 
     Nothing is guessed: a date stands in the result only when the page gives it as its own. Changes nothing in the tree,
     and never raises over what is in it.
@@ -94,7 +96,6 @@ def read_metadata(
         metas.get("application-name"),
     )
     return Metadata(
-        title=_title(document, metas, thing, site or "", url),
         author=_author(marked, metas, thing, found),
         site=site,
         published=_published(document, marked, metas, thing),
@@ -156,31 +157,66 @@ def _text(name: str, *candidates: str | None) -> str | None:
     return None
 
 
-def _title(document: Document, metas: dict[str, str], thing: Thing, site: str, url: str) -> str:
-    heading = document.find("h1")
-    heading_text = _text("title", heading.text[:2_000]) if heading is not None else None
+def read_title(
+    document: Document, entitled: str, metas: dict[str, str], found: list[Thing], site: str, url: str
+) -> str:
+    """Return a page's title without the site's name: what the page calls itself, where a person can see it too.
+
+    What stands only in the head or in JSON-LD is often a better title than `<title>`, and seen by nobody; so it is
+    taken only if the page shows it in its `<title>`, its headings or its text.
+
+    Args:
+        document: The page, after what nobody sees was taken from it.
+        entitled: The text of its `<title>`.
+        metas: What `read_metas` found.
+        found: What `groundwire.reading.jsonld.things` found.
+        site: The site's name.
+        url: The page's address.
+    """
+    thing, _ = main_thing(found, url)
+    entitled = _text("title", entitled[:2_000]) or ""
+    headings = [text for h1 in document.find_all("h1")[:_MAX_HEADINGS] if (text := _text("title", h1.text[:2_000]))]
+    heading = headings[0] if headings else ""
+    seen = _Seen(document, [entitled, *headings])
+    candidates = [_string(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
+    titles = [title for candidate in candidates if (title := _text("title", candidate))]
+    title = next(filter(seen.has, titles), "") or entitled
+    if title:
+        return _without_site(title, site, heading, url)
+    return heading or next(filter(seen.has_words_of, titles), "")
+
+
+class _Seen:
+    """Tells whether a person could read a text on a page."""
+
+    def __init__(self, document: Document, titles: list[str]) -> None:
+        self._document = document
+        self._titles = [_bare(title) for title in titles]
+        self._text: str | None = None
+
+    def has(self, text: str) -> bool:
+        bare = _bare(text.removesuffix("\u2026"))
+        if not bare or any(bare in title for title in self._titles):
+            return bool(bare)
+        return bare in _bare(self._shown)
+
+    def has_words_of(self, text: str) -> bool:
+        words = [bare for word in text.split() if (bare := _bare(word))]
+        shown = {_bare(word) for word in self._shown.split()}
+        return bool(words) and sum(word in shown for word in words) >= _MOSTLY * len(words)
+
+    @property
+    def _shown(self) -> str:
+        if self._text is None:
+            root = self._document.root
+            self._text = root.text[:_MAX_TEXT] if root is not None else ""
+        return self._text
+
+
+def title_element(document: Document) -> str:
+    """Return the text of a page's `<title>`, before anything is taken from it."""
     element = next((title for title in document.find_all("title") if title.namespace.value == "html"), None)
-    others = [heading_text or "", metas.get("og:title", ""), element.text[:2_000] if element is not None else ""]
-    headline = _text("title", _string(thing.get("headline")))
-    title = _text(
-        "title",
-        headline if headline and _agrees(headline, others) else None,
-        metas.get("citation_title"),
-        metas.get("og:title"),
-        metas.get("dc.title"),
-        metas.get("twitter:title"),
-        element.text if element is not None else None,
-    )
-    if not title:
-        return heading_text or ""
-    return _without_site(title, site, heading_text or "", url)
-
-
-def _agrees(headline: str, others: list[str]) -> bool:
-    """Whether a headline is in what the page shows as its title, or holds it; some wikis put a description there."""
-    bare = _bare(headline)
-    seen = [text for other in others if (text := _bare(other))]
-    return bool(bare) and (not seen or any(bare in text or text in bare for text in seen))
+    return element.text[:2_000] if element is not None else ""
 
 
 def _without_site(title: str, site: str, heading: str, url: str) -> str:
