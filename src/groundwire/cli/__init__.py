@@ -33,6 +33,7 @@ _COMMANDS = MappingProxyType(
         "stats": "stats",
         "mcp": "mcp",
         "proxy": "proxy",
+        "serve": "serve",
         "verify": "verify",
         "export": "export",
     }

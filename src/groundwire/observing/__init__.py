@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from groundwire.observing.calllog import CALL_LOGGER, CallLog, JsonFormatter
-    from groundwire.observing.card import CallScore, ProviderScore, ScoreCard, Target, score_card
+    from groundwire.observing.card import (
+        CallScore,
+        ProviderScore,
+        ScoreCard,
+        ScoreHistory,
+        Target,
+        score_card,
+        score_history,
+    )
     from groundwire.observing.metrics import CONTENT_TYPE, Metrics
     from groundwire.observing.records import CallOutcome, PageDone, SearchDone, Watcher, Watchers
     from groundwire.observing.scores import KEPT_DAYS, Scores
@@ -28,6 +36,7 @@ __all__ = [
     "PageDone",
     "ProviderScore",
     "ScoreCard",
+    "ScoreHistory",
     "Scores",
     "SearchDone",
     "Spans",
@@ -35,6 +44,7 @@ __all__ = [
     "Watcher",
     "Watchers",
     "score_card",
+    "score_history",
 ]
 
 _PARTS = ("records", "calllog", "metrics", "spans", "scores", "card")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from groundwire.observing.buckets import BOUNDS, quantile
 from groundwire.observing.scores import KEPT_DAYS, Role, counter_key, name_prefix, today
 from groundwire.storage.base import Store
 
-__all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
+__all__ = ["CallScore", "ProviderScore", "ScoreCard", "ScoreHistory", "Target", "score_card", "score_history"]
 
 _AT_ONCE = 32  # questions to the store in parallel; it answers each within a bound of its own
 _TIMES = ("timed", "ms", *(f"bucket{number}" for number in range(len(BOUNDS) + 1)))
@@ -148,6 +149,16 @@ class ScoreCard:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreHistory:
+    """What the last days were like, together and day by day."""
+
+    total: ScoreCard
+    """All days together."""
+    days: tuple[tuple[date, ScoreCard], ...]
+    """Each day in UTC with its own card, the oldest first; one without calls is among them."""
+
+
 async def score_card(
     store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
 ) -> ScoreCard:
@@ -162,36 +173,72 @@ async def score_card(
     Raises:
         ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
     """
-    if not 1 <= days <= KEPT_DAYS:
-        raise ValueError(f"days must be from 1 to {KEPT_DAYS}: {days!r}")
-    last = today(clock)
-    dates = range(last - days + 1, last + 1)
-    searches, pages = await asyncio.gather(*(_totals(store, dates, "call", tool, _CALL) for tool in _TOOLS))
-    providers = []
-    for role in _ROLES:
-        listed = {key.removeprefix(name_prefix(role)) async for key in store.scan(name_prefix(role))}
-        for name in sorted(listed.union(names)):
-            found = await _totals(store, dates, role, name, _PROVIDER)
-            if found["calls"]:
-                providers.append(_provider(name, role, found))
-    providers.sort(key=lambda score: (score.role != "search", -score.attempts, score.provider))
-    return ScoreCard(days=days, searches=_calls(searches), pages=_calls(pages), providers=tuple(providers))
+    return _card(await _counted(store, days, names, clock))
+
+
+async def score_history(
+    store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
+) -> ScoreHistory:
+    """Return what `Scores` recorded day by day; the arguments and errors are those of `score_card`."""
+    counted = await _counted(store, days, names, clock)
+    cards = tuple((_date(day), _card(_Counted((day,), counted.totals))) for day in counted.days)
+    return ScoreHistory(total=_card(counted), days=cards)
 
 
 _TOOLS = ("web_search", "open_page")
 _ROLES: tuple[Literal["search", "read"], ...] = ("search", "read")
+_Days = Mapping[int, Counter[str]]
 
 
-async def _totals(store: Store, dates: Iterable[int], role: Role, name: str, whats: Sequence[str]) -> Counter[str]:
-    """Return the sums over all days; only days with calls are looked at closely."""
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    days: Sequence[int]
+    totals: Mapping[tuple[Role, str], _Days]
+
+    def sums(self, role: Role, name: str) -> Counter[str]:
+        found = self.totals[role, name]
+        return sum((found[day] for day in self.days if day in found), Counter())
+
+
+async def _counted(store: Store, days: int, names: Iterable[str], clock: Callable[[], float]) -> _Counted:
+    if not 1 <= days <= KEPT_DAYS:
+        raise ValueError(f"days must be from 1 to {KEPT_DAYS}: {days!r}")
+    last = today(clock)
+    dates = range(last - days + 1, last + 1)
+    calls = await asyncio.gather(*(_totals(store, dates, "call", tool, _CALL) for tool in _TOOLS))
+    totals: dict[tuple[Role, str], _Days] = {("call", tool): found for tool, found in zip(_TOOLS, calls, strict=True)}
+    names = tuple(names)
+    for role in _ROLES:
+        listed = {key.removeprefix(name_prefix(role)) async for key in store.scan(name_prefix(role))}
+        for name in sorted(listed.union(names)):
+            totals[role, name] = await _totals(store, dates, role, name, _PROVIDER)
+    return _Counted(dates, totals)
+
+
+def _card(counted: _Counted) -> ScoreCard:
+    searches, pages = (counted.sums("call", tool) for tool in _TOOLS)
+    providers = [
+        _provider(name, role, found)
+        for role, name in counted.totals
+        if role != "call" and (found := counted.sums(role, name))["calls"]
+    ]
+    providers.sort(key=lambda score: (score.role != "search", -score.attempts, score.provider))
+    return ScoreCard(days=len(counted.days), searches=_calls(searches), pages=_calls(pages), providers=tuple(providers))
+
+
+async def _totals(store: Store, dates: Iterable[int], role: Role, name: str, whats: Sequence[str]) -> _Days:
+    """Return the sums of each day with calls."""
     dates = tuple(dates)
     calls = await _read(store, [counter_key(day, role, name, "calls") for day in dates])
-    busy = [day for day, count in zip(dates, calls, strict=True) if count]
-    keys = [(what, counter_key(day, role, name, what)) for day in busy for what in whats]
-    totals = Counter({"calls": round(sum(calls))})
-    for (what, _), value in zip(keys, await _read(store, [key for _, key in keys]), strict=True):
-        totals[what] += round(value)
+    totals = {day: Counter({"calls": round(count)}) for day, count in zip(dates, calls, strict=True) if count}
+    keys = [(day, what, counter_key(day, role, name, what)) for day in totals for what in whats]
+    for (day, what, _), value in zip(keys, await _read(store, [key for _, _, key in keys]), strict=True):
+        totals[day][what] += round(value)
     return totals
+
+
+def _date(day: int) -> date:
+    return datetime.fromtimestamp(day * 86_400, UTC).date()
 
 
 async def _read(store: Store, keys: Sequence[str]) -> list[float]:

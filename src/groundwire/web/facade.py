@@ -36,6 +36,8 @@ from groundwire.models import (
     check_int,
 )
 from groundwire.observing.calllog import CallLog
+from groundwire.observing.card import ScoreHistory, score_history
+from groundwire.observing.listening import telling
 from groundwire.observing.records import Watcher, Watchers
 from groundwire.observing.scores import Scores
 from groundwire.providers import ReadProvider, SearchProvider
@@ -53,8 +55,8 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.settings import SessionSettings, Settings, load
 from groundwire.settings.contradictions import contradictions, lonely
-from groundwire.storage import open_store
-from groundwire.storage.archive import open_archive
+from groundwire.storage import Store, open_store
+from groundwire.storage.archive import Archive, open_archive
 from groundwire.web.assembly import Assembly
 from groundwire.web.batch import Batch, check_url, check_urls
 from groundwire.web.citing import Citing
@@ -131,7 +133,7 @@ class Web:
         """Why providers of the settings are not used, a sentence each."""
         self._made: list[object] = list(assembly.made.values())
         self._policy = policy
-        self._observer = observer
+        self._observer = observer = telling(observer)
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = self._chain_of(
             cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
@@ -438,6 +440,29 @@ class Web:
     def budget(self) -> Budget | None:
         """What this session has used and may still use, as of its last search; None when searches have no limit."""
         return self._budget.state()
+
+    @property
+    def store(self) -> Store:
+        """Where budgets, counters and what is kept are; it belongs to this `Web`."""
+        return self._store
+
+    @property
+    def archive(self) -> Archive | None:
+        """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
+        return self._archive
+
+    async def score_history(self, days: int = 7) -> ScoreHistory:
+        """Return how calls and providers did, day by day, up to this moment.
+
+        Args:
+            days: How many, today in UTC included: 1 to 35.
+
+        Raises:
+            ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
+        """
+        await self._scores.flush()
+        names = (*self.settings.search.providers, *self.settings.read.providers)
+        return await score_history(self._store, days, names=names)
 
     async def hold_searches(self, most: int, *, price_usd: float = 0.0) -> Hold:
         """Count searches that a model's API may make for this session, before it is asked: as many as are left.

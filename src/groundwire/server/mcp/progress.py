@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from groundwire.models import AttemptStarted, Event
-from groundwire.server.mcp.sessions import listening
+from groundwire.observing.listening import listening
 
 __all__ = ["HEARTBEAT", "Report", "reporting"]
 

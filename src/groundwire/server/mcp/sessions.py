@@ -6,39 +6,24 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import GroundwireError
-from groundwire.models import Event
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult, refused
 
 if TYPE_CHECKING:
     from groundwire.web import Web
 
-__all__ = ["Session", "Sessions", "listening"]
+__all__ = ["Session", "Sessions"]
 
 _logger = logging.getLogger(__name__)
 
 _MOST = 10_000  # sessions that are remembered
 _IDLE = 3_600.0  # seconds without a call, after which a session is another one
 _SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
-
-_LISTENER: ContextVar[Callable[[Event], None] | None] = ContextVar("groundwire_mcp_listener", default=None)
-
-
-@contextmanager
-def listening(listener: Callable[[Event], None]) -> Iterator[None]:
-    """Have a function told of the events of the calls that are made within the block."""
-    token = _LISTENER.set(listener)
-    try:
-        yield
-    finally:
-        _LISTENER.reset(token)
 
 
 class Session:
@@ -177,14 +162,8 @@ class Sessions:
             if self._web is None:
                 room = await asyncio.to_thread(import_module, "groundwire.web")
                 await asyncio.to_thread(import_module, "groundwire.permission")
-                web: Web = room.Web(self.settings, observer=_tell)
+                web: Web = room.Web(self.settings)
                 for reason in web.skipped:
                     _logger.info("%s", reason)
                 self._web = web
             return self._web
-
-
-def _tell(event: Event) -> None:
-    listener = _LISTENER.get()
-    if listener is not None:
-        listener(event)

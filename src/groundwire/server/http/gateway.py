@@ -1,0 +1,139 @@
+"""The gateway as one ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Self
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from groundwire.server.http.asked import PagesRequest, SearchRequest
+from groundwire.server.http.calls import pages, search
+from groundwire.server.http.endpoint import Endpoint
+from groundwire.server.http.failures import failed, internal
+from groundwire.server.http.health import Health
+from groundwire.server.http.house import Caller, House
+from groundwire.server.http.traffic import Traffic
+from groundwire.settings import Settings
+from groundwire.web import Web
+
+__all__ = ["Gateway", "build_gateway"]
+
+_LARGEST = 2_000_000  # bytes of a request
+_AT_ONCE = 256  # calls
+
+
+class Gateway:
+    """The gateway: an ASGI application, to be served or called in this process.
+
+    Use it as `async with build_gateway(settings) as gateway:`, or serve it with its lifespan on.
+    """
+
+    def __init__(self, house: House, *, owned: bool) -> None:
+        self._house = house
+        self._owned = owned
+        self.app = _application(house, self._lifespan)
+
+    @property
+    def web(self) -> Web:
+        """What searches and reads."""
+        return self._house.web
+
+    @property
+    def running(self) -> int:
+        """How many calls run."""
+        return self._house.traffic.running
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as an ASGI application."""
+        await self.app(scope, receive, send)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    async def start(self) -> None:
+        """Be ready for requests."""
+        self._house.traffic.started = True
+
+    def drain(self) -> None:
+        """Take no new calls; those that run go on. `/readyz` says so from now on."""
+        self._house.traffic.drain()
+
+    async def idle(self) -> None:
+        """Return when no call runs."""
+        await self._house.traffic.idle()
+
+    async def aclose(self) -> None:
+        """Take no more calls, and close the `Web` if it is the gateway's own."""
+        self.drain()
+        if self._owned:
+            await self._house.web.aclose()
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        async with self:
+            yield
+
+
+def build_gateway(source: Settings | Web | None = None, *, at_once: int = _AT_ONCE) -> Gateway:
+    """Return a gateway.
+
+    Args:
+        source: The settings in force, from which the gateway makes a `Web` of its own and closes it; or a `Web`, which
+            stays the caller's to close. By default the settings are read from the environment and files.
+        at_once: The most calls that run at the same time; further ones are told to try again in a moment.
+
+    Raises:
+        ConfigurationError: the settings are wrong.
+    """
+    web = source if isinstance(source, Web) else Web(source)
+    everybody = Caller(web)
+    house = House(
+        web=web,
+        caller=lambda _scope: everybody,
+        traffic=Traffic(at_once),
+        largest_body=_LARGEST,
+        longest=600.0,
+        keep_alive=10.0,
+    )
+    return Gateway(house, owned=not isinstance(source, Web))
+
+
+def _application(house: House, lifespan: object) -> Starlette:
+    settings = house.web.settings
+    health = Health(house)
+    routes = [
+        Route("/v1/search", Endpoint(house, SearchRequest, search, usual=settings.search.timeout), methods=["POST"]),
+        Route("/v1/pages", Endpoint(house, PagesRequest, pages, usual=settings.read.timeout), methods=["POST"]),
+        Route("/healthz", health.healthz),
+        Route("/readyz", health.readyz),
+    ]
+    handlers = {HTTPException: _http_failed, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)  # type: ignore[arg-type]
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _http_failed(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
+    text = {
+        404: "There is nothing at this path; /openapi.json lists what there is.",
+        405: "This path does not take that method; the header Allow says which it takes.",
+    }.get(error.status_code, error.detail)
+    return failed(error.status_code, code, text, headers=error.headers).response()
+
+
+async def _failed(_request: Request, _error: Exception) -> Response:
+    return internal().response()
