@@ -17,7 +17,7 @@ next; none carries a secret or a resolved private address.
     │   ├── BlockedSecret             a secret of ours would have gone out
     │   ├── BlockedUnknown            only addresses known to the session may be opened, and this is none
     │   └── PermissionDenied          a model's tool call that the rules, or somebody who was asked, refused
-    ├── BudgetExceeded                the session has used up what it may
+    ├── BudgetExceeded                the session, or its owner's day, has used up what it may
     ├── ProviderError                 provider, outcome, status, retry_after
     │   ├── RateLimited
     │   ├── QuotaExceeded
@@ -217,12 +217,20 @@ class PermissionDenied(BlockedByPolicy):
 
 
 class BudgetExceeded(GroundwireError):
-    """The session has used up its budget. `limit` and `spent` are counts of searches."""
+    """The session, or whoever it belongs to, has used up its budget.
 
-    def __init__(self, message: str, *, limit: int, spent: int) -> None:
+    Args:
+        message: What is used up, and when it is whole again.
+        limit: The most searches, or calls of the day; 0 where that is not what is used up.
+        spent: How many there were.
+        retry_after: Seconds until it is whole again; None means never by itself.
+    """
+
+    def __init__(self, message: str, *, limit: int, spent: int, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.limit = limit
         self.spent = spent
+        self.retry_after = retry_after
 
 
 class ProviderError(GroundwireError):

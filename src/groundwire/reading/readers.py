@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import time
 from collections.abc import Sequence
@@ -104,6 +105,18 @@ class Readers:
     def readers(self) -> tuple[ReadProvider, ...]:
         """The readers, in their order."""
         return self._readers
+
+    def narrowed(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
+        """Return readers like these of which only some are asked, under another policy.
+
+        Args:
+            readers: Those of these that may be asked, in their order.
+            policy: The domain lists.
+        """
+        view = copy.copy(self)
+        view._readers = tuple(readers)
+        view._policy = policy
+        return view
 
     async def read(
         self, url: WebUrl, deadline: Deadline, attempts: list[Attempt], *, known: Page | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import math
 import time
@@ -114,6 +115,12 @@ class Asker:
         self._pacer = pacer
         self._learned = learned
         self._clock = clock
+
+    def under(self, policy: DomainPolicy) -> Asker:
+        """Return an asker like this one that shows what another policy lets through."""
+        other = copy.copy(self)
+        other.policy = policy
+        return other
 
     async def ask(
         self,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
+from groundwire.routing.allowance import Allowance
 from groundwire.routing.bill import MICRO, Bill, Later, micro
 from groundwire.storage.base import Store
 
@@ -42,6 +43,8 @@ class Reservation:
     """The searches of the session, this one included."""
     micro_usd: int = 0
     """Millionths of a dollar that were set aside for it."""
+    day: int = 0
+    """The day of the allowance on which it was counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Hold:
     """How many; 0 when none is left."""
     micro_usd: int = 0
     """Millionths of a dollar that were set aside for all of them."""
+    day: int = 0
+    """The day of the allowance on which they were counted."""
 
 
 class SessionBudget:
@@ -63,17 +68,30 @@ class SessionBudget:
         limits: What it may use.
         later: Writes what changes after a search has ended.
         named: Whether others may know the session by its name; else nobody but this process ever asks for it.
+        within: What the session's owner may use in a day; all that the session uses is counted there, too.
     """
 
     def __init__(
-        self, store: Store, session: str, limits: Limits, later: Later | None = None, *, named: bool = True
+        self,
+        store: Store,
+        session: str,
+        limits: Limits,
+        later: Later | None = None,
+        *,
+        named: bool = True,
+        within: Allowance | None = None,
     ) -> None:
         self._store = store
+        self._within = within
         self._later = later or Later()
         self.session = session
         self.limits = limits
         self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
+
+    def inside(self, within: Allowance | None) -> SessionBudget:
+        """Return the budget of the same session, counted within an allowance."""
+        return SessionBudget(self._store, self.session, self.limits, self._later, named=self.named, within=within)
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
         """Count one search before it is made, and set its price aside.
@@ -85,17 +103,37 @@ class SessionBudget:
             BudgetExceeded: no search, or not enough money, is left.
         """
         reserved = micro(price_usd)
+        if self._within is None:
+            return await self._take(reserved)
+        day = self._within.today()
+        await self._within.take(day, reserved)
+        try:
+            return replace(await self._take(reserved), day=day)
+        except BaseException:
+            await asyncio.shield(self._uncount(day, reserved))
+            raise
+
+    async def take_page(self) -> None:
+        """Count one page before it is read.
+
+        Raises:
+            BudgetExceeded: the owner's day has no call left.
+        """
+        if self._within is not None:
+            await self._within.take(self._within.today())
+
+    async def _take(self, reserved: int) -> Reservation:
         limit = self.limits.searches or None
         counting = self._store.count(self._key("searches"), 1, limit=limit, ttl=_LIFE)
         if reserved and not self.limits.cost_usd:  # nothing to wait for: both are written at once
-            count, _ = await asyncio.gather(counting, self._add(reserved))
+            count, _ = await asyncio.gather(counting, self._own(reserved))
         else:
             count = await counting
         self._note(count.total)
         if not count.granted:
             spent = round(count.total)
             if reserved and not self.limits.cost_usd:
-                await self._add(-reserved)
+                await self._own(-reserved)
             raise BudgetExceeded(
                 f"Search limit reached ({spent}/{self.limits.searches}). Use existing results or training knowledge. "
                 "Limit resets with new session.",
@@ -107,7 +145,7 @@ class SessionBudget:
                 self._key("usd"), reserved, limit=round(self.limits.cost_usd * MICRO), ttl=_LIFE
             )
             if not money.granted:
-                await self.give_back(Reservation(round(count.total)))
+                self._note((await self._store.count(self._key("searches"), -1)).total)
                 raise self._no_money(money.total / MICRO, round(count.total))
         return Reservation(round(count.total), reserved)
 
@@ -115,15 +153,20 @@ class SessionBudget:
         """Return the bill of a search, whose calls may together cost more than was set aside if the limit allows it."""
 
         async def reserve(amount: int) -> bool:
+            if self._within is not None and not await self._within.spend(reservation.day, amount):
+                return False
             limit = round(self.limits.cost_usd * MICRO) or None
-            return (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
+            granted = (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
+            if self._within is not None and not granted:
+                await self._within.add(reservation.day, -amount)
+            return granted
 
-        return Bill(reserve, lambda amount: self._later.do(self._add(amount)), reservation.micro_usd)
+        return Bill(reserve, lambda amount: self._later.do(self._add(amount, reservation.day)), reservation.micro_usd)
 
     async def charge(self, cost_usd: float) -> None:
         """Count money that was spent without a reservation."""
         if amount := micro(cost_usd):
-            await self._add(amount)
+            await self._add(amount, self._within.today() if self._within is not None else 0)
 
     async def check_money(self) -> None:
         """See that money may still be spent.
@@ -131,6 +174,8 @@ class SessionBudget:
         Raises:
             BudgetExceeded: all of it is used up.
         """
+        if self._within is not None:
+            await self._within.check_money()
         if not self.limits.cost_usd:
             return
         used = (await self._store.count(self._key("usd"), 0)).total / MICRO
@@ -141,12 +186,14 @@ class SessionBudget:
         """Put the real cost in the place of what was set aside."""
         difference = micro(cost_usd) - reservation.micro_usd
         if difference:
-            await self._add(difference)
+            await self._add(difference, reservation.day)
 
     async def give_back(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
         """Uncount a search that could not be made; what it cost all the same stays counted."""
         count = await self._store.count(self._key("searches"), -1)
         self._note(count.total)
+        if self._within is not None:
+            await self._within.uncount(reservation.day, 1)
         await self.settle(reservation, cost_usd)
 
     async def hold(self, most: int, price_usd: float = 0.0) -> Hold:
@@ -156,14 +203,16 @@ class SessionBudget:
             most: How many are wanted.
             price_usd: What one of them costs at most.
         """
-        searches = await self._part("searches", most, 1, self.limits.searches)
         price = micro(price_usd)
-        if not price or not searches:
-            return Hold(searches)
-        paid = await self._part("usd", searches, price, round(self.limits.cost_usd * MICRO))
-        if paid < searches:
-            self._note((await self._store.count(self._key("searches"), paid - searches)).total)
-        return Hold(paid, paid * price)
+        if self._within is None:
+            held = await self._hold(most, price)
+            return Hold(held, held * price)
+        day = self._within.today()
+        allowed = await self._within.part(day, most, price)
+        held = await self._hold(allowed, price)
+        await self._within.uncount(day, allowed - held)
+        await self._within.add(day, (held - allowed) * price)
+        return Hold(held, held * price, day)
 
     async def settle_hold(self, hold: Hold, searches: int, cost_usd: float | None = None) -> None:
         """Put the searches that were really made in the place of those that were held.
@@ -178,8 +227,10 @@ class SessionBudget:
         if searches != hold.searches:
             count = await self._store.count(self._key("searches"), searches - hold.searches, ttl=_LIFE)
             self._note(count.total)
+            if self._within is not None:
+                await self._within.uncount(hold.day, hold.searches - searches)
         if money != hold.micro_usd:
-            await self._add(money - hold.micro_usd)
+            await self._add(money - hold.micro_usd, hold.day)
 
     async def check_tokens(self) -> None:
         """See that page text may still be read.
@@ -239,8 +290,29 @@ class SessionBudget:
             wanted = min(wanted - 1, int(limit - count.total) // each)
         return 0
 
-    async def _add(self, amount: int) -> None:
+    async def _hold(self, most: int, price: int) -> int:
+        """Count searches with their price in the session's own budget; return how many it allows."""
+        searches = await self._part("searches", most, 1, self.limits.searches)
+        if not price or not searches:
+            return searches
+        paid = await self._part("usd", searches, price, round(self.limits.cost_usd * MICRO))
+        if paid < searches:
+            self._note((await self._store.count(self._key("searches"), paid - searches)).total)
+        return paid
+
+    async def _uncount(self, day: int, reserved: int) -> None:
+        """Give a search that the session's own budget refused back to its owner."""
+        if self._within is not None:
+            await self._within.uncount(day, 1)
+            await self._within.add(day, -reserved)
+
+    async def _own(self, amount: int) -> None:
         await self._store.count(self._key("usd"), amount, ttl=_LIFE)
+
+    async def _add(self, amount: int, day: int) -> None:
+        await self._own(amount)
+        if self._within is not None:
+            await self._within.add(day, amount)
 
     def _no_money(self, used: float, searches: int) -> BudgetExceeded:
         return BudgetExceeded(

@@ -9,6 +9,7 @@ without an answer.
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -144,6 +145,18 @@ class Chain:
             warnings = (*old.warnings, str(AllProvidersFailed(attempts)))
             return ChainAnswer(self._last.name, old.rows, (*attempts, old.attempt), old.filters, warnings, stale=True)
         return _proven_empty(finish.tries, witness, canaries)
+
+    def narrowed(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Chain:
+        """Return a view that asks only some of the providers, under another policy; what is learned is shared.
+
+        Args:
+            providers: Those of this chain that may be asked, in their order.
+            policy: The domain lists.
+        """
+        view = copy.copy(self)
+        view.providers = tuple(providers)
+        view._asker = self._asker.under(policy)
+        return view
 
     @property
     def price_usd(self) -> float:

@@ -10,6 +10,8 @@ from groundwire.safety.urls import parse_url
 
 __all__ = ["DomainPolicy", "host_matches"]
 
+_NOWHERE = "nowhere.invalid"  # a name that never exists (RFC 2606): an empty list would mean every domain
+
 
 def host_matches(host: str, domain: str) -> bool:
     """Tell whether a host is a domain or one of its sub-domains.
@@ -39,6 +41,15 @@ class DomainPolicy:
         if host is None or any(host_matches(host, domain) for domain in self.blocked):
             return False
         return not self.allowed or any(host_matches(host, domain) for domain in self.allowed)
+
+    def within(self, other: DomainPolicy) -> DomainPolicy:
+        """Return the policy that lets through what both let through."""
+        blocked = tuple(dict.fromkeys((*self.blocked, *other.blocked)))
+        if not self.allowed or not other.allowed:
+            return DomainPolicy(self.allowed or other.allowed, blocked)
+        both = [one for one in self.allowed if any(host_matches(one, domain) for domain in other.allowed)]
+        both += [one for one in other.allowed if any(host_matches(one, domain) for domain in self.allowed)]
+        return DomainPolicy(tuple(dict.fromkeys(both)) or (_NOWHERE,), blocked)
 
 
 def _host_of(url_or_host: str) -> str | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from groundwire.errors import ConfigurationError
+from groundwire.server.connection import bounded
 
 __all__ = ["listen", "serve", "serving"]
 
@@ -54,7 +56,7 @@ async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]
         listener: Where.
         ready: Is called when requests are taken.
     """
-    server = _Quiet(_config(app))
+    server = _Quiet(_config(app, bounded()))
     loop = asyncio.get_running_loop()
     came: list[int] = []
 
@@ -76,10 +78,19 @@ async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
-    """Serve in this event loop while the block runs, and give the address, such as `http://127.0.0.1:41233`."""
+async def serving(
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, options: Mapping[str, Any] | None = None
+) -> AsyncIterator[str]:
+    """Serve in this event loop while the block runs, and give the address, such as `http://127.0.0.1:41233`.
+
+    Args:
+        app: What is served.
+        host: Where.
+        port: Where; 0 is any that is free.
+        options: Other bounds of the connections; see `groundwire.server.connection.bounded`.
+    """
     listener = listen(host, port)
-    server = _Quiet(_config(app))
+    server = _Quiet(_config(app, options or bounded()))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://{host}:{listener.getsockname()[1]}"
@@ -98,7 +109,7 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
@@ -108,4 +119,5 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         proxy_headers=False,
         ws="none",
         timeout_graceful_shutdown=_PARTING,
+        **options,
     )

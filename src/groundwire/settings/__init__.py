@@ -15,6 +15,7 @@ from groundwire.settings.schema import (
     ReadSettings,
     Row,
     SearchSettings,
+    ServerSettings,
     SessionSettings,
     Settings,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "ReadSettings",
     "Row",
     "SearchSettings",
+    "ServerSettings",
     "SessionSettings",
     "Settings",
     "load",

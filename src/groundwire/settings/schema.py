@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import (
@@ -37,6 +38,7 @@ __all__ = [
     "ReadSettings",
     "Row",
     "SearchSettings",
+    "ServerSettings",
     "SessionSettings",
     "Settings",
     "StorageSettings",
@@ -70,7 +72,10 @@ MODEL_PROVIDERS = ("anthropic", "gemini", "groq", "mistral", "openai", "openrout
 
 _MASK = "********"
 _USER_PART = re.compile(r"([A-Za-z][\w+.-]*://)[^\s,]*@|(?<![^\s,])[^\s,:@/]+:[^\s,@]+@")  # of a URL, or of HOST:PORT
-_SECRET_NAME = re.compile(r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_(?!env$))", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_(?!env$|file$))", re.IGNORECASE
+)
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -280,6 +285,55 @@ class NetworkSettings(_Section):
     """How we introduce ourselves to servers."""
 
 
+class ServerSettings(_Section):
+    """The gateway: where it listens, who may use it, and how much."""
+
+    host: str = Field(default="127.0.0.1", min_length=1, max_length=255)
+    """The name or address of this machine at which it listens; elsewhere than on loopback it asks for keys."""
+    port: int = Field(default=8780, ge=0, le=65_535)
+    """The port; 0 is any that is free."""
+    hosts: Words = ()
+    """Names by which it may be called, beside the address where it listens; `*` is any name, for keys only."""
+    key_file: str = ""
+    """The file of API keys; empty means `keys.json` in the user's configuration folder."""
+    require_key: bool = False
+    """Whether a key is asked for on loopback, too, where there has never been one."""
+    rate: int = Field(default=0, ge=0, le=1_000_000)
+    """Requests in a minute of a key that has no rate of its own; 0 means no limit."""
+    burst: int = Field(default=0, ge=0, le=1_000_000)
+    """How many of them may come at once after a silence; 0 means a sixth of the rate."""
+    concurrent: int = Field(default=1_000, ge=1, le=100_000)
+    """The most requests under way in one process; one more is told to come again."""
+    connections: int = Field(default=2_000, ge=1, le=100_000)
+    """The most open connections of one process; one more is closed at once."""
+    max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
+    """The most bytes of a request's body."""
+    header_timeout: float = Field(default=10.0, gt=0, le=600)
+    """Seconds that a client has for the head of a request."""
+    body_timeout: float = Field(default=30.0, gt=0, le=3_600)
+    """Seconds that a client has for the body of a request."""
+    trusted_proxies: Words = ()
+    """Addresses and networks of load balancers, whose `X-Forwarded-For` says who the client is."""
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        for word in words:
+            try:
+                ip_network(word)
+            except ValueError:
+                raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
+        return words
+
+    @field_validator("hosts")
+    @classmethod
+    def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        for word in words:
+            if word != "*" and not _HOST.fullmatch(word):
+                raise ValueError(f"{word[:60]!r} is no name such as tools.example.com; write it without port and path")
+        return tuple(word.lower() for word in words)
+
+
 class Row(BaseModel):
     """One setting in force."""
 
@@ -314,6 +368,8 @@ class Settings(BaseModel):
     """What a model's tool calls may do."""
     network: NetworkSettings = NetworkSettings()
     """How to reach the network."""
+    server: ServerSettings = ServerSettings()
+    """The gateway."""
     providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, repr=False)
     """Each provider's own options by the provider's name; the provider's file says which there are."""
     keys: Mapping[str, SecretStr] = Field(default_factory=dict, repr=False)

@@ -57,6 +57,8 @@ class Pace:
     """Whether a slot was reserved; otherwise nothing changed."""
     wait: float
     """Seconds until the reserved slot; when none was reserved, what the wait would have been."""
+    backlog: float = 0.0
+    """Seconds after which the pace has forgotten all calls so far: then a whole burst may go again."""
 
 
 class Store(Protocol):

@@ -91,9 +91,9 @@ class MemoryStore:
             arrival = self._paces.get(key, now) or now
             wait = max(0.0, arrival - (burst - 1) * interval - now)
             if max_wait is not None and wait > max_wait:
-                return Pace(granted=False, wait=wait)
+                return Pace(granted=False, wait=wait, backlog=arrival - now)
             self._paces.put(key, arrival + interval, now, arrival + interval)
-            return Pace(granted=True, wait=wait)
+            return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
         """Take or renew a lease; see `Store.lease`."""

@@ -113,12 +113,12 @@ def pace(db: Connection, key: bytes, interval: float, burst: int, max_wait: floa
     arrival = max(row[0], now) if row else now
     wait = max(0.0, arrival - (burst - 1) * interval - now)
     if max_wait is not None and wait > max_wait:
-        return Pace(granted=False, wait=wait)
+        return Pace(granted=False, wait=wait, backlog=arrival - now)
     db.execute(
         "insert into paces (key, arrival) values (?, ?) on conflict (key) do update set arrival = excluded.arrival",
         (key, arrival + interval),
     )
-    return Pace(granted=True, wait=wait)
+    return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
 
 
 def lease(db: Connection, key: bytes, owner: str, ttl: float, now: float) -> bool:

@@ -130,8 +130,8 @@ class ValkeyStore:
         given = [str(_microseconds(interval)), str(burst), "" if max_wait is None else str(_microseconds(max_wait))]
         await self._connected()
         with self._translated():
-            granted, wait = await self._pace(keys=[_PACE + encode_key(key)], args=given)
-        return Pace(granted=bool(granted), wait=int(wait) / 1_000_000)
+            granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=given)
+        return Pace(granted=bool(granted), wait=int(wait) / 1_000_000, backlog=int(backlog) / 1_000_000)
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
         """Take or renew a lease; see `Store.lease`."""

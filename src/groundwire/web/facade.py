@@ -20,6 +20,7 @@ from groundwire.errors import (
     Closed,
     ConfigurationError,
     InvalidRequest,
+    PermissionDenied,
 )
 from groundwire.models import (
     MAX_URL,
@@ -46,6 +47,7 @@ from groundwire.reading.handle.counting import CountTokens
 from groundwire.reading.handle.view import Around, check_ask
 from groundwire.reading.readers import Readers
 from groundwire.routing import Chain
+from groundwire.routing.allowance import Allowance, Daily
 from groundwire.routing.bill import Later
 from groundwire.routing.budget import Hold, Limits, SessionBudget
 from groundwire.routing.cache import Cache
@@ -181,6 +183,8 @@ class Web:
             self._later,
             named=bool(settings.session.id),
         )
+        self._allowance: Allowance | None = None
+        self._among: tuple[str, ...] | None = None
         self._scores = Scores(self._store)
         self._watchers = Watchers((CallLog(), self._scores, *watchers))
         self._count_tokens = count_tokens
@@ -409,7 +413,51 @@ class Web:
         view = copy.copy(self)
         usual = _limits(self.settings.session)
         named = replace(usual, **limits)  # type: ignore[arg-type]  # the names and values were looked at above
-        view._budget = SessionBudget(self._store, name or uuid4().hex, named, self._later, named=bool(name))
+        view._budget = SessionBudget(
+            self._store, name or uuid4().hex, named, self._later, named=bool(name), within=self._allowance
+        )
+        view._is_view = True
+        return view
+
+    def narrowed(
+        self,
+        *,
+        providers: Sequence[str] = (),
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        daily: Daily | None = None,
+    ) -> Web:
+        """Return a view of this `Web` that may do less; it shares everything else and closes nothing.
+
+        A view of a view may do what both may. Sessions of a view are limited as it is.
+
+        Args:
+            providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
+            allowed_domains: Only these domains and their sub-domains, in results and in pages; empty means every one.
+            blocked_domains: Never these domains nor their sub-domains.
+            daily: What may be used in a day, by all who are limited under the same name; it takes the place of another.
+
+        Raises:
+            InvalidRequest: what should be a domain is none.
+        """
+        policy = self._policy.within(
+            DomainPolicy(
+                check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
+            )
+        )
+        view = copy.copy(self)
+        view._policy = policy
+        if providers:
+            view._among = tuple(name for name in providers if _is_among(name, self._among))
+        searchers, readers = self._chain.providers, self._opening.readers.readers
+        view._chain = self._chain.narrowed([one for one in searchers if _is_among(one.name, view._among)], policy)
+        view._searching = replace(self._searching, chain=view._chain, policy=policy)
+        allowed = self._opening.readers.narrowed([one for one in readers if _is_among(one.name, view._among)], policy)
+        view._opening = replace(self._opening, readers=allowed, policy=policy)
+        view._batch = replace(self._batch, opening=view._opening)
+        if daily is not None:
+            view._allowance = Allowance(self._store, daily)
+        view._budget = self._budget.inside(view._allowance)
         view._is_view = True
         return view
 
@@ -423,8 +471,12 @@ class Web:
             settings: Where options and keys of those are that are made anew; by default the settings in force.
 
         Raises:
-            ConfigurationError: a provider is unknown, or none can be used.
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
         """
+        for asked_for in search_providers:
+            name = asked_for if isinstance(asked_for, str) else asked_for.name
+            if not _is_among(name, self._among):
+                raise PermissionDenied(f"{name} may not be used here; the operator can allow it.")
         view = copy.copy(self)
         here = {provider.name: provider for provider in self._chain.providers} if settings is None else {}
         assembly = Assembly(settings or self.settings, self._transports, self._archive)
@@ -538,6 +590,10 @@ class Web:
                 pages[url] = replace(pages[url], content=found.content, version=found.version)
         return await asyncio.to_thread(verify_answer, said.text, pages.values(), entailment=entailment)
 
+    async def used_today(self) -> dict[str, float]:
+        """Return what was used of the day's allowance: `calls`, `cost_usd`; nothing where there is none."""
+        return {} if self._allowance is None else await self._allowance.used()
+
     async def statistics(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
         return await self._budget.statistics()
@@ -618,6 +674,11 @@ def _limits(session: SessionSettings) -> Limits:
         cost_usd=session.cost_usd,
         tokens=session.tokens,
     )
+
+
+def _is_among(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a provider, or the kind of which it is one of several, is named; None names everybody."""
+    return names is None or name in names or name.partition(":")[0] in names
 
 
 def _is_number(value: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from groundwire._version import __version__
 from groundwire.deadline import Deadline
-from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, ProviderError
+from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, PermissionDenied, ProviderError
 from groundwire.models import Attempt, Page
 from groundwire.reading.handle.view import Ask, view
 from groundwire.reading.readers import Readers
@@ -106,8 +106,11 @@ class Opening:
             target = await self.known.admit(budget.session, target)
         if not self.policy.permits(target.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {target.host}.")
+        if not self.readers.readers:
+            raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
         await budget.check_tokens()
         await budget.check_money()
+        await budget.take_page()
         try:
             return await self._kept(target, deadline, fresh, attempts)
         finally:
@@ -158,7 +161,5 @@ class Opening:
 
     def _what_is_allowed(self) -> str:
         """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
-        policy = self.settings.policy
-        return repr(
-            (__version__, sorted(policy.allowed_domains), sorted(policy.blocked_domains), sorted(policy.allow_origins))
-        )
+        origins = self.settings.policy.allow_origins
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))

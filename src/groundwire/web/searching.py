@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire.deadline import Deadline
+from groundwire.errors import PermissionDenied
 from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.routing import Chain, ChainAnswer
 from groundwire.routing.bill import Bill
@@ -61,9 +62,11 @@ class Searching:
             budget: The session's.
 
         Raises:
-            BlockedSecret, BudgetExceeded, AllProvidersFailed.
+            BlockedSecret, PermissionDenied, BudgetExceeded, AllProvidersFailed.
         """
         self.canaries.check(asked.text, *asked.allowed_domains, *asked.blocked_domains, what="query")
+        if not self.chain.providers:
+            raise PermissionDenied("No provider that searches may be used here; the operator can allow one.")
         reservation = await budget.take(self.chain.price_usd)
         bill = budget.bill(reservation)
         try:

@@ -1,0 +1,150 @@
+"""API keys: how one is made, what is kept of it, and what its holder may do.
+
+A key is `gw_`, eight characters that name it, `_`, and 43 random letters and digits (256 bits). Kept is the SHA-256 of
+the whole. A slow hash, as passwords need, would gain nothing: it makes guessing dearer where there is little to guess,
+and nobody guesses 256 bits, while every request would pay for it. The name stands in the key so that one record is
+looked up and one comparison made, in a time that does not depend on the secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import string
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from groundwire.models import check_domains
+
+__all__ = ["ID", "NAME", "KeyLimits", "KeyRecord", "digest_of", "id_of", "is_key_of", "make_key"]
+
+ID = r"[a-z2-7]{8}"
+"""What names a key."""
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""What a key and a tenant may be called: no colon, which parts the names of sessions."""
+
+_KEY = re.compile(rf"gw_({ID})_[A-Za-z0-9]{{43}}")
+_NAMES = "abcdefghijklmnopqrstuvwxyz234567"
+_SECRET = string.ascii_letters + string.digits
+_LENGTH = 43  # of 62 signs: 256 bits
+_SHOWN = 4  # characters that tell keys apart; 232 bits stay secret
+_NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()
+
+
+def _domains(value: tuple[str, ...]) -> tuple[str, ...]:
+    return check_domains("domains", value)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+
+
+class KeyLimits(_Part):
+    """What one key may use; 0 and empty mean no limit of its own."""
+
+    rate: int = Field(default=0, ge=0, le=1_000_000)
+    """Requests in a minute, in the long run."""
+    burst: int = Field(default=0, ge=0, le=1_000_000)
+    """How many may come at once after a silence; 0 means a sixth of the rate."""
+    concurrent: int = Field(default=0, ge=0, le=1_000)
+    """The most requests under way at the same time."""
+    calls_per_day: int = Field(default=0, ge=0)
+    """The most searches and pages together between two midnights, UTC."""
+    usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """The most US dollars between two midnights, UTC."""
+    providers: tuple[str, ...] = ()
+    """The only providers that search and read for it."""
+    allowed_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
+    """Only these domains and their sub-domains."""
+    blocked_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
+    """Never these domains nor their sub-domains."""
+
+
+class KeyRecord(_Part):
+    """What is kept of a key: everything but the key."""
+
+    id: str = Field(pattern=rf"^{ID}$")
+    """What names it; the second part of the key."""
+    name: str = Field(pattern=rf"^{NAME}$")
+    """What its owner calls it."""
+    digest: str = Field(repr=False, pattern=r"^[0-9a-f]{64}$")
+    """The SHA-256 of the key."""
+    last: str = Field(pattern=r"^[A-Za-z0-9]{4}$")
+    """Its last characters, by which its holder recognises it."""
+    created: datetime
+    """When it was made."""
+    expires: datetime | None = None
+    """From when on it is not valid any more; None is never."""
+    revoked: datetime | None = None
+    """Since when it is not valid any more; None is not revoked."""
+    tenant: str = Field(pattern=rf"^{NAME}$")
+    """Whose sessions it can reach; keys of one tenant share them."""
+    operator: bool = False
+    """Whether it may see what concerns everybody, such as metrics."""
+    limits: KeyLimits = KeyLimits()
+    """What it may use."""
+
+    def why_dead(self, now: datetime) -> str:
+        """Return why it is not valid at a moment: `revoked`, `expired`, or nothing if it is valid."""
+        if self.revoked is not None:
+            return "revoked"
+        return "expired" if self.expires is not None and self.expires <= now else ""
+
+
+def make_key(
+    name: str,
+    now: datetime,
+    *,
+    expires: datetime | None = None,
+    tenant: str = "",
+    operator: bool = False,
+    limits: KeyLimits | None = None,
+) -> tuple[str, KeyRecord]:
+    """Return a new key, which is nowhere else, and what is to be kept of it.
+
+    Args:
+        name: What its owner calls it.
+        now: When it is made.
+        expires: From when on it is not valid any more.
+        tenant: Whose sessions it can reach; by default nobody else's.
+        operator: Whether it may see what concerns everybody.
+        limits: What it may use.
+
+    Raises:
+        pydantic.ValidationError: a name is wrong.
+    """
+    own = "".join(secrets.choice(_NAMES) for _ in range(8))
+    key = f"gw_{own}_" + "".join(secrets.choice(_SECRET) for _ in range(_LENGTH))
+    record = KeyRecord(
+        id=own,
+        name=name,
+        digest=digest_of(key),
+        last=key[-_SHOWN:],
+        created=now,
+        expires=expires,
+        tenant=tenant or own,
+        operator=operator,
+        limits=limits or KeyLimits(),
+    )
+    return key, record
+
+
+def id_of(key: str) -> str:
+    """Return what names a key, or nothing if it has not the form of one."""
+    found = _KEY.fullmatch(key)
+    return found[1] if found else ""
+
+
+def digest_of(key: str) -> str:
+    """Return what is kept of a key."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_key_of(record: KeyRecord | None, key: str) -> bool:
+    """Whether a key is the one of a record; where there is none it takes as long to say no."""
+    kept = record.digest if record is not None else _NOBODY
+    return hmac.compare_digest(digest_of(key), kept) and record is not None
