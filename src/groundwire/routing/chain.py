@@ -23,6 +23,7 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.asking import Asker, Call, Try, made, price_of
 from groundwire.routing.bill import Bill
 from groundwire.routing.fusion import fuse
+from groundwire.routing.health import Standing
 from groundwire.routing.notices import Notice, Notices
 from groundwire.routing.pacing import Pacer, Rate, scope
 from groundwire.routing.policy import HedgePolicy, Strategy
@@ -145,6 +146,10 @@ class Chain:
             warnings = (*old.warnings, str(AllProvidersFailed(attempts)))
             return ChainAnswer(self._last.name, old.rows, (*attempts, old.attempt), old.filters, warnings, stale=True)
         return _proven_empty(finish.tries, witness, canaries)
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return how each provider stands, as far as this process knows; call it in the event loop."""
+        return tuple(self._racer.health.standing(provider.name) for provider in self.providers)
 
     def narrowed(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Chain:
         """Return a view that asks only some of the providers, under another policy; what is learned is shared.

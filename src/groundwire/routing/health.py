@@ -8,12 +8,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 
-__all__ = ["Closed", "Health", "Order"]
+__all__ = ["Closed", "Health", "Order", "Standing"]
 
 _P = TypeVar("_P", bound=SearchProvider)
 
@@ -67,6 +67,20 @@ class Order:
     """Those that asked to be left alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a provider stands now."""
+
+    provider: str
+    """Its name."""
+    state: Literal["well", "suspect", "closed"]
+    """Whether it is asked in its turn, asked last, or left alone."""
+    seconds: float = 0.0
+    """For how long it is left alone, or until it is given another try."""
+    reason: str = ""
+    """What it said when it asked to be left alone."""
+
+
 class Health:
     """The health of the providers of one `Web`.
 
@@ -110,6 +124,15 @@ class Health:
                 suspects.append((state.suspect_until, provider))
         suspects.sort(key=lambda item: item[0])
         return Order((*well, *(provider for _, provider in suspects)), frozenset(probes), tuple(closed))
+
+    def standing(self, provider: str) -> Standing:
+        """Return how a provider stands, without taking it for a probe."""
+        state, now = self._state(provider), self._clock()
+        if now < state.closed_until:
+            return Standing(provider, "closed", state.closed_until - now, state.closed_why)
+        if state.suspect_until:
+            return Standing(provider, "suspect", max(0.0, state.suspect_until - now))
+        return Standing(provider, "well")
 
     def report(self, attempt: Attempt, *, answered: bool) -> None:
         """Take note of how an attempt ended.

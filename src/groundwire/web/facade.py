@@ -51,6 +51,7 @@ from groundwire.routing.allowance import Allowance, Daily
 from groundwire.routing.bill import Later
 from groundwire.routing.budget import Hold, Limits, SessionBudget
 from groundwire.routing.cache import Cache
+from groundwire.routing.health import Standing
 from groundwire.routing.policy import HedgePolicy, Strategy
 from groundwire.safety.addresses_in_text import addresses_in
 from groundwire.safety.domains import DomainPolicy
@@ -494,6 +495,20 @@ class Web:
         return self._budget.state()
 
     @property
+    def search_providers(self) -> tuple[SearchProvider, ...]:
+        """Who searches, in the order in which they are asked."""
+        return self._chain.providers
+
+    @property
+    def read_providers(self) -> tuple[ReadProvider, ...]:
+        """Who reads, in the order in which they are asked."""
+        return self._opening.readers.readers
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return how each search provider stands, as far as this process knows; call it in the event loop."""
+        return self._chain.standings()
+
+    @property
     def store(self) -> Store:
         """Where budgets, counters and what is kept are; it belongs to this `Web`."""
         return self._store
@@ -532,13 +547,16 @@ class Web:
         """Put the searches that a model's API has made in the place of those that were held."""
         await self._budget.settle_hold(hold, made)
 
-    async def sources(self) -> tuple[CitedPage, ...]:
+    async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
         """Return the pages that this session was shown, by the numbers to cite them by, as they were when it saw them.
+
+        Args:
+            content: Whether the Markdown of those that were opened is wanted, too.
 
         Raises:
             InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
         """
-        return await self._citing().pages(self._budget)
+        return await self._citing().pages(self._budget, None if content else ())
 
     async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
         """Say of each sentence of an answer whether the pages that it cites say so; nothing is fetched for it.

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
 from groundwire.routing.policy import Strategy
 
-__all__ = ["Asked", "PagesRequest", "SearchRequest", "SessionName", "VerifyRequest"]
+__all__ = ["Asked", "GivenSource", "PagesRequest", "SearchRequest", "SessionName", "VerifyRequest", "Words"]
 
 _WORD = r"[^\s\x00-\x1f\x7f-\x9f]"  # text that is more than blanks
 _MAX_ANSWER = 1_000_000  # characters of an answer to check
@@ -19,7 +19,8 @@ SessionName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Z
 """A session's name: letters, digits, and `._~-`."""
 
 Words = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=_WORD)]
-_DOMAIN = r"^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$"
+_SIGN = r"A-Za-z0-9_\u00a1-\uffff"
+_DOMAIN = rf"^(\*\.)?[{_SIGN}]([{_SIGN}.-]*[{_SIGN}])?$"  # whether there is such a name is judged later
 Domain = Annotated[str, Field(min_length=1, max_length=253, pattern=_DOMAIN)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 

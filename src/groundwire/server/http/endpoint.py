@@ -1,9 +1,11 @@
-"""One call over HTTP: its body is read and judged, it runs while its client waits, and it ends in one response."""
+"""One call over HTTP: its request is read and judged, it runs while its client waits, and it ends in one response."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,96 +15,153 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.server.http.asked import Asked
-from groundwire.server.http.failures import Failed, Problem, failed, failure_of, invalid
+from groundwire.server.http.events import told, wants_events
+from groundwire.server.http.failures import Failed, Problem, failed, failure_of, internal, invalid
 from groundwire.server.http.house import Caller, House
-from groundwire.server.streaming import answer_whole
+from groundwire.server.streaming import answer_whole, answer_with_events
 
-__all__ = ["Endpoint", "Work", "read_body", "within"]
+__all__ = ["Endpoint", "Reader", "Work", "is_json", "read_json"]
+
+_logger = logging.getLogger(__name__)
 
 _GRACE = 1.0  # seconds after a call's own deadline, which it should have met by itself
 
 _A = TypeVar("_A", bound=Asked)
 _T = TypeVar("_T")
 
+Reader = Callable[[Request, bytes], _A]
+"""Makes what is asked of a request and its body, or raises Failed or InvalidRequest."""
+
 Work = Callable[[Caller, _A], Awaitable[BaseModel]]
 """Does what a request asks for."""
 
 
 class Endpoint(Generic[_A]):
-    """An endpoint that takes JSON and answers with JSON, as an ASGI application.
+    """An endpoint that answers with JSON, or with events where the request accepts them; an ASGI application.
 
     Args:
         house: What it shares with the others.
-        model: What a request must be.
+        read: Makes what is asked of a request.
         work: What is done.
         usual: Seconds for a call whose request does not say how many.
+        events: Whether a client may have events.
+        refuse: Makes the response of a failure.
     """
 
-    def __init__(self, house: House, model: type[_A], work: Work[_A], *, usual: float) -> None:
+    def __init__(
+        self,
+        house: House,
+        read: Reader[_A],
+        work: Work[_A],
+        *,
+        usual: float,
+        events: bool = False,
+        refuse: Callable[[Failed], Response] = Failed.response,
+    ) -> None:
         self._house = house
-        self._model = model
+        self._read = read
         self._work = work
         self._usual = usual
+        self._events = events
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope, receive)
         try:
             with self._house.traffic.call():
-                asked = self._judge(request, await read_body(request, self._house.largest_body))
-                await answer_whole(self._whole(self._house.caller(scope), asked), scope, receive, send)
+                await self._answer(request, scope, receive, send)
+        except (Failed, GroundwireError) as error:
+            await self._refuse(failure_of(error))(scope, receive, send)
         except ClientDisconnect:
             return
-        except (Failed, GroundwireError) as error:
-            await failure_of(error).response()(scope, receive, send)
 
-    def _judge(self, request: Request, body: bytes) -> _A:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json" and not kind.endswith("+json"):
-            raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
-        try:
-            asked = self._model.model_validate_json(body)
-        except ValidationError as error:
-            raise invalid(error) from None
-        if asked.timeout is None or asked.timeout > self._house.longest:
-            asked = asked.model_copy(update={"timeout": min(asked.timeout or self._usual, self._house.longest)})
-        return asked
+    async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await _body(request, self._house.largest_body, self._house.body_timeout)
+        asked = self._read(request, body)
+        seconds = min(self._usual if asked.timeout is None else asked.timeout, self._house.longest)
+        caller = self._house.caller(scope)
+        done = partial(self._done, caller, asked.model_copy(update={"timeout": seconds}), seconds)
+        if self._events and wants_events(request):
+            work = partial(told, done, self._refuse)
+            await answer_with_events(work, _never, scope, receive, send, keep_alive=self._house.keep_alive)
+        else:
+            await answer_whole(self._whole(done), scope, receive, send)
 
-    async def _whole(self, caller: Caller, asked: _A) -> Response:
+    async def _whole(self, done: Callable[[], Awaitable[BaseModel]]) -> Response:
         try:
-            made = await within(asked.timeout, self._work(caller, asked))
-        except (Failed, GroundwireError) as error:
-            return failure_of(error).response()
+            made = await done()
+        except Failed as error:
+            return self._refuse(error)
         return Response(made.model_dump_json(), media_type="application/json")
 
+    async def _done(self, caller: Caller, asked: _A, seconds: float) -> BaseModel:
+        """Return what came of a call.
 
-async def read_body(request: Request, most: int) -> bytes:
+        Raises:
+            Failed: whatever went wrong.
+        """
+        try:
+            async with asyncio.timeout(seconds + _GRACE) as limit:
+                return await self._work(caller, asked)
+        except TimeoutError as error:
+            if isinstance(error, GroundwireError):
+                raise failure_of(error) from error
+            if limit.expired():
+                text = f"The call took more than {seconds:g} seconds. Ask again, with a longer timeout."
+                raise failed(504, "deadline_exceeded", text) from error
+            _logger.exception("A call failed")
+            raise internal() from error
+        except GroundwireError as error:
+            raise failure_of(error) from error
+        except Failed:
+            raise
+        except Exception as error:
+            _logger.exception("A call failed")
+            raise internal() from error
+
+
+def read_json(model: type[_A], request: Request, body: bytes) -> _A:
+    """Return a JSON body as what is asked.
+
+    Raises:
+        Failed: it is none, or something in it is wrong.
+    """
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise invalid(error) from None
+
+
+def is_json(request: Request) -> bool:
+    """Whether a request says that its body is JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+async def _body(request: Request, most: int, seconds: float) -> bytes:
     """Return the body of a request.
 
     Raises:
-        Failed: it is too large.
+        Failed: it is too large, or does not come.
         ClientDisconnect: the client has gone.
     """
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            text = f"The request has more than {most:,} bytes. Send less."
-            raise Failed(413, Problem(code="too_large", message=text), {"Connection": "close"})
+    try:
+        async with asyncio.timeout(seconds):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    text = f"The request has more than {most:,} bytes. Send less."
+                    raise Failed(413, Problem(code="too_large", message=text), {"Connection": "close"})
+    except TimeoutError:
+        text = f"The request did not come within {seconds:g} seconds."
+        raise Failed(408, Problem(code="too_slow", message=text), {"Connection": "close"}) from None
     return bytes(body)
 
 
-async def within(seconds: float | None, work: Awaitable[_T]) -> _T:
-    """Await work that has a deadline of its own, and end it soon after that whatever it does.
-
-    Raises:
-        Failed: it had to be ended.
-    """
-    try:
-        async with asyncio.timeout(None if seconds is None else seconds + _GRACE) as limit:
-            return await work
-    except TimeoutError:
-        if not limit.expired():
-            raise
-        text = f"The call took more than {seconds:g} seconds. Ask again, with a longer timeout."
-        raise failed(504, "deadline_exceeded", text) from None
+def _never(_error: Exception) -> bytes:
+    """Events tell of failures themselves."""
+    return b""

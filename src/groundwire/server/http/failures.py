@@ -29,20 +29,23 @@ from groundwire.settings.suggest import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 
 
 class Problem(BaseModel):
-    """What went wrong with one request."""
+    """What went wrong with one request; the clients of OpenAI's API read it as well."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    code: str
-    """What kind of failure it is, for programs, such as `invalid_request` or `deadline_exceeded`."""
     message: str
     """What happened and what to do, for people."""
-    field: str | None = None
+    type: str = ""
+    """What sort of failure it is: whether the request, the key, its limits or the server is to blame."""
+    param: str | None = None
     """The argument that is wrong, when one is."""
+    code: str
+    """What happened, for programs, such as `invalid_request` or `deadline_exceeded`."""
     retry_after: float | None = None
     """Seconds after which trying again may help, when that is known."""
     attempts: tuple[Attempt, ...] = ()
@@ -69,12 +72,17 @@ class Failed(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers of the response."""
 
+    def body(self) -> Failure:
+        """Return what the client is told."""
+        kind = _TYPES.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
+        return Failure(error=self.problem.model_copy(update={"type": self.problem.type or kind}))
+
     def response(self) -> Response:
         """Return it as a response."""
         headers = dict(self.headers)
         if self.problem.retry_after is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.problem.retry_after)))
-        body = Failure(error=self.problem).model_dump_json()
+        body = self.body().model_dump_json()
         return Response(body, self.status, headers, media_type="application/json")
 
 
@@ -98,7 +106,7 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     problem = Problem(
         code=_code(error),
         message=str(error),
-        field=error.field if isinstance(error, InvalidRequest) else None,
+        param=error.field if isinstance(error, InvalidRequest) else None,
         retry_after=_retry_after(error),
         attempts=tuple(attempts),
     )
@@ -112,7 +120,7 @@ def invalid(error: ValidationError) -> Failed:
     if first["type"] == "json_invalid":
         return Failed(400, Problem(code="invalid_json", message=f"The body is no JSON. {first['msg']}."))
     text = " ".join(f"{key}: {said}." if key else f"{said}." for key, said in found[:10])
-    return Failed(400, Problem(code="invalid_request", message=text, field=found[0][0] or None))
+    return Failed(400, Problem(code="invalid_request", message=text, param=found[0][0] or None))
 
 
 def _status(error: GroundwireError) -> int:

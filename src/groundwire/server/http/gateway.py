@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Self
 
@@ -11,14 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
-from groundwire.server.http.asked import PagesRequest, SearchRequest
-from groundwire.server.http.calls import pages, search
-from groundwire.server.http.endpoint import Endpoint
 from groundwire.server.http.failures import failed, internal
-from groundwire.server.http.health import Health
 from groundwire.server.http.house import Caller, House
+from groundwire.server.http.openapi import openapi
+from groundwire.server.http.operations import JSON, operations
 from groundwire.server.http.traffic import Traffic
 from groundwire.settings import Settings
 from groundwire.web import Web
@@ -103,25 +102,42 @@ def build_gateway(source: Settings | Web | None = None, *, at_once: int = _AT_ON
         caller=lambda _scope: everybody,
         traffic=Traffic(at_once),
         largest_body=_LARGEST,
+        body_timeout=30.0,
         longest=600.0,
         keep_alive=10.0,
     )
     return Gateway(house, owned=not isinstance(source, Web))
 
 
-def _application(house: House, lifespan: object) -> Starlette:
-    settings = house.web.settings
-    health = Health(house)
-    routes = [
-        Route("/v1/search", Endpoint(house, SearchRequest, search, usual=settings.search.timeout), methods=["POST"]),
-        Route("/v1/pages", Endpoint(house, PagesRequest, pages, usual=settings.read.timeout), methods=["POST"]),
-        Route("/healthz", health.healthz),
-        Route("/readyz", health.readyz),
-    ]
-    handlers = {HTTPException: _http_failed, Exception: _failed}
-    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)  # type: ignore[arg-type]
+def _application(house: House, lifespan: Lifespan[Starlette]) -> Starlette:
+    described = operations(house)
+    document = json.dumps(openapi(described)).encode()
+
+    async def describe(_request: Request) -> Response:
+        return Response(document, media_type=JSON)
+
+    by_path: dict[str, dict[str, ASGIApp]] = {}
+    for operation in described:
+        by_path.setdefault(operation.path, {})[operation.method] = operation.app
+    routes = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in by_path.items()]
+    routes.append(Route("/openapi.json", describe, methods=["GET"]))
+    app = Starlette(
+        routes=routes, exception_handlers={HTTPException: _http_failed, Exception: _failed}, lifespan=lifespan
+    )
     app.router.redirect_slashes = False
     return app
+
+
+class _ByMethod:
+    """The endpoint of a path that does something else for each method."""
+
+    def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
+        self._apps = apps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the one that is asked; HEAD is a GET of which the server leaves out the body."""
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await self._apps[method](scope, receive, send)
 
 
 async def _http_failed(_request: Request, error: Exception) -> Response:

@@ -43,6 +43,8 @@ class House:
     """What runs."""
     largest_body: int
     """The most bytes of a request."""
+    body_timeout: float
+    """Seconds that a client has for the body of a request."""
     longest: float
     """The most seconds of a call."""
     keep_alive: float
