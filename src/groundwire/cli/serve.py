@@ -50,13 +50,21 @@ Exit codes:
     metavar="SECONDS",
     help="For running calls to end in, once the gateway is asked to stop.",
 )
-def serve(host: str, port: int, at_once: int, grace: float) -> None:
+@click.option(
+    "--notice",
+    type=click.FloatRange(0, 600),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For load balancers to see at /readyz that the gateway is ending; calls are taken until then.",
+)
+def serve(host: str, port: int, at_once: int, grace: float, notice: float) -> None:
     """Serve searching and reading over HTTP: one service for the agents of a team."""
     try:
         settings = load()
         for warning in settings.warnings:
             warn(warning)
-        number = asyncio.run(_serve(settings, host, port, at_once, grace))
+        number = asyncio.run(_serve(settings, host, port, at_once, grace, notice))
     except GroundwireError as error:
         say_error(str(error))
         sys.exit(exit_code(error))
@@ -64,7 +72,7 @@ def serve(host: str, port: int, at_once: int, grace: float) -> None:
     sys.exit(_SIGNALLED + number if number else 0)
 
 
-async def _serve(settings: Settings, host: str, port: int, at_once: int, grace: float) -> int:
+async def _serve(settings: Settings, host: str, port: int, at_once: int, grace: float, notice: float) -> int:
     try:
         from groundwire.server.http import build_gateway
         from groundwire.server.http.running import run_gateway
@@ -83,7 +91,9 @@ async def _serve(settings: Settings, host: str, port: int, at_once: int, grace: 
         with listen(host, port) as listener:
             shown = f"[{host}]" if ":" in host else host
             address = f"http://{shown}:{listener.getsockname()[1]}"
-            return await run_gateway(gateway, listener, lambda: _say(f"Ready at {address}"), grace=grace, say=_say)
+            return await run_gateway(
+                gateway, listener, lambda: _say(f"Ready at {address}"), grace=grace, say=_say, notice=notice
+            )
     finally:
         async with asyncio.timeout(_CLOSING):
             await gateway.aclose()

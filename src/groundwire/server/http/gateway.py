@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from groundwire.server.http.failures import failed, internal
 from groundwire.server.http.house import Caller, House
@@ -51,7 +51,7 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
-        await self.app(scope, receive, send)
+        await self.app(scope, receive, _parting(send) if self._house.traffic.leaving else send)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -63,6 +63,13 @@ class Gateway:
     async def start(self) -> None:
         """Be ready for requests."""
         self._house.traffic.started = True
+
+    def leave(self) -> None:
+        """Say at `/readyz`, and with the end of every connection, that others should be asked; take calls all the same.
+
+        A load balancer goes on sending calls until it has noticed.
+        """
+        self._house.traffic.leave()
 
     def drain(self) -> None:
         """Take no new calls; those that run go on. `/readyz` says so from now on."""
@@ -138,6 +145,17 @@ class _ByMethod:
         """Answer as the one that is asked; HEAD is a GET of which the server leaves out the body."""
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         await self._apps[method](scope, receive, send)
+
+
+def _parting(send: Send) -> Send:
+    """Return a `send` that ends the connection with the response, so that a client's next request goes elsewhere."""
+
+    async def parting(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+        await send(message)
+
+    return parting
 
 
 async def _http_failed(_request: Request, error: Exception) -> Response:

@@ -25,6 +25,7 @@ class Traffic:
         self.most = most
         self.running = 0
         self.started = False
+        self.leaving = False
         self.draining = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -52,9 +53,13 @@ class Traffic:
             if not self.running:
                 self._idle.set()
 
+    def leave(self) -> None:
+        """Say that the gateway is about to end; calls are still let in."""
+        self.leaving = True
+
     def drain(self) -> None:
         """Let no more calls in."""
-        self.draining = True
+        self.leaving = self.draining = True
 
     async def idle(self) -> None:
         """Return when no call runs."""
