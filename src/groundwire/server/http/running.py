@@ -47,8 +47,8 @@ async def run_gateway(
 ) -> int:
     """Serve until the process gets SIGINT or SIGTERM, and return which.
 
-    From then on `/readyz` says 503. Calls are taken as long as load balancers may need to see that, and no longer; those
-    that run then have some time to end. The listener stays open meanwhile. A second signal ends everything at once.
+    From then on `/readyz` says 503. Calls are taken for as long as load balancers need to see that; those that run then
+    have some time to end. The listener stays open meanwhile. A second signal ends everything at once.
 
     Args:
         gateway: What is served.
