@@ -1,4 +1,4 @@
-"""Three gateways behind a load balancer are one: what is lost with one of them, what a session may use, who is asked."""
+"""Three gateways behind a load balancer are one: what is lost with one, what a session may use, who is asked when."""
 
 from __future__ import annotations
 
