@@ -47,6 +47,11 @@ class Program:
                 start_new_session=True,
             )
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def wait_until(self, ready: Callable[[], bool], seconds: float) -> float:
         """Wait until `ready` says yes, and return the seconds that took.
 
