@@ -63,7 +63,7 @@ class AtOnce(Endpoint):
         return self.kept[request.path]
 with World() as world:
     def items(request):
-        found = world.library.search("search engines")[:10]
+        found = world.library.search("search engines 0")[:10]
         return Reply.json({"items": [{"title": one.title, "url": one.url, "text": one.snippet} for one in found]})
     article = world.site("articles")
     page = article.page("bm25").removeprefix(article.url)
