@@ -36,6 +36,7 @@ _COMMANDS = MappingProxyType(
         "serve": "serve",
         "verify": "verify",
         "export": "export",
+        "keys": "keys",
     }
 )
 """The module of each command, and its name there if that is another one. One is loaded when it is used: a server that a

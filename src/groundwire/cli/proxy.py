@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from ipaddress import ip_address
 
 import click
 
@@ -82,14 +81,14 @@ async def _serve(
     settings: Settings, upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float
 ) -> int:
     try:
-        from groundwire.server.gate import LOOPBACK
+        from groundwire.server.access.names import LOOPBACK, is_loopback
         from groundwire.server.proxy import Proxy
         from groundwire.server.serving import listen, serve
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f'The proxy needs {error.name}, which is not installed: pip install "groundwire[server]".'
         ) from error
-    ours = _is_loopback(host)
+    ours = is_loopback(host)
     if not ours:
         warn(f"Everybody who can reach {host} can search through this proxy and use the model server behind it.")
     async with Web(settings) as web:
@@ -112,12 +111,3 @@ async def _serve(
                 )
             finally:
                 await made.aclose()
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

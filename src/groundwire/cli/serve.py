@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
-from ipaddress import ip_address
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +15,17 @@ from groundwire.cli.codes import exit_code
 from groundwire.cli.run import say_error, warn
 from groundwire.cli.terminal import clean
 from groundwire.errors import ConfigurationError, GroundwireError
-from groundwire.settings import Settings, load
+from groundwire.settings import ServerSettings, Settings, load
+
+if TYPE_CHECKING:
+    from groundwire.server.http import Gateway
 
 __all__ = ["serve"]
 
 _SIGNALLED = 128  # and the number of the signal, as shells have it
+_UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the variable's name
+_NEIGHBOURS = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
+_USUAL = ServerSettings()
 _CLOSING = 10.0  # seconds for closing what is open
 _EPILOG = """\b
 Exit codes:
@@ -25,22 +34,18 @@ Exit codes:
 
 
 @click.command(short_help="Serve searching and reading to many programs over HTTP.", epilog=_EPILOG)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Where to listen.")
+@click.option("--host", metavar="NAME", help=f"Where to listen. By default the setting server.host ({_USUAL.host}).")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    default=8780,
-    show_default=True,
     metavar="N",
-    help="Where to listen; 0 is any free port.",
+    help=f"Where to listen; 0 is any free port. By default the setting server.port ({_USUAL.port}).",
 )
 @click.option(
-    "--at-once",
-    type=click.IntRange(1, 10_000),
-    default=256,
-    show_default=True,
-    metavar="N",
-    help="Most calls at the same time; further ones are told to try again.",
+    "--upstream",
+    metavar="URL",
+    help="Give the web to the models of the OpenAI-compatible API that begins there, at /openai/v1. "
+    f"Clients that send no key of their own get the one in {_UPSTREAM_KEY}.",
 )
 @click.option(
     "--grace",
@@ -58,13 +63,21 @@ Exit codes:
     metavar="SECONDS",
     help="For load balancers to see at /readyz that the gateway is ending; calls are taken until then.",
 )
-def serve(host: str, port: int, at_once: int, grace: float, notice: float) -> None:
-    """Serve searching and reading over HTTP: one service for the agents of a team."""
+@click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
+def serve(
+    host: str | None, port: int | None, upstream: str | None, grace: float, notice: float, without_page: bool
+) -> None:
+    """Serve searching and reading over HTTP: one service for the agents of a team.
+
+    On this machine's loopback everybody may use it until there is a key; elsewhere it asks for keys. Make one with
+    groundwire keys create. SIGTERM ends it when what runs has ended; a second signal ends it at once.
+    """
+    given = {"server.host": host, "server.port": port}
     try:
-        settings = load()
+        settings = load({name: value for name, value in given.items() if value is not None})
         for warning in settings.warnings:
             warn(warning)
-        number = asyncio.run(_serve(settings, host, port, at_once, grace, notice))
+        number = asyncio.run(_serve(settings, upstream, grace, notice, page=not without_page))
     except GroundwireError as error:
         say_error(str(error))
         sys.exit(exit_code(error))
@@ -72,7 +85,7 @@ def serve(host: str, port: int, at_once: int, grace: float, notice: float) -> No
     sys.exit(_SIGNALLED + number if number else 0)
 
 
-async def _serve(settings: Settings, host: str, port: int, at_once: int, grace: float, notice: float) -> int:
+async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
     try:
         from groundwire.server.http import build_gateway
         from groundwire.server.http.running import run_gateway
@@ -81,32 +94,42 @@ async def _serve(settings: Settings, host: str, port: int, at_once: int, grace: 
         raise ConfigurationError(
             f'The gateway needs {error.name}, which is not installed: pip install "groundwire[server]".'
         ) from error
-    if not _is_loopback(host):
-        raise ConfigurationError(
-            f"The gateway would listen on {host}, where other machines reach it, and it has no keys. "
-            "Listen on 127.0.0.1."
-        )
-    gateway = build_gateway(settings, at_once=at_once)
+    key = os.environ.get(_UPSTREAM_KEY, "").strip()
+    gateway = build_gateway(settings, upstream=upstream, upstream_key=key, page=page)
     try:
+        host, port = settings.server.host, settings.server.port
         with listen(host, port) as listener:
             shown = f"[{host}]" if ":" in host else host
             address = f"http://{shown}:{listener.getsockname()[1]}"
-            return await run_gateway(
-                gateway, listener, lambda: _say(f"Ready at {address}"), grace=grace, say=_say, notice=notice
-            )
+
+            def ready() -> None:
+                for line in _welcome(gateway, address, page=page):
+                    _say(line)
+
+            return await run_gateway(gateway, listener, ready, grace=grace, say=_say, notice=notice)
     finally:
-        async with asyncio.timeout(_CLOSING):
-            await gateway.aclose()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING):
+                await gateway.aclose()
+
+
+def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
+    """Yield what a person should know who has just started a gateway."""
+    yield f"Groundwire is ready at {address}"
+    rows = [("search, read, verify", "/v1/search  /v1/pages  /v1/verify"), ("as SearXNG or Perplexity", "/search")]
+    rows += [(_NEIGHBOURS.get(path, "also"), path) for path in gateway.paths]
+    rows += [("the API described", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
+    if page:
+        rows.insert(0, ("the web page", "/"))
+    for what, paths in rows:
+        yield f"  {what:<26}{paths}"
+    providers = ", ".join(provider.name for provider in gateway.web.search_providers)
+    yield f"  {'searches with':<26}{providers}"
+    for reason in gateway.web.skipped:
+        yield f"  {'not used':<26}{reason}"
+    yield f"  {'keys':<26}{'asked for' if gateway.asks_for_keys else 'none, for this machine only'}"
+    yield "Control-C stops it."
 
 
 def _say(text: str) -> None:
     click.echo(clean(text), err=True)
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -19,6 +19,7 @@ __all__ = ["ApiOptions", "ApiProvider", "Mapped"]
 
 _T = TypeVar("_T")
 
+_PAGE_TOKENS = 20_000  # of a long page, where a service counts them
 _TIMEOUT = 10.0  # seconds, when nobody gives a deadline
 
 
@@ -122,6 +123,14 @@ class ApiProvider:
         """What one search usually costs, in US dollars; nothing for a service that is used without a key."""
         free = not len(self._keys) and not self.key_needed
         return 0.0 if free else self._prices.cost("request") or self._prices.cost("credit")
+
+    @property
+    def page_price_usd(self) -> float:
+        """What reading one page costs at most, as a rule, in US dollars; see `price_usd`."""
+        if not len(self._keys) and not self.key_needed:
+            return 0.0
+        prices = self._prices
+        return prices.cost("page") or prices.cost("credit") or prices.cost("token", _PAGE_TOKENS)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: how the service wants its key, and what else it wants."""

@@ -150,12 +150,16 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
         params["categories"] = ",".join(options.categories)
     if filters.time_range != "all":
         params["time_range"] = _TIME_RANGES[filters.time_range]
-    if filters.language:
-        region = f"-{filters.region.upper()}" if filters.region and "-" not in filters.language else ""
-        params["language"] = filters.language + region
-    elif filters.region:
-        params["language"] = f"all-{filters.region.upper()}"
+    if filters.language or filters.region:
+        params["language"] = _language(filters)
     return params, tuple(warnings)
+
+
+def _language(filters: Filters) -> str:
+    """Return a language and a country in the one form that SearXNG takes: `de`, `zh-CN`, `all-US`; no script."""
+    language, *more = (filters.language or "all").split("-")
+    region = next((part for part in more if len(part) == 2), filters.region)
+    return language.lower() + (f"-{region.upper()}" if region else "")
 
 
 def neutralised(query: str) -> str:

@@ -106,6 +106,11 @@ class Readers:
         """The readers, in their order."""
         return self._readers
 
+    @property
+    def price_usd(self) -> float:
+        """What one page costs if every reader is asked, in US dollars; who does not say is free of charge."""
+        return sum(float(getattr(reader, "page_price_usd", 0.0)) for reader in self._readers)
+
     def narrowed(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
         """Return readers like these of which only some are asked, under another policy.
 

@@ -32,10 +32,12 @@ from groundwire.routing.normalise import normalise
 from groundwire.routing.pacing import Pacer, Rate
 from groundwire.safety.domains import DomainPolicy
 
-__all__ = ["Asker", "Call", "Emptiness", "Try", "made", "price_of"]
+__all__ = ["NONE_LEFT", "Asker", "Call", "Emptiness", "Try", "made", "price_of"]
 
 _logger = logging.getLogger(__name__)
 
+NONE_LEFT = "none of them on an allowed domain and within the dates"
+"""Stands in the reason of an attempt whose results were all filtered out."""
 _NO_WORDS = "no results, which it also answers when it refuses (unproven)"
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
@@ -228,7 +230,7 @@ class Asker:
             done.attempt, done.empty = made(name, "unavailable", _NO_WORDS, results), "answered"
             return done
         left_to_us = [receipt.filter for receipt in filters if receipt.applied == "post_filter"]
-        reason = f"{len(results)} results, none of them on an allowed domain and within the dates"
+        reason = f"{len(results)} results, {NONE_LEFT}"
         if left_to_us:  # it was not told what we want, so what it found proves nothing
             reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
         done.attempt = made(name, "unavailable", reason, results)

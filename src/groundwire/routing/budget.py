@@ -113,14 +113,27 @@ class SessionBudget:
             await asyncio.shield(self._uncount(day, reserved))
             raise
 
-    async def take_page(self) -> None:
-        """Count one page before it is read.
+    async def take_page(self, price_usd: float = 0.0) -> Reservation:
+        """Count one page before it is read, and set its price aside where money is limited.
+
+        Args:
+            price_usd: What it may cost at most.
 
         Raises:
-            BudgetExceeded: the owner's day has no call left.
+            BudgetExceeded: the owner's day has no call left, or there is not enough money.
         """
-        if self._within is not None:
-            await self._within.take(self._within.today())
+        within, own = self._within, round(self.limits.cost_usd * MICRO)
+        limited = own or (within is not None and within.daily.cost_usd)
+        reserved = micro(price_usd) if limited else 0
+        day = within.today() if within is not None else 0
+        if within is not None:
+            await within.take(day, reserved)
+        if reserved:
+            money = await self._store.count(self._key("usd"), reserved, limit=own or None, ttl=_LIFE)
+            if not money.granted:
+                await self._uncount(day, reserved)
+                raise self._no_money(money.total / MICRO, self._known.spent)
+        return Reservation(self._known.spent, reserved, day)
 
     async def _take(self, reserved: int) -> Reservation:
         limit = self.limits.searches or None
@@ -162,11 +175,6 @@ class SessionBudget:
             return granted
 
         return Bill(reserve, lambda amount: self._later.do(self._add(amount, reservation.day)), reservation.micro_usd)
-
-    async def charge(self, cost_usd: float) -> None:
-        """Count money that was spent without a reservation."""
-        if amount := micro(cost_usd):
-            await self._add(amount, self._within.today() if self._within is not None else 0)
 
     async def check_money(self) -> None:
         """See that money may still be spent.

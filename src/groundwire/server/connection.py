@@ -68,7 +68,7 @@ class _Bounded(H11Protocol):
     def _owes(self) -> bool:
         """Whether the client has still to send a head, or the rest of a body whose request is answered already."""
         if self.conn.their_state is h11.SEND_BODY:
-            return self.cycle is not None and self.cycle.response_complete
+            return self.cycle.response_complete
         return self.conn.their_state is h11.IDLE
 
     def _wait(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import check_int
+from groundwire.server.access.tenant import tenant_of
 from groundwire.server.chat import ChatFace
 from groundwire.server.face import Face, House
 from groundwire.server.gate import LOOPBACK, Gate
@@ -28,6 +30,7 @@ from groundwire.web import Web
 __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
+_ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -44,6 +47,7 @@ class Proxy:
         read_timeout: Seconds of the model server's silence after which it is given up.
         keep_alive: Seconds of silence after which a stream gets a comment.
         hosts: The names by which the proxy may be called; None is any name.
+        key: The key for the model server, of clients that send none.
 
     Raises:
         InvalidRequest: an argument is wrong.
@@ -61,6 +65,7 @@ class Proxy:
         read_timeout: float = 600.0,
         keep_alive: float = 5.0,
         hosts: Collection[str] | None = LOOPBACK,
+        key: str = "",
     ) -> None:
         self.upstream = Upstream(upstream, read_timeout=read_timeout)
         self._house = House(
@@ -72,6 +77,7 @@ class Proxy:
             timeout=timeout,
         )
         self._keep_alive = keep_alive
+        self._key = key
         self.app = Starlette(
             routes=[
                 Route(f"{prefix}/chat/completions", _Answering(self, ChatFace), methods=["POST"]),
@@ -90,9 +96,7 @@ class Proxy:
         request = Request(scope, receive)
         try:
             body = _object(await _body(request))
-            headers = passed_on(request.headers)
-            owner = hashlib.sha256(request.headers.get("authorization", "").encode()).hexdigest()
-            asked = face(self._house, body, headers, owner)
+            asked = face(self._house_of(scope), body, self._headers(request), _owner(request, scope))
         except GroundwireError as error:
             await _wrong(error)(scope, receive, send)
             return
@@ -106,15 +110,26 @@ class Proxy:
             return
         await answer_whole(_whole(asked), scope, receive, send)
 
+    def _house_of(self, scope: Scope) -> House:
+        """Return the house as it is for whoever asks."""
+        tenant, house = tenant_of(scope), self._house
+        if tenant is None:
+            return house
+        session = tenant.session(house.session) if house.session else None
+        return replace(house, web=tenant.narrow(house.web), session=session)
+
     async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on that is none of ours, and its answer back as it comes."""
         request = Request(scope, receive)
         begun = False
         try:
             data = await _body(request)
-            headers = passed_on(request.headers)
+            headers = self._headers(request)
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
             path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
+            if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
+                text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
+                raise Refused(403, error_body(text), _TYPED)
             async with self.upstream.ask(request.method, path, headers, data or None, query) as response:
                 back = passed_back(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
@@ -127,6 +142,13 @@ class Proxy:
             if begun:  # too late for another status; the server breaks the connection
                 raise
             await _response(error)(scope, receive, send)
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        """Return what goes on to the model server, with its key."""
+        headers = passed_on(request.headers)
+        if self._key and not any(name.lower() == "authorization" for name in headers):
+            headers["Authorization"] = f"Bearer {self._key}"
+        return headers
 
 
 class _Answering:
@@ -148,6 +170,19 @@ class _Passing:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await until_done(self._proxy.pass_by, scope, receive, send)
+
+
+def _harmless(method: str, path: str) -> bool:
+    """Whether a request only asks a model, and leaves everything in the account as it is."""
+    first = path.strip("/").partition("/")[0]
+    return first == "models" if method in ("GET", "HEAD") else (method, path) in _ASKING
+
+
+def _owner(request: Request, scope: Scope) -> str:
+    """Return who asks: the holder of a key of the gateway, and of one of the model server."""
+    tenant = tenant_of(scope)
+    own = "" if tenant is None else tenant.id
+    return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
 
 
 async def _whole(asked: Face) -> Response:

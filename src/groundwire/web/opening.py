@@ -110,11 +110,11 @@ class Opening:
             raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
         await budget.check_tokens()
         await budget.check_money()
-        await budget.take_page()
+        reservation = await budget.take_page(self.readers.price_usd)
         try:
             return await self._kept(target, deadline, fresh, attempts)
         finally:
-            await asyncio.shield(budget.charge(cost_of(attempts)))
+            await asyncio.shield(budget.settle(reservation, cost_of(attempts)))
 
     async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
         """Return a whole page from the cache, or from the readers."""

@@ -63,6 +63,9 @@ class KeyFile:
             ConfigurationError: the file cannot be read, or is damaged; then no key is known to be valid.
         """
         self._refresh()
+        if id_ and id_ not in self._records:  # a key is good from the moment it was made
+            self._looked = float("-inf")
+            self._refresh()
         return self._records.get(id_)
 
     def records(self) -> tuple[KeyRecord, ...]:

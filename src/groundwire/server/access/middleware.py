@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import Protocol
 
 from groundwire.errors import ConfigurationError
 from groundwire.server.access.clients import Clients
@@ -24,12 +25,13 @@ from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["Access", "check_listening", "gate_of"]
+__all__ = ["Access", "Pages", "check_listening", "gate_of"]
 
 _logger = logging.getLogger(__name__)
 
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
+_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -56,6 +58,18 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "") -> Non
     )
 
 
+class Pages(Protocol):
+    """Paths for people at browsers, who sign in there instead of sending a key; whoever has not is asked to, there."""
+
+    def has(self, path: str) -> bool:
+        """Whether this is such a path. It must show nothing to whom it does not know."""
+        ...
+
+    async def key_id(self, scope: Scope) -> str | None:
+        """Return what names the key with which the sender of a request has signed in; None when they have not."""
+        ...
+
+
 class Access:
     """An ASGI application that lets another one see only requests that are well-formed, allowed and within limits.
 
@@ -71,6 +85,7 @@ class Access:
         public: Paths that need no key and are never told to come again.
         operators: Paths, with all below them, that only keys of operators may see.
         larger: The most bytes of a body below a path, where that is more than the settings say.
+        pages: Paths at which people sign in.
         failures: Counts wrong keys.
         now: The time.
     """
@@ -86,6 +101,7 @@ class Access:
         public: Collection[str] = _PUBLIC,
         operators: Collection[str] = _OPERATORS,
         larger: Mapping[str, int] = _NO_LARGER,
+        pages: Pages | None = None,
         failures: Failures | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -96,14 +112,24 @@ class Access:
         self._public = frozenset(public)
         self._operators = tuple(operators)
         self._larger = dict(larger)
+        self._pages = pages
         self._now = now
-        self._names = Names.of(host, settings.hosts, ports=True)
+        self._names = Names(None, ports=True) if "*" in settings.hosts else Names.of(host, settings.hosts, ports=True)
         self._must = settings.require_key or not is_loopback(host) or "*" in settings.hosts
         self._clients = Clients(settings.trusted_proxies)
         self._failures = failures or Failures()
         self._rates = Rates(store, settings.rate, settings.burst)
         self._slots = Slots(store)
         self._running = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is asked for now.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._must or self._keys.ever()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -135,7 +161,7 @@ class Access:
         if fault == "name":
             text = "This server is not called by that name; the setting server.hosts has those it is called by."
             raise Refusal(421, "wrong_host", text)
-        if fault == "page" or _is_of_a_page(scope, headers):
+        if fault == "page" or _is_of_a_page(scope, headers, self._pages):
             raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
         return headers
 
@@ -144,7 +170,10 @@ class Access:
             raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
         self._running += 1
         try:
-            record = self._record(scope, headers)
+            if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
+                record = await self._visitor(scope, self._pages)
+            else:
+                record = self._record(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             if record is None:
@@ -179,6 +208,15 @@ class Access:
         )
         await exchange.run(self._app, inner)
 
+    async def _visitor(self, scope: Scope, pages: Pages) -> KeyRecord | None:
+        """Return the record of the key with which a visitor has signed in; None for one who has not, or need not."""
+        try:
+            id_ = await pages.key_id(scope) if self.asks else None
+            record = None if id_ is None else self._keys.find(id_)
+        except ConfigurationError as error:
+            raise _unreadable(error) from None
+        return None if record is None or record.why_dead(self._now()) else record
+
     def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
         """Return the record of a request's key; None where none is asked for.
 
@@ -186,13 +224,12 @@ class Access:
             Refusal: it has none, or not a valid one.
         """
         try:
-            if not self._must and not self._keys.ever():
+            if not self.asks:
                 return None
             key = key_in(headers)
             record = self._keys.find(id_of(key))
         except ConfigurationError as error:
-            _logger.error("%s", error)
-            raise Refusal(503, "no_keys", "The keys of this server cannot be read; tell its operator.") from None
+            raise _unreadable(error) from None
         if not key:
             raise _unknown(headers, "missing_key", "Send your key: Authorization: Bearer KEY, or X-API-Key: KEY.")
         address, digest = self._clients.address(scope), digest_of(key)
@@ -204,7 +241,7 @@ class Access:
             raise _unknown(headers, "wrong_key", "This key is not valid.")
         if why := record.why_dead(self._now()):
             self._failures.failed(address)
-            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it was {why}.")
+            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
         self._failures.right(digest)
         return record
 
@@ -220,6 +257,11 @@ class Access:
         return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
 
 
+def _unreadable(error: ConfigurationError) -> Refusal:
+    _logger.error("%s", error)
+    return Refusal(503, "no_keys", "The keys of this server cannot be read; tell its operator.")
+
+
 def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
     """Return the refusal of a request without a valid key; a person at a browser is asked for one."""
     error = "" if code == "missing_key" else ', error="invalid_token"'
@@ -229,17 +271,19 @@ def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
     return Refusal(401, code, text, headers={"www-authenticate": asked})
 
 
-def _is_of_a_page(scope: Scope, headers: Mapping[str, str]) -> bool:
+def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None) -> bool:
     """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
 
-    Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query.
+    Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query, or leads to a
+    page for people, who are asked there whether they want that.
     """
     if "access-control-request-method" in headers:
         return True
     if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
         return False
     link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return not (link and scope["method"] == "GET" and not scope.get("query_string"))
+    asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
+    return not (link and scope["method"] == "GET" and asks_nothing)
 
 
 def _is_below(path: str, above: str) -> bool:
@@ -247,13 +291,29 @@ def _is_below(path: str, above: str) -> bool:
 
 
 def gate_of(
-    app: ASGIApp, settings: Settings, store: Store, *, host: str = "", larger: Mapping[str, int] = _NO_LARGER
+    app: ASGIApp,
+    settings: Settings,
+    store: Store,
+    *,
+    host: str = "",
+    larger: Mapping[str, int] = _NO_LARGER,
+    keys: KeyFile | None = None,
+    pages: Pages | None = None,
 ) -> Access:
     """Return the gate that the settings want in front of an application.
+
+    Args:
+        app: The application.
+        settings: What is in force.
+        store: Where limits are counted.
+        host: Where the server listens, if not as the settings say.
+        larger: The most bytes of a body below a path, where that is more than the settings say.
+        keys: The keys; by default those in the file of the settings.
+        pages: Paths at which people sign in.
 
     Raises:
         ConfigurationError: the settings may not be served so; see `check_listening`.
     """
-    keys = KeyFile(key_file_of(settings))
+    keys = keys or KeyFile(key_file_of(settings))
     check_listening(settings, keys, host=host)
-    return Access(app, settings.server, keys, store, host=host, larger=larger)
+    return Access(app, settings.server, keys, store, host=host, larger=larger, pages=pages)

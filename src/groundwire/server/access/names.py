@@ -48,8 +48,6 @@ class Names:
     @classmethod
     def of(cls, host: str, also: Collection[str] = (), *, ports: bool = False) -> Names:
         """Return the names of a server that listens at `host`, and may be called by others as well."""
-        if "*" in also:
-            return cls(None, True, ports)
         usual = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
         return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports)
 

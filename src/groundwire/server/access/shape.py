@@ -35,6 +35,7 @@ _ONCE = frozenset(
 """Headers that mean nothing when they come twice."""
 
 _MOST = 100  # headers
+_LARGEST = 32_768  # bytes of all headers; a server that reads faster than it counts may let more through
 _LONGEST = 8_192  # bytes of a path with its query
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _ENCODED_AGAIN = re.compile(rb"%(?:2e|2f|5c|00|25)", re.IGNORECASE)
@@ -48,8 +49,8 @@ def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
         Refusal: one of them comes twice, two of them contradict each other, or there are too many.
     """
     headers = list(given)
-    if len(headers) > _MOST:
-        raise Refusal(431, "too_many_headers", f"Send at most {_MOST} headers.")
+    if len(headers) > _MOST or sum(len(name) + len(value) for name, value in headers) > _LARGEST:
+        raise Refusal(431, "too_many_headers", f"Send at most {_MOST} headers, {_LARGEST:,} bytes in all.")
     names = Counter(name.lower() for name, _ in headers)
     for name in _ONCE:
         if names[name] > 1:

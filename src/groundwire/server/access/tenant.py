@@ -47,6 +47,11 @@ class Tenant:
         limits = self.limits
         return Daily(name=f"key:{self.key_id}", calls=limits.calls_per_day, cost_usd=limits.usd_per_day)
 
+    @property
+    def prefix(self) -> str:
+        """With which the names of the tenant's sessions begin in the store."""
+        return f"tenant:{self.id}:"
+
     def session(self, name: str) -> str:
         """Return the name in the store of what the tenant calls a session; no other tenant's has the same.
 
@@ -58,7 +63,7 @@ class Tenant:
         """
         if not 0 < len(name) <= _LONGEST or not name.isprintable():
             raise InvalidRequest("session", "is no name of a session", f"Pass 1 to {_LONGEST} printable characters.")
-        return f"tenant:{self.id}:{name}"
+        return f"{self.prefix}{name}"
 
     def narrow(self, web: Web) -> Web:
         """Return a view of a `Web` that may do what the key may: its providers, its domains, its day's budget.

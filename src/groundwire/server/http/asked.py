@@ -5,15 +5,40 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
 from groundwire.routing.policy import Strategy
 
-__all__ = ["Asked", "GivenSource", "PagesRequest", "SearchRequest", "SessionName", "VerifyRequest", "Words"]
+__all__ = [
+    "Asked",
+    "GivenSource",
+    "PagesRequest",
+    "SearchRequest",
+    "SessionName",
+    "Size",
+    "Tokens",
+    "VerifyRequest",
+    "Whole",
+    "Words",
+]
 
 _WORD = r"[^\s\x00-\x1f\x7f-\x9f]"  # text that is more than blanks
 _MAX_ANSWER = 1_000_000  # characters of an answer to check
+
+
+def _whole(value: object) -> object:
+    """Return 5.0 as 5: to JSON both are the same number (JSON Schema 2020-12, core, section 4.2.3)."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = BeforeValidator(_whole)
+"""Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
+Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
+"""A number of characters."""
+Tokens = Annotated[int, Field(ge=1, le=2_500_000), Whole]
+"""A number of tokens."""
 
 SessionName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._~-]+$")]
 """A session's name: letters, digits, and `._~-`."""
@@ -25,12 +50,19 @@ Domain = Annotated[str, Field(min_length=1, max_length=253, pattern=_DOMAIN)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 
 
+def _given(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
+    """Return the schema of objects that have some members, not null, and do not have others."""
+    have: JsonDict = {name: {"not": {"type": "null"}} for name in names}
+    lack: JsonDict = {name: {"type": "null"} for name in without}
+    return {"required": list(names), "properties": have | lack}
+
+
 class Asked(BaseModel):
     """A request."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
-    timeout: float | None = Field(default=None, gt=0, le=600)
+    timeout: float | None = Field(default=None, ge=1, le=600)
     """Seconds for the whole call; by default, and at most, what the gateway gives."""
     session: SessionName | None = None
     """The session that pays and that remembers its sources; without a name the call is a session by itself."""
@@ -41,7 +73,7 @@ class SearchRequest(Asked):
 
     query: Words
     """The words."""
-    limit: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Whole] | None = None
     """The most results; by default the gateway's setting `search.limit`."""
     allowed_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
     """Only these domains and their sub-domains; none means every domain."""
@@ -59,7 +91,7 @@ class SearchRequest(Asked):
     """A country code such as `us`."""
     safesearch: SafeSearch | None = None
     """How much to leave out for decency; by default the gateway's setting."""
-    page: int = Field(default=1, ge=1, le=MAX_PAGE)
+    page: Annotated[int, Field(ge=1, le=MAX_PAGE), Whole] = 1
     """Which page of results."""
     strategy: Strategy | None = None
     """How providers are asked; by default the gateway's setting."""
@@ -72,10 +104,8 @@ class PagesRequest(Asked):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [
-                {"required": ["url"], "properties": {"url": {"type": "string"}, "urls": False}},
-                {"required": ["urls"], "properties": {"url": False, "cursor": False}},
-            ]
+            "oneOf": [_given("url", without=("urls",)), _given("urls", without=("url", "cursor"))],
+            "not": {"anyOf": [_given(*pair) for pair in (("query", "cursor"), ("query", "find"), ("cursor", "find"))]},
         }
     )
 
@@ -89,9 +119,9 @@ class PagesRequest(Asked):
     """Read on: a page's `next_cursor`, `#3` for its third section, or `@5120` for a position. Of one page only."""
     find: Words | None = None
     """Only the places where this stands literally."""
-    max_length: int | None = Field(default=None, ge=1, le=10_000_000)
+    max_length: Size | None = None
     """The most characters of Markdown, of several pages together."""
-    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+    max_tokens: Tokens | None = None
     """The most tokens of Markdown, of several pages together."""
     fresh: bool = False
     """Whether to pass by what is kept."""
@@ -112,7 +142,7 @@ class GivenSource(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
-    number: int = Field(ge=1, le=1_000_000)
+    number: Size
     """The number it is cited by."""
     url: str = Field(default="", max_length=MAX_URL)
     """Its address."""
@@ -128,12 +158,7 @@ class VerifyRequest(Asked):
     """An answer to check, sentence by sentence, against what it cites: what a session was shown, or given sources."""
 
     model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                {"required": ["session"], "properties": {"session": {"type": "string"}, "sources": False}},
-                {"required": ["sources"], "properties": {"session": False}},
-            ]
-        }
+        json_schema_extra={"oneOf": [_given("session", without=("sources",)), _given("sources", without=("session",))]}
     )
 
     answer: str = Field(max_length=_MAX_ANSWER)

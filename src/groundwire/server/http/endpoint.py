@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from groundwire.errors import GroundwireError
 from groundwire.server.http.asked import Asked
 from groundwire.server.http.events import told, wants_events
-from groundwire.server.http.failures import Failed, Problem, failed, failure_of, internal, invalid
+from groundwire.server.http.failures import Failed, failed, failure_of, internal, invalid
 from groundwire.server.http.house import Caller, House
 from groundwire.server.streaming import answer_whole, answer_with_events
 
@@ -26,7 +26,7 @@ _logger = logging.getLogger(__name__)
 
 _GRACE = 1.0  # seconds after a call's own deadline, which it should have met by itself
 
-_A = TypeVar("_A", bound=Asked)
+_A = TypeVar("_A", bound=BaseModel)
 _T = TypeVar("_T")
 
 Reader = Callable[[Request, bytes], _A]
@@ -77,11 +77,11 @@ class Endpoint(Generic[_A]):
             return
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _body(request, self._house.largest_body, self._house.body_timeout)
-        asked = self._read(request, body)
-        seconds = min(self._usual if asked.timeout is None else asked.timeout, self._house.longest)
-        caller = self._house.caller(scope)
-        done = partial(self._done, caller, asked.model_copy(update={"timeout": seconds}), seconds)
+        asked = self._read(request, await request.body())
+        seconds = self._usual
+        if isinstance(asked, Asked) and asked.timeout is not None:
+            seconds = min(asked.timeout, self._house.longest)
+        done = partial(self._done, self._house.caller(scope), asked, seconds)
         if self._events and wants_events(request):
             work = partial(told, done, self._refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._house.keep_alive)
@@ -139,27 +139,6 @@ def is_json(request: Request) -> bool:
     """Whether a request says that its body is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
-
-
-async def _body(request: Request, most: int, seconds: float) -> bytes:
-    """Return the body of a request.
-
-    Raises:
-        Failed: it is too large, or does not come.
-        ClientDisconnect: the client has gone.
-    """
-    body = bytearray()
-    try:
-        async with asyncio.timeout(seconds):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > most:
-                    text = f"The request has more than {most:,} bytes. Send less."
-                    raise Failed(413, Problem(code="too_large", message=text), {"Connection": "close"})
-    except TimeoutError:
-        text = f"The request did not come within {seconds:g} seconds."
-        raise Failed(408, Problem(code="too_slow", message=text), {"Connection": "close"}) from None
-    return bytes(body)
 
 
 def _never(_error: Exception) -> bytes:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from groundwire.models import AttemptStarted, Event
 from groundwire.observing.listening import listening
-from groundwire.server.http.failures import Failed
+from groundwire.server.http.failures import Failed, Failure
 from groundwire.server.streaming import Outbox
 
 __all__ = ["Started", "told", "wants_events"]
@@ -70,7 +70,7 @@ async def told(
     except Failed as error:
         if not begun:
             return refuse(error)
-        tell("error", error.body())
+        tell("error", Failure(error=error.problem))
         return None
     tell("result", made)
     return None

@@ -25,27 +25,26 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
+from groundwire.routing.asking import NONE_LEFT
 from groundwire.settings.suggest import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
-_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_MOST = 10  # faults that are said at once
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 
 
 class Problem(BaseModel):
-    """What went wrong with one request; the clients of OpenAI's API read it as well."""
+    """What went wrong with one request."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
+    code: str
+    """What kind of failure it is, for programs, such as `invalid_request` or `deadline_exceeded`."""
     message: str
     """What happened and what to do, for people."""
-    type: str = ""
-    """What sort of failure it is: whether the request, the key, its limits or the server is to blame."""
-    param: str | None = None
+    field: str | None = None
     """The argument that is wrong, when one is."""
-    code: str
-    """What happened, for programs, such as `invalid_request` or `deadline_exceeded`."""
     retry_after: float | None = None
     """Seconds after which trying again may help, when that is known."""
     attempts: tuple[Attempt, ...] = ()
@@ -72,17 +71,12 @@ class Failed(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers of the response."""
 
-    def body(self) -> Failure:
-        """Return what the client is told."""
-        kind = _TYPES.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
-        return Failure(error=self.problem.model_copy(update={"type": self.problem.type or kind}))
-
     def response(self) -> Response:
         """Return it as a response."""
         headers = dict(self.headers)
         if self.problem.retry_after is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.problem.retry_after)))
-        body = self.body().model_dump_json()
+        body = Failure(error=self.problem).model_dump_json()
         return Response(body, self.status, headers, media_type="application/json")
 
 
@@ -106,7 +100,7 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     problem = Problem(
         code=_code(error),
         message=str(error),
-        param=error.field if isinstance(error, InvalidRequest) else None,
+        field=error.field if isinstance(error, InvalidRequest) else None,
         retry_after=_retry_after(error),
         attempts=tuple(attempts),
     )
@@ -115,12 +109,19 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
 
 def invalid(error: ValidationError) -> Failed:
     """Return what is wrong with a request's arguments as a failure."""
-    found = faults(error)
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    if first["type"] == "json_invalid":
-        return Failed(400, Problem(code="invalid_json", message=f"The body is no JSON. {first['msg']}."))
-    text = " ".join(f"{key}: {said}." if key else f"{said}." for key, said in found[:10])
-    return Failed(400, Problem(code="invalid_request", message=text, param=found[0][0] or None))
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    if found[0]["type"] == "json_invalid":
+        return failed(400, "invalid_json", f"The body is no JSON. {found[0]['msg']}.")
+    said = dict.fromkeys(
+        f"{_named(item['loc'])}: {text}." for item, (_, text) in zip(found, faults(error), strict=True)
+    )
+    text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
+    return Failed(400, Problem(code="invalid_request", message=text, field=_named(found[0]["loc"]) or None))
+
+
+def _named(location: Sequence[int | str]) -> str:
+    """Return an argument's name as its sender knows it, without the kinds of values that it might have had."""
+    return ".".join(str(part) for part in location if str(part).isidentifier() or isinstance(part, int))
 
 
 def _status(error: GroundwireError) -> int:
@@ -129,6 +130,10 @@ def _status(error: GroundwireError) -> int:
         outcomes = {attempt.outcome for attempt in error.attempts}
         if outcomes and outcomes <= _BUSY:
             return 503
+        if error.attempts and all(NONE_LEFT in attempt.reason for attempt in error.attempts):
+            return 422  # they searched: it is the filters that leave nothing
+        if outcomes == {"bad_request"}:  # what nobody understands is the caller's to change
+            return 400
         return 504 if outcomes == {"timeout"} else 502
     for kind, status in _STATUSES:
         if isinstance(error, kind):

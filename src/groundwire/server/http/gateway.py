@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Self
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from groundwire.server.http.failures import failed, internal
-from groundwire.server.http.house import Caller, House
-from groundwire.server.http.openapi import openapi
-from groundwire.server.http.operations import JSON, operations
+from groundwire.observing import Metrics
+from groundwire.server.access import Access, KeyFile, gate_of, key_file_of
+from groundwire.server.http.house import House
+from groundwire.server.http.neighbours import LARGER, Neighbour, mcp_of, proxy_of
+from groundwire.server.http.page import SignedIn
+from groundwire.server.http.routing import application
 from groundwire.server.http.traffic import Traffic
 from groundwire.settings import Settings
 from groundwire.web import Web
 
 __all__ = ["Gateway", "build_gateway"]
 
-_LARGEST = 2_000_000  # bytes of a request
-_AT_ONCE = 256  # calls
-
 
 class Gateway:
-    """The gateway: an ASGI application, to be served or called in this process.
+    """The gateway: an ASGI application, to be served or called in this process; see `build_gateway`.
 
-    Use it as `async with build_gateway(settings) as gateway:`, or serve it with its lifespan on.
+    Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
     """
 
-    def __init__(self, house: House, *, owned: bool) -> None:
+    def __init__(self, house: House, gate: Access, neighbours: Sequence[Neighbour], *, owned: bool) -> None:
         self._house = house
+        self._gate = gate
+        self._neighbours = tuple(neighbours)
         self._owned = owned
-        self.app = _application(house, self._lifespan)
+        self._stack = AsyncExitStack()
 
     @property
     def web(self) -> Web:
@@ -49,9 +44,22 @@ class Gateway:
         """How many calls run."""
         return self._house.traffic.running
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where what is there besides the gateway's own calls begins, such as `/mcp`."""
+        return tuple(neighbour.path for neighbour in self._neighbours)
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether a key is asked for now."""
+        return self._gate.asks
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
-        await self.app(scope, receive, _parting(send) if self._house.traffic.leaving else send)
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        else:
+            await self._gate(scope, receive, _parting(send) if self._house.traffic.leaving else send)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -61,7 +69,9 @@ class Gateway:
         await self.aclose()
 
     async def start(self) -> None:
-        """Be ready for requests."""
+        """Be ready for requests. Call it, and `aclose`, in the same task."""
+        for neighbour in self._neighbours:
+            await self._stack.enter_async_context(neighbour.running)
         self._house.traffic.started = True
 
     def leave(self) -> None:
@@ -80,71 +90,29 @@ class Gateway:
         await self._house.traffic.idle()
 
     async def aclose(self) -> None:
-        """Take no more calls, and close the `Web` if it is the gateway's own."""
+        """Take no more calls, and close the `Web` if it is the gateway's own. Closing twice is fine."""
         self.drain()
-        if self._owned:
-            await self._house.web.aclose()
+        try:
+            await self._stack.aclose()
+            await self._gate.aclose()
+        finally:
+            if self._owned:
+                await self._house.web.aclose()
 
-    @asynccontextmanager
-    async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        async with self:
-            yield
-
-
-def build_gateway(source: Settings | Web | None = None, *, at_once: int = _AT_ONCE) -> Gateway:
-    """Return a gateway.
-
-    Args:
-        source: The settings in force, from which the gateway makes a `Web` of its own and closes it; or a `Web`, which
-            stays the caller's to close. By default the settings are read from the environment and files.
-        at_once: The most calls that run at the same time; further ones are told to try again in a moment.
-
-    Raises:
-        ConfigurationError: the settings are wrong.
-    """
-    web = source if isinstance(source, Web) else Web(source)
-    everybody = Caller(web)
-    house = House(
-        web=web,
-        caller=lambda _scope: everybody,
-        traffic=Traffic(at_once),
-        largest_body=_LARGEST,
-        body_timeout=30.0,
-        longest=600.0,
-        keep_alive=10.0,
-    )
-    return Gateway(house, owned=not isinstance(source, Web))
-
-
-def _application(house: House, lifespan: Lifespan[Starlette]) -> Starlette:
-    described = operations(house)
-    document = json.dumps(openapi(described)).encode()
-
-    async def describe(_request: Request) -> Response:
-        return Response(document, media_type=JSON)
-
-    by_path: dict[str, dict[str, ASGIApp]] = {}
-    for operation in described:
-        by_path.setdefault(operation.path, {})[operation.method] = operation.app
-    routes = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in by_path.items()]
-    routes.append(Route("/openapi.json", describe, methods=["GET"]))
-    app = Starlette(
-        routes=routes, exception_handlers={HTTPException: _http_failed, Exception: _failed}, lifespan=lifespan
-    )
-    app.router.redirect_slashes = False
-    return app
-
-
-class _ByMethod:
-    """The endpoint of a path that does something else for each method."""
-
-    def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
-        self._apps = apps
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the one that is asked; HEAD is a GET of which the server leaves out the body."""
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await self._apps[method](scope, receive, send)
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Follow the lifespan of the server (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
+        await receive()
+        try:
+            await self.start()
+        except Exception as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        try:
+            await self.aclose()
+        finally:
+            await send({"type": "lifespan.shutdown.complete"})
 
 
 def _parting(send: Send) -> Send:
@@ -152,22 +120,50 @@ def _parting(send: Send) -> Send:
 
     async def parting(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
+            message = {**message, "headers": [*headers, (b"connection", b"close")]}
         await send(message)
 
     return parting
 
 
-async def _http_failed(_request: Request, error: Exception) -> Response:
-    if not isinstance(error, HTTPException):
-        raise error
-    code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
-    text = {
-        404: "There is nothing at this path; /openapi.json lists what there is.",
-        405: "This path does not take that method; the header Allow says which it takes.",
-    }.get(error.status_code, error.detail)
-    return failed(error.status_code, code, text, headers=error.headers).response()
+def build_gateway(
+    source: Settings | Web | None = None,
+    *,
+    host: str = "",
+    upstream: str | None = None,
+    upstream_key: str = "",
+    mcp: bool | None = None,
+    page: bool = True,
+    metrics: Metrics | None = None,
+) -> Gateway:
+    """Return a gateway, with its gate in front of everything.
 
+    Args:
+        source: The settings in force, from which the gateway makes a `Web` of its own and closes it; or a `Web`, which
+            stays the caller's to close. By default the settings are read from the environment and files.
+        host: Where it is going to listen; by default where the settings say.
+        upstream: Where a model server's OpenAI-compatible API begins: the proxy before it is then at `/openai/v1`.
+        upstream_key: The key for that server, of clients that send none of their own.
+        mcp: Whether MCP is at `/mcp`; by default it is when its SDK is installed.
+        page: Whether the web page is at `/`.
+        metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
-async def _failed(_request: Request, _error: Exception) -> Response:
-    return internal().response()
+    Raises:
+        ConfigurationError: the settings are wrong, or a gateway may not listen where they say.
+        InvalidRequest: `upstream` is no address.
+    """
+    if isinstance(source, Web):
+        web = source
+    else:
+        metrics = metrics or Metrics()
+        web = Web(source, watchers=(metrics,))
+    house = House(web=web, traffic=Traffic())
+    neighbours = [*mcp_of(house, mcp), *proxy_of(house, upstream, upstream_key)]
+    keys = KeyFile(key_file_of(web.settings))
+    pages = SignedIn(web, keys) if page else None
+    inner = application(house, neighbours, metrics, pages)
+    gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER, keys=keys, pages=pages)
+    if pages is not None:
+        pages.asks = lambda: gate.asks
+    return Gateway(house, gate, neighbours, owned=not isinstance(source, Web))

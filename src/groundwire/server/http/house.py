@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.types import Scope
 
+from groundwire.server.access import Tenant, tenant_of
 from groundwire.server.http.traffic import Traffic
 from groundwire.web import Web
 
@@ -18,17 +18,20 @@ class Caller:
     """Whoever makes a request, and the web as it is for them."""
 
     web: Web
-    """Their view of the gateway's `Web`."""
-    tenant: str = ""
-    """The tenant's name; empty where there are none."""
+    """What they may use of the gateway's `Web`."""
+    tenant: Tenant | None = None
+    """Who they are; None where no key is asked for."""
+
+    @property
+    def name(self) -> str:
+        """What tells them from others; empty where no key is asked for."""
+        return self.tenant.id if self.tenant else ""
 
     def session(self, name: str | None) -> Web:
         """Return a session of theirs, a new one without a name. Nobody else's session has this name."""
-        return self.web.session(self.session_name(name) if name else None)
-
-    def session_name(self, name: str) -> str:
-        """Return the name under which a session of theirs is kept."""
-        return f"gateway/{self.tenant}/{name}"
+        if name is None or self.tenant is None:
+            return self.web.session(name)
+        return self.web.session(self.tenant.session(name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +40,19 @@ class House:
 
     web: Web
     """What searches and reads."""
-    caller: Callable[[Scope], Caller]
-    """Says who makes a request."""
     traffic: Traffic
     """What runs."""
-    largest_body: int
-    """The most bytes of a request."""
-    body_timeout: float
-    """Seconds that a client has for the body of a request."""
-    longest: float
+    longest: float = 600.0
     """The most seconds of a call."""
-    keep_alive: float
+    keep_alive: float = 10.0
     """Seconds of silence after which a stream of events gets a comment."""
+
+    def caller(self, scope: Scope) -> Caller:
+        """Return who makes a request, as the gate has found out."""
+        tenant = tenant_of(scope)
+        return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
+
+    def whose(self, scope: Scope) -> tuple[str, Web]:
+        """Return the name of who makes a request, and the web as it is for them."""
+        caller = self.caller(scope)
+        return caller.name, caller.web

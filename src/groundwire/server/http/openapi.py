@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from groundwire._version import __version__
-from groundwire.server.http.asked import Asked
 from groundwire.server.http.operations import JSON, Operation
 
 __all__ = ["openapi"]
@@ -106,13 +105,11 @@ def _any(models: Iterable[type[BaseModel]], refs: _Refs) -> dict[str, Any]:
 
 
 def _parameters(model: type[BaseModel] | None, where: str) -> Iterator[dict[str, Any]]:
-    """Yield the parameters that a model's own fields describe; what every call has is no parameter."""
+    """Yield the parameters that a model's own fields describe."""
     if model is None:
         return
     whole = model.model_json_schema()
     for name, schema in whole["properties"].items():
-        if name in Asked.model_fields:
-            continue
         plain = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         yield {
             "name": name,

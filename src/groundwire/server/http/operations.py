@@ -105,7 +105,7 @@ def operations(house: House) -> tuple[Operation, ...]:
             app=Endpoint(house, partial(read_json, SearchRequest), search, usual=searching, events=True),
             bodies={JSON: SearchRequest},
             replies=(SearchResponse,),
-            statuses=(400, 402, 415, 502, 503, 504),
+            statuses=(400, 402, 415, 422, 502, 503, 504),
             events=True,
         ),
         Operation(
@@ -157,7 +157,7 @@ def operations(house: House) -> tuple[Operation, ...]:
             query=SearxngRequest,
             replies=(SearxngReply,),
             failures=(SearxngFailure, Failure),
-            statuses=(400, 402, 502, 503, 504),
+            statuses=(400, 402, 422, 502, 503, 504),
         ),
         Operation(
             method="POST",
@@ -168,7 +168,7 @@ def operations(house: House) -> tuple[Operation, ...]:
             bodies={JSON: PerplexityRequest, _FORM: SearxngRequest},
             replies=(PerplexityReply, SearxngReply),
             failures=(Failure, SearxngFailure),
-            statuses=(400, 402, 502, 503, 504),
+            statuses=(400, 402, 422, 502, 503, 504),
         ),
         Operation(
             method="GET",

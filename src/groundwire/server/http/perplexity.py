@@ -16,14 +16,14 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from groundwire.models import SearchResponse, SearchResult, TimeRange
-from groundwire.server.http.asked import Asked, Words
+from groundwire.server.http.asked import Asked, Tokens, Whole, Words
 from groundwire.server.http.house import Caller
 from groundwire.web import Web
 
 __all__ = ["PerplexityReply", "PerplexityRequest", "search_perplexity"]
 
 _CHARACTERS = 4  # of a token, on average
-_DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[0-9]{4}$"
+_DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
 _TIME_RANGES: dict[str, TimeRange] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
 
 _Day = Annotated[str, Field(pattern=_DAY)]
@@ -37,11 +37,11 @@ class PerplexityRequest(Asked):
 
     query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
     """The words, or several queries whose results come as one list."""
-    max_results: int = Field(default=10, ge=1, le=20)
+    max_results: Annotated[int, Field(ge=1, le=20), Whole] = 10
     """The most results."""
-    max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    max_tokens: Tokens | None = None
     """The most tokens of all snippets together, at four characters each."""
-    max_tokens_per_page: int | None = Field(default=None, ge=1, le=1_000_000)
+    max_tokens_per_page: Tokens | None = None
     """The most tokens of one snippet. Snippets are those of the providers: read the page for more."""
     country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
     """A country code such as `US`."""

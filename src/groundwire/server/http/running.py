@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from groundwire.server.connection import bounded
 from groundwire.server.http.gateway import Gateway
 
 __all__ = ["run_gateway"]
@@ -58,6 +59,7 @@ async def run_gateway(
         say: Is told what is going on.
         notice: Seconds for which calls are still taken.
     """
+    limits = gateway.web.settings.server
     config = uvicorn.Config(
         gateway,
         log_config=None,
@@ -67,6 +69,7 @@ async def run_gateway(
         proxy_headers=False,
         ws="none",
         timeout_graceful_shutdown=round(_PARTING),
+        **bounded(head_timeout=limits.header_timeout, connections=limits.connections),
     )
     server = _Quiet(config, ready)
     loop = asyncio.get_running_loop()

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, TimeRange
-from groundwire.server.http.asked import Asked, Words
+from groundwire.server.http.asked import Words
 from groundwire.server.http.failures import Failed, Problem, failed
 from groundwire.server.http.house import Caller
 from groundwire.web import Web
@@ -26,7 +26,7 @@ __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "
 _LIMIT = 20  # results; what an instance gives for one page
 _FIELDS = 100  # of a form; there are eight
 _TIME_RANGES: dict[str, TimeRange] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
-_SAFESEARCH: tuple[SafeSearch, ...] = ("off", "moderate", "strict")
+_SAFESEARCH: dict[str, SafeSearch] = {"0": "off", "1": "moderate", "2": "strict"}
 _NOT_THE_WEB = frozenset({"apps", "files", "images", "map", "music", "packages", "videos"})
 """Categories whose results are no web pages; all others are searched as the web."""
 _SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
@@ -41,22 +41,22 @@ _SAID = {
 """SearXNG's words for what became of an engine, by our outcomes."""
 
 
-class SearxngRequest(Asked):
+class SearxngRequest(BaseModel):
     """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are passed by."""
 
-    model_config = ConfigDict(extra="ignore", strict=False)
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
     q: Words
     """The words. `site:` and `-site:` before a domain are understood, whoever searches."""
     format: Literal["json"]
     """The form of the answer; there is only this one."""
-    pageno: int = Field(default=1, ge=1, le=MAX_PAGE)
+    pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
     """Which page of results."""
     language: str = Field(default="", pattern=r"^(|all|auto|(all|[A-Za-z]{2,3})([-_][A-Za-z]{2,4}){0,2})$")
     """A language such as `en` or `de-DE`; `all`, `auto` or nothing for any."""
     time_range: Literal["", "day", "week", "month", "year"] = ""
     """How recent."""
-    safesearch: int | None = Field(default=None, ge=0, le=2)
+    safesearch: Literal["", "0", "1", "2"] = ""
     """How much to leave out for decency: 0 nothing, 1 moderate, 2 strict; by default the gateway's setting."""
     categories: str = Field(default="", max_length=500)
     """Names with commas between them. Images, videos, files, maps and music cannot be searched here; all others are
@@ -152,13 +152,13 @@ def read_searxng(request: Request, body: bytes) -> SearxngRequest:
     if form != "json":
         raise failed(403, "wrong_format", f"The format {form[:20]} is not switched on; ask for format=json")
     usual = SearxngRequest.model_fields
-    known = {name: value for name, value in given.items() if name in usual and name not in Asked.model_fields}
+    known = {name: value for name, value in given.items() if name in usual and value}
     try:
-        return SearxngRequest.model_validate({name: value for name, value in known.items() if value or name == "q"})
+        return SearxngRequest.model_validate(known)
     except ValidationError as error:
         name = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
         text = f"Invalid value {given[name][:60]} for parameter {name}"
-        raise Failed(400, Problem(code="invalid_request", message=text, param=name)) from None
+        raise Failed(400, Problem(code="invalid_request", message=text, field=name)) from None
 
 
 def refuse_searxng(failure: Failed) -> Response:
@@ -187,9 +187,8 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
         time_range=_TIME_RANGES[asked.time_range],
         language=language,
         region=region,
-        safesearch=None if asked.safesearch is None else _SAFESEARCH[asked.safesearch],
-        page=asked.pageno,
-        timeout=asked.timeout,
+        safesearch=_SAFESEARCH.get(asked.safesearch),
+        page=int(asked.pageno or 1),
     )
     missing += [(name, "no provider of this gateway") for name in unknown]
     rows = tuple(_row(row, place) for place, row in enumerate(response.results, start=1))

@@ -15,7 +15,7 @@ from groundwire.models import Source
 from groundwire.observing import ProviderScore
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.routing.health import Standing
-from groundwire.server.http.asked import Asked, SessionName
+from groundwire.server.http.asked import SessionName
 from groundwire.server.http.failures import failed
 from groundwire.server.http.house import Caller
 from groundwire.web import Web
@@ -116,16 +116,20 @@ class SessionReply(_Reply):
     """The pages that it was shown, by the numbers to cite them by."""
 
 
-class SessionRequest(Asked):
+class SessionRequest(_Reply):
     """Which session."""
 
     id: SessionName
     """Its name."""
 
 
-def read_nothing(_request: Request, _body: bytes) -> Asked:
+class Nothing(_Reply):
+    """A request that says nothing."""
+
+
+def read_nothing(_request: Request, _body: bytes) -> Nothing:
     """Return what is asked by a request that says nothing."""
-    return Asked()
+    return Nothing()
 
 
 def read_session(request: Request, _body: bytes) -> SessionRequest:
@@ -140,7 +144,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
     return SessionRequest(id=name)
 
 
-async def providers(caller: Caller, _asked: Asked) -> ProvidersReply:
+async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
     """Return what is known of the providers that a caller may use."""
     web = caller.web
     standings = {standing.provider: standing for standing in web.standings()}

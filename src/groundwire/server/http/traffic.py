@@ -1,4 +1,4 @@
-"""What runs in a gateway: how much of it at once, and how it comes to an end."""
+"""What runs in a gateway, and how it comes to an end."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from groundwire.server.http.failures import failed
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Traffic"]
+from groundwire.server.http.failures import Failed, failed
 
-_AGAIN = 1.0  # seconds; calls take about that long
-_AGAIN_ELSEWHERE = 2.0  # seconds; by then a load balancer has noticed
+__all__ = ["Counted", "Traffic"]
+
+_AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has taken this one's place
 
 
 class Traffic:
-    """Counts the calls that run, and lets no more in than may run at once, and none while the gateway ends.
+    """Counts the calls that run, and lets no more in once the gateway is to end."""
 
-    Args:
-        most: How many may run at once.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self) -> None:
         self.running = 0
         self.started = False
         self.leaving = False
@@ -35,15 +31,11 @@ class Traffic:
         """Count a call while the block runs.
 
         Raises:
-            Failed: it may not be made now; when to try again is said.
+            Failed: no new one is taken.
         """
         if self.draining:
-            raise failed(
-                503, "draining", "The gateway is shutting down. Ask another one.", retry_after=_AGAIN_ELSEWHERE
-            )
-        if self.running >= self.most:
-            text = f"The gateway has {self.most} calls at work already. Try again in a moment."
-            raise failed(429, "too_many_calls", text, retry_after=_AGAIN)
+            text = "The gateway is shutting down. Ask another one, or this one in a moment."
+            raise failed(503, "draining", text, retry_after=_AGAIN, headers={"Connection": "close"})
         self.running += 1
         self._idle.clear()
         try:
@@ -64,3 +56,27 @@ class Traffic:
     async def idle(self) -> None:
         """Return when no call runs."""
         await self._idle.wait()
+
+
+class Counted:
+    """An ASGI application whose requests are calls, but for those that only wait for news.
+
+    Args:
+        app: The application.
+        traffic: Counts them.
+    """
+
+    def __init__(self, app: ASGIApp, traffic: Traffic) -> None:
+        self._app = app
+        self._traffic = traffic
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it while the gateway ends."""
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        try:
+            with self._traffic.call():
+                await self._app(scope, receive, send)
+        except Failed as failure:  # nothing was sent yet
+            await failure.response()(scope, receive, send)

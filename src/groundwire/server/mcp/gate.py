@@ -1,33 +1,18 @@
-"""Who may come in over HTTP: hosts that are ours, web pages of ours, and whoever has the token.
-
-A web page in a user's browser can send requests to loopback, and by rebinding its own name it can read the answers
-(https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, security warning). So Host and Origin are
-looked at before anything else.
-"""
+"""Who may come in over HTTP: hosts that are ours, web pages of ours, and whoever has the token."""
 
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
+from groundwire.server.access.names import Names, is_loopback
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
 
 __all__ = ["MIN_TOKEN", "Gate", "gated", "is_loopback"]
 
 MIN_TOKEN = 16  # characters
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach a server that listens there."""
-    if host == "localhost":
-        return True
-    address = _address(host)
-    return address is not None and address.is_loopback
 
 
 @dataclass(frozen=True)
@@ -49,9 +34,10 @@ class Gate:
             origin: Its Origin, which browsers send.
             authorization: Its Authorization.
         """
-        if host is None or not self._is_ours(_host_of(f"//{host}")):
+        fault = Names.of(self.host, self.allowed_hosts).judge(host, origin)
+        if fault == "name":
             return 421, "This server is not called by that name; see groundwire mcp --allowed-host."
-        if origin is not None and not self._is_ours(_host_of(origin)):
+        if fault == "page":
             return 403, "Pages of that origin may not call this server."
         if self.token:
             scheme, _, given = (authorization or "").partition(" ")
@@ -59,16 +45,6 @@ class Gate:
             if scheme.lower() != "bearer" or not same:
                 return 401, "Send the server's token: Authorization: Bearer TOKEN."
         return None
-
-    def _is_ours(self, name: str) -> bool:
-        if not name:
-            return False
-        if name in self.allowed_hosts or name == self.host.lower():
-            return True
-        if is_loopback(self.host):
-            return name in _LOOPBACK_NAMES
-        # Rebinding needs a name: who calls an address by its number has reached the address.
-        return _address(name) is not None or name == "localhost"
 
 
 def gated(app: ASGIApp, gate: Gate) -> ASGIApp:
@@ -92,17 +68,3 @@ def gated(app: ASGIApp, gate: Gate) -> ASGIApp:
         await send({"type": "http.response.body", "body": body})
 
     return guarding
-
-
-def _host_of(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return None

@@ -144,12 +144,12 @@ class _Handlers:
 
     async def _session(self, ctx: Context) -> Any:
         try:
-            return await self._sessions.get(_key(ctx))
+            return await self._sessions.get(_key(ctx), ctx.request)
         except GroundwireError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from error
 
     async def _call(self, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        work = self._sessions.call(_key(ctx), tool, arguments)
+        work = self._sessions.call(_key(ctx), tool, arguments, ctx.request)
         presence = Presence.of(ctx.request)
         if presence is not None:
             work = presence.during(work)

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import ConfigurationError
@@ -16,8 +16,12 @@ from groundwire.settings import Settings
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.applications import Starlette
 
-__all__ = ["check_gate", "listen", "serve_http"]
+    from groundwire.server.mcp.sessions import Sessions
+
+__all__ = ["check_gate", "listen", "mounted", "serve_http"]
 
 _PATH, _SSE_PATH, _MESSAGES = "/mcp", "/sse", "/messages/"
 _GRACE = 2  # seconds for what is under way when the server is asked to end
@@ -117,24 +121,41 @@ async def serve_http(
         await sessions.aclose()
 
 
+def mounted(sessions: Sessions) -> tuple[ASGIApp, AbstractAsyncContextManager[object]]:
+    """Return streamable HTTP as an application for the path /mcp of another, and what it runs in.
+
+    Args:
+        sessions: What searches and reads; they stay the caller's to close.
+    """
+    from groundwire.server.mcp.handlers import make_server
+
+    inner = _starlette(make_server(sessions))
+    return watched(inner), inner.router.lifespan_context(inner)
+
+
 def _application(server: Server[Any], *, sse: bool) -> ASGIApp:
-    from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.applications import Starlette
-
-    # Hosts and origins were judged at the gate already.
-    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    inner: Starlette = server.streamable_http_app(streamable_http_path=_PATH, transport_security=security)
+    inner = _starlette(server)
     if sse:
-        _add_sse(inner, server, security)
-
+        _add_sse(inner, server)
     return watched(inner)
 
 
-def _add_sse(app: Any, server: Server[Any], security: Any) -> None:
+def _starlette(server: Server[Any]) -> Starlette:
+    return server.streamable_http_app(streamable_http_path=_PATH, transport_security=_security())
+
+
+def _security() -> TransportSecuritySettings:
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # Hosts and origins were judged at the gate already.
+    return TransportSecuritySettings(enable_dns_rebinding_protection=False)
+
+
+def _add_sse(app: Starlette, server: Server[Any]) -> None:
     from mcp.server.sse import SseServerTransport
     from starlette.routing import Mount, Route
 
-    transport = SseServerTransport(_MESSAGES, security_settings=security)
+    transport = SseServerTransport(_MESSAGES, security_settings=_security())
 
     class Stream:
         """The stream of one client, from its first request to its last; an ASGI application, not an endpoint."""

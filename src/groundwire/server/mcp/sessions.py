@@ -93,24 +93,43 @@ class Sessions:
         settings: What is in force.
         alone: Whether there is but one client, whose session is that of the settings.
         complain: Is told what is wrong with the settings, before the first call is.
+        web: A `Web` to use instead; it stays the caller's to close.
+        whose: Says of an HTTP request who makes it, and gives the web as it is for them.
     """
 
-    def __init__(self, settings: Settings, *, alone: bool, complain: Callable[[str], None] = _logger.error) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        alone: bool,
+        complain: Callable[[str], None] = _logger.error,
+        web: Web | None = None,
+        whose: Callable[[Any], tuple[str, Web]] | None = None,
+    ) -> None:
         self.settings = settings
         self._complain = complain
         self._alone = alone
         self._lock = asyncio.Lock()
-        self._web: Web | None = None
+        self._web = web
+        self._owned = web is None
+        self._whose = whose
         self._known: OrderedDict[str, Session] = OrderedDict()
         self._warming: asyncio.Task[None] | None = None
 
-    async def get(self, key: str) -> Session:
+    async def get(self, key: str, request: Any = None) -> Session:
         """Return a client's session, which is a new one for a client that was not heard of for an hour.
+
+        Args:
+            key: What tells the client from others.
+            request: The HTTP request that is answered, if it is one.
 
         Raises:
             ConfigurationError: the settings are wrong.
         """
         web = await self._made()
+        if self._whose is not None and request is not None:
+            name, web = self._whose(request.scope)
+            key = f"{name} {key}"
         now = time.monotonic()
         found = self._known.pop(key, None)
         if found is None or (not self._alone and now - found.used > _IDLE):
@@ -122,10 +141,10 @@ class Sessions:
             self._known.popitem(last=False)
         return found
 
-    async def call(self, key: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, key: str, tool: str, arguments: Mapping[str, Any], request: Any = None) -> ToolResult:
         """Call a tool for a client; wrong settings are said in its result."""
         try:
-            session = await self.get(key)
+            session = await self.get(key, request)
         except GroundwireError as error:
             return refused(tool, arguments, error)
         return await session.call(tool, arguments)
@@ -144,11 +163,11 @@ class Sessions:
         await self._made()
 
     async def aclose(self) -> None:
-        """Close the `Web`."""
+        """Close the `Web`, unless it is another's."""
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
-        if self._web is not None:
+        if self._web is not None and self._owned:
             await self._web.aclose()
 
     async def _warm(self) -> None:

@@ -1,0 +1,254 @@
+"""`groundwire keys`: the API keys of the gateway."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, time, timedelta
+from functools import wraps
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from groundwire.cli.codes import exit_code
+from groundwire.cli.command import each
+from groundwire.cli.run import say_error, warn
+from groundwire.cli.terminal import cells, clean, escaped
+from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.providers.registry import provider_class
+from groundwire.server.access.key_file import KeyFile, key_file_of
+from groundwire.server.access.keys import KeyLimits, KeyRecord, make_key
+from groundwire.settings import Settings, load
+from groundwire.settings.installed import provider_names
+from groundwire.settings.suggest import did_you_mean, faults
+
+__all__ = ["keys"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  done
+  2  wrong use: an argument, a setting, a name that is taken or that no key has"""
+_DAYS = re.compile(r"([1-9]\d{0,4})d")
+_TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
+
+
+def _told(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that says what went wrong, and ends with the right exit code."""
+
+    @wraps(command)
+    def wrapped(**arguments: Any) -> None:
+        try:
+            command(**arguments)
+        except GroundwireError as error:
+            say_error(str(error))
+            sys.exit(exit_code(error))
+
+    return wrapped
+
+
+@click.group()
+def keys() -> None:
+    """Make, list and revoke the API keys of the gateway.
+
+    They are kept, hashed, in the file of the setting server.key_file. Gateways that run see a change within a second.
+    """
+
+
+@keys.command(short_help="Make a key and show it, once.", epilog=_EXIT_CODES)
+@click.argument("name")
+@click.option("--tenant", metavar="NAME", help="Keys of one tenant share sessions; by default a key has its own.")
+@click.option("--expires", metavar="WHEN", help="When it ends: 90d (days from now), or 2027-01-31 (at its end, UTC).")
+@click.option("--operator", is_flag=True, help="It may see what concerns everybody, such as metrics.")
+@click.option("--rate", type=click.IntRange(1, 1_000_000), metavar="N", help="Requests a minute, in the long run.")
+@click.option(
+    "--burst",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Requests at once after a silence; by default a sixth of the rate.",
+)
+@click.option("--concurrent", type=click.IntRange(1, 1_000), metavar="N", help="Requests under way at the same time.")
+@click.option(
+    "--calls-per-day", type=click.IntRange(1), metavar="N", help="Searches and pages between two midnights, UTC."
+)
+@click.option(
+    "--usd-per-day", type=click.FloatRange(0, min_open=True), metavar="X", help="US dollars in the same time."
+)
+@click.option(
+    "--provider", "providers", multiple=True, metavar="NAME", help="Only this may search or read; repeatable."
+)
+@click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Only this domain; repeatable.")
+@click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@_told
+def create(
+    name: str,
+    tenant: str | None,
+    expires: str | None,
+    operator: bool,
+    rate: int | None,
+    burst: int | None,
+    concurrent: int | None,
+    calls_per_day: int | None,
+    usd_per_day: float | None,
+    providers: tuple[str, ...],
+    allowed: tuple[str, ...],
+    blocked: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Make a key called NAME and show it.
+
+    It is shown this one time: what is kept of it is a hash. Give it to whoever uses it, as
+    `Authorization: Bearer KEY` or `X-API-Key: KEY`.
+    """
+    if burst and not rate:
+        raise click.UsageError("--burst goes with --rate.")
+    settings = _settings()
+    now = datetime.now(UTC)
+    try:
+        limits = KeyLimits(
+            rate=rate or 0,
+            burst=burst or 0,
+            concurrent=concurrent or 0,
+            calls_per_day=calls_per_day or 0,
+            usd_per_day=usd_per_day or 0.0,
+            providers=_providers(each(providers)),
+            allowed_domains=each(allowed),
+            blocked_domains=each(blocked),
+        )
+        key, record = make_key(
+            name, now, expires=_moment(expires, now), tenant=tenant or "", operator=operator, limits=limits
+        )
+    except ValidationError as error:
+        raise ConfigurationError(" ".join(_fault(where, what) for where, what in faults(error))) from None
+    file = KeyFile(key_file_of(settings))
+    file.add(record)
+    if limits.providers and not as_json:
+        _say_what_is_missing(limits.providers)
+    if as_json:
+        click.echo(escaped(json.dumps({"key": key, **_shown(record, now)})))
+        return
+    click.echo(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
+    click.echo("This is the only time that it is shown:", err=True)
+    click.echo(key)
+
+
+@keys.command(name="list", short_help="List the keys, without the keys.", epilog=_EXIT_CODES)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@_told
+def list_(as_json: bool) -> None:
+    """List all keys, those that are revoked or have expired among them: their last characters, not the keys."""
+    file = KeyFile(key_file_of(_settings()))
+    now = datetime.now(UTC)
+    records = file.records()
+    if as_json:
+        click.echo(escaped(json.dumps([_shown(record, now) for record in records], indent=2)))
+        return
+    if not records:
+        click.echo(f"There is no key in {clean(str(file.path))}. Make one: groundwire keys create NAME", err=True)
+        return
+    _print_table([_TABLE, *(_row(record, now) for record in records)])
+
+
+@keys.command(short_help="End a key, everywhere and at once.", epilog=_EXIT_CODES)
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@_told
+def revoke(key: str, as_json: bool) -> None:
+    """End a key, given by its id or its name. Gateways refuse it within a second. It cannot be undone."""
+    now = datetime.now(UTC)
+    record = KeyFile(key_file_of(_settings())).revoke(key, now)
+    if as_json:
+        click.echo(escaped(json.dumps(_shown(record, now))))
+    else:
+        click.echo(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
+
+
+def _settings() -> Settings:
+    settings = load()
+    for warning in settings.warnings:
+        warn(warning)
+    return settings
+
+
+def _providers(names: Sequence[str]) -> tuple[str, ...]:
+    known = provider_names()
+    for name in names:
+        if name.partition(":")[0] not in known:
+            raise ConfigurationError(
+                f"--provider: {name[:60]!r} is not an installed provider{did_you_mean(name, known)}"
+            )
+    return tuple(names)
+
+
+def _say_what_is_missing(names: Sequence[str]) -> None:
+    """Say if none of a key's providers can search, or none can read."""
+    able = [provider_class(name.partition(":")[0]).capabilities for name in names]
+    if not any(one.search for one in able):
+        warn("None of these providers searches: this key can only open pages.")
+    if not any(one.read for one in able):
+        warn("None of these providers reads pages: this key can only search. Add --provider local.")
+
+
+def _moment(text: str | None, now: datetime) -> datetime | None:
+    """Return when a key ends."""
+    if text is None:
+        return None
+    try:
+        if found := _DAYS.fullmatch(text):
+            return now + timedelta(days=int(found[1]))
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+        end = datetime.combine(day, time.max, UTC)
+    except (ValueError, OverflowError):
+        raise ConfigurationError(
+            f"--expires: {text[:60]!r} is no moment. Write 90d, or a day such as 2027-01-31."
+        ) from None
+    if end <= now:
+        raise ConfigurationError(f"--expires: {text} is over.")
+    return end
+
+
+def _fault(where: str, what: str) -> str:
+    if where in {"name", "tenant"}:
+        what = "must be 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit"
+    return f"{where}: {what.rstrip('.')}."
+
+
+def _shown(record: KeyRecord, now: datetime) -> dict[str, Any]:
+    """Return what may be shown of a key: no part of its hash."""
+    return {**record.model_dump(mode="json", exclude={"digest"}), "state": record.why_dead(now) or "valid"}
+
+
+def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
+    limits = record.limits
+    said = [
+        f"{limits.rate}/min" if limits.rate else "",
+        f"{limits.concurrent} at once" if limits.concurrent else "",
+        f"{limits.calls_per_day:,} calls/day" if limits.calls_per_day else "",
+        f"${limits.usd_per_day:g}/day" if limits.usd_per_day else "",
+        "by " + "+".join(limits.providers) if limits.providers else "",
+        "only " + "+".join(limits.allowed_domains) if limits.allowed_domains else "",
+        "not " + "+".join(limits.blocked_domains) if limits.blocked_domains else "",
+        "operator" if record.operator else "",
+    ]
+    return (
+        record.id,
+        record.name,
+        f"...{record.last}",
+        record.why_dead(now) or "valid",
+        f"{record.created:%Y-%m-%d}",
+        f"{record.expires:%Y-%m-%d}" if record.expires else "never",
+        "" if record.tenant == record.id else record.tenant,
+        ", ".join(filter(None, said)),
+    )
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(cells(clean(row[column])) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        line = "  ".join(
+            clean(text) + " " * (width - cells(clean(text))) for text, width in zip(row, widths, strict=True)
+        )
+        click.echo(line.rstrip())

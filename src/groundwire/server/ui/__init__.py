@@ -1,0 +1,11 @@
+"""The web page of the gateway: searching, reading, and what the providers, sessions and the archive are like.
+
+It is made on the server and works without a script. What comes from the web is shown as inert text.
+"""
+
+from __future__ import annotations
+
+from groundwire.server.ui.routes import ui_routes
+from groundwire.server.ui.visitors import Doors, Visitor
+
+__all__ = ["Doors", "Visitor", "ui_routes"]

@@ -1,0 +1,89 @@
+// Comfort only: everything on the page works without this file.
+(() => {
+  "use strict";
+
+  const field = () => document.getElementById("q");
+  const links = () => [...document.querySelectorAll(".found a.read")];
+  const isWriting = (target) =>
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (isWriting(event.target)) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (event.key === "/" && field()) {
+      event.preventDefault();
+      field().focus();
+      field().select();
+    } else if (event.key === "j" || event.key === "k") {
+      const all = links();
+      const current = all.findIndex((one) => one === document.activeElement || one.ariaCurrent === "true");
+      const here = all.indexOf(document.activeElement);
+      const from = here >= 0 ? here : current;
+      const next = all[Math.min(all.length - 1, Math.max(0, from + (event.key === "j" ? 1 : -1)))];
+      if (next) {
+        next.focus();
+        next.closest("li").scrollIntoView({ block: "nearest" });
+      }
+    }
+  });
+
+  // What a search takes: counted while the page is still coming.
+  const begun = performance.now();
+  const count = setInterval(() => {
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    for (const one of document.querySelectorAll("[data-elapsed]")) one.textContent = seconds ? `${seconds} s` : "";
+    if (document.readyState === "complete") clearInterval(count);
+  }, 250);
+
+  // The list stays where it was when a page is opened beside it.
+  const place = () => `place:${location.pathname}:${new URLSearchParams(location.search).get("q") ?? ""}`;
+  const ready = () => {
+    const list = document.getElementById("results");
+    if (list) {
+      list.scrollTop = Number(sessionStorage.getItem(place()) ?? 0);
+      addEventListener("pagehide", () => sessionStorage.setItem(place(), String(list.scrollTop)));
+    }
+    mark();
+  };
+
+  // Words that were looked for are shown where they stand, without changing the page.
+  const mark = () => {
+    const said = document.querySelector("[data-find]");
+    const prose = document.querySelector(".prose");
+    if (!said || !prose || !("highlights" in CSS)) return;
+    const wanted = said.dataset.find.toLowerCase();
+    const ranges = [];
+    const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node && ranges.length < 500; node = walker.nextNode()) {
+      const text = node.data.toLowerCase();
+      if (text.length !== node.data.length) continue;
+      for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + wanted.length);
+        ranges.push(range);
+      }
+    }
+    CSS.highlights.set("found", new Highlight(...ranges));
+  };
+
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", ready);
+  else ready();
+
+  // Empty fields would only make the address long.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "get") return;
+    for (const one of form.elements) if (one.name && !one.value) one.disabled = true;
+    setTimeout(() => {
+      for (const one of form.elements) one.disabled = false;
+    });
+    form.classList.add("sent");
+  });
+  addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form.sent")) form.classList.remove("sent");
+  });
+})();

@@ -1,0 +1,112 @@
+"""A person's browser: real Chromium, with everything noted that a good page does not do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, async_playwright
+
+from components.chromium import executable_or_skip
+
+__all__ = ["DESK", "PHONE", "Look", "browsing"]
+
+DESK = (1380, 860)
+PHONE = (390, 844)
+
+_WATCH = """
+window.__ran = [];
+window.__violations = [];
+document.addEventListener("securitypolicyviolation",
+  event => window.__violations.push(event.violatedDirective + " " + event.blockedURI));
+"""
+
+
+@dataclass
+class Look:
+    """One tab, and what was wrong with what it was shown."""
+
+    page: Page
+    url: str
+    problems: list[str] = field(default_factory=list)
+    refusals: bool = False
+    """Whether pages with a status from 400 on are expected, which a browser notes of its own accord."""
+
+    async def go(self, path: str) -> None:
+        """Open a path and wait until it is there."""
+        await self.page.goto(self.url + path)
+        await self.check()
+
+    async def submit(self, selector: str, text: str) -> None:
+        """Write into a field, press Enter, and wait for the page that comes."""
+        await self.page.fill(selector, text)
+        async with self.page.expect_navigation():
+            await self.page.press(selector, "Enter")
+        await self.check()
+
+    async def follow(self, selector: str) -> None:
+        """Click something that leads to another page, and wait for that."""
+        async with self.page.expect_navigation():
+            await self.page.click(selector)
+        await self.check()
+
+    async def check(self) -> None:
+        """See that nothing was against the policy of the page."""
+        await self.page.wait_for_load_state()
+        self.problems += await self.page.evaluate("window.__violations ?? []")
+        if self.refusals:
+            self.problems = [one for one in self.problems if "responded with a status of 4" not in one]
+        assert self.problems == []
+
+    async def check_axe(self) -> None:
+        """See that axe has nothing to say, and looked at enough to have something to say."""
+        found = (await Axe().run(self.page)).response
+        said = [(one["id"], node["target"], node["html"][:200]) for one in found["violations"] for node in one["nodes"]]
+        assert said == [], f"{self.page.url}: {said}"
+        assert len(found["passes"]) > 15
+
+    async def text(self, selector: str) -> str:
+        """Return the text of an element, with plain spaces."""
+        return re.sub(r"\s+", " ", await self.page.inner_text(selector)).strip()
+
+
+Open = Callable[..., Any]
+
+
+@asynccontextmanager
+async def browsing(url: str) -> AsyncIterator[Open]:
+    """Start a browser, and give a function that opens a tab for a site.
+
+    The function's arguments: `scheme` (`light` or `dark`), `size` (width and height), `script` (whether scripts run).
+    """
+    executable = executable_or_skip()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(executable), args=["--no-sandbox"])
+        try:
+            yield lambda **options: _open(browser, url, **options)
+        finally:
+            await browser.close()
+
+
+async def _open(
+    browser: Browser, url: str, *, scheme: Any = "light", size: tuple[int, int] = DESK, script: bool = True
+) -> Look:
+    context = await browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=script
+    )
+    context.set_default_timeout(10_000)
+    await context.add_init_script(_WATCH)
+    page = await context.new_page()
+    look = Look(page, url)
+    page.on("console", lambda message: look.problems.append(f"console {message.type}: {message.text}"))
+    page.on("pageerror", lambda error: look.problems.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: look.problems.append(f"dialog: {dialog.message}"))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(f"{url}/") else look.problems.append(f"asked {request.url}"),
+    )
+    return look

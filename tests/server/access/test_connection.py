@@ -1,0 +1,129 @@
+"""Connections that wait for nobody for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(20)
+
+Serve = Callable[..., Any]
+
+
+async def connect(gateway: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", gateway.port)
+
+
+async def test_a_connection_that_says_nothing_is_closed(serve: Serve) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.05})
+    reader, writer = await connect(gateway)
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def drip(writer: asyncio.StreamWriter, answered: asyncio.Task[bytes], data: bytes) -> int:
+    """Send a byte at a time until there is an answer; return how many were sent."""
+    for number, byte in enumerate(data):
+        if answered.done() or writer.is_closing():
+            return number
+        writer.write(bytes([byte]))
+        await asyncio.wait({answered}, timeout=0.02)
+    return len(data)
+
+
+async def test_a_head_that_drips_is_not_waited_for(serve: Serve) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.2})
+    reader, writer = await connect(gateway)
+    answered = asyncio.create_task(reader.read())
+    sent = await drip(writer, answered, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-A: b\r\n" * 50)
+    assert 3 < sent < 60
+    assert b" 408 " in await answered
+    assert gateway.echo.seen == []
+    writer.close()
+
+
+async def test_the_second_head_of_a_connection_is_not_waited_for_either(serve: Serve) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.2})
+    reader, writer = await connect(gateway)
+    writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    size = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    await reader.readexactly(size)
+    answered = asyncio.create_task(reader.read())
+    assert await drip(writer, answered, b"GET /y HTTP/1.1\r\n" + b"X-A: b\r\n" * 50) < 60
+    assert b" 408 " in await answered
+    assert gateway.echo.seen == ["/x"]
+    writer.close()
+
+
+async def test_a_long_request_is_waited_for(serve: Serve) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.05})
+    waiting = asyncio.create_task(gateway.ask("/wait"))
+    await gateway.echo.entered.wait()
+    await asyncio.sleep(0.15)  # three times as long as a head may take
+    gateway.echo.go.set()
+    assert (await waiting).status == 200
+
+
+async def test_requests_in_a_row_are_answered_in_a_row(serve: Serve) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.5})
+    reader, writer = await connect(gateway)
+    one = "GET /{} HTTP/1.1\r\nHost: 127.0.0.1\r\n{}\r\n"
+    writer.write(
+        "".join(one.format(number, "" if number < 4 else "Connection: close\r\n") for number in range(5)).encode()
+    )
+    said = await reader.read()
+    assert said.count(b"HTTP/1.1 200") == 5
+    assert gateway.echo.seen == [f"/{number}" for number in range(5)]
+    writer.close()
+
+
+async def test_the_rest_of_a_body_that_nobody_wants_is_not_waited_for(serve: Serve) -> None:
+    gateway = await serve(bounds={"head_timeout": 0.2})
+    reader, writer = await connect(gateway)
+    writer.write(b"POST /deaf HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n")
+    await reader.readuntil(b"\r\n\r\n")
+    ended = asyncio.create_task(reader.read())
+    assert await drip(writer, ended, b"x" * 500) < 100
+    await asyncio.wait({ended}, timeout=5)
+    assert ended.done()
+    ended.exception()
+    writer.close()
+
+
+async def test_a_client_that_does_not_read_is_not_waited_for(serve: Serve) -> None:
+    gateway = await serve(bounds={"unread_timeout": 0.1})
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        client.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(client, ("127.0.0.1", gateway.port))
+        await loop.sock_sendall(client, b"GET /huge HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        await gateway.echo.ended.wait()
+
+
+async def test_no_more_connections_than_there_may_be(serve: Serve) -> None:
+    gateway = await serve(bounds={"connections": 2})
+    held = [await connect(gateway) for _ in range(2)]
+    for reader, writer in held:
+        writer.write(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+    reader, writer = await connect(gateway)
+    with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+        await reader.readexactly(1)
+    writer.close()
+    held[0][1].close()
+    await held[0][1].wait_closed()
+    for _ in range(100):
+        try:
+            assert (await gateway.ask("/x")).status == 200
+            break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            await asyncio.sleep(0.01)
+    else:
+        pytest.fail("the place of a connection that was closed was not given to another")
+    held[1][1].close()

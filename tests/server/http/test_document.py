@@ -1,0 +1,81 @@
+"""The OpenAPI document: it says what the gateway does, and what it says is attacked with schemathesis."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import jsonschema
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from groundwire.testing import World
+
+CHECKS = [
+    not_a_server_error,
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+]
+
+
+@pytest.mark.req("B18")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("mode", "examples"), [(GenerationMode.POSITIVE, 10), (GenerationMode.NEGATIVE, 5)])
+async def test_no_request_breaks_it_and_every_answer_is_described(
+    gateway: Any, world: World, mode: GenerationMode, examples: int
+) -> None:
+    policy = {"allow_origins": world.origins, "allowed_domains": ("127.0.0.1",)}
+    served = await gateway(policy=policy, session={"limit": 0})
+    # Asked from a thread: schemathesis waits for its answers without the event loop.
+    assert await asyncio.to_thread(attack, served.url, mode, examples) >= 5 * examples
+
+
+def attack(url: str, mode: GenerationMode, examples: int) -> int:
+    """Send requests of every operation that takes something, and return how many."""
+    schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    tried = 0
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query):
+            continue
+
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+        def check(case: Any) -> None:
+            nonlocal tried
+            tried += 1
+            case.call_and_validate(checks=CHECKS, timeout=20)
+
+        check()
+    return tried
+
+
+async def test_the_document(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    async with client.get("/openapi.json") as response:
+        document = await response.json()
+    assert document["openapi"].startswith("3.1")
+    names = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
+    assert len(names) == len(set(names))
+    for path in document["paths"].values():
+        for operation in path.values():
+            for response_ in operation["responses"].values():
+                assert response_["description"]
+                assert response_["content"]["application/json"]["schema"]
+    for schema in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)

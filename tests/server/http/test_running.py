@@ -1,0 +1,184 @@
+"""`groundwire serve` as a process: how it begins, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from groundwire.testing import World
+from groundwire.testing.exchange import Recorded
+from groundwire.testing.faults import Fault
+
+pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B18")]
+
+WORDS = "reciprocal rank fusion"
+
+
+class Process:
+    """A running gateway."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.said: list[str] = []
+        self.url = ""
+
+    async def line(self) -> str:
+        assert self.process.stderr is not None
+        line = (await self.process.stderr.readline()).decode()
+        self.said.append(line)
+        return line
+
+    async def end(self) -> int:
+        assert self.process.stderr is not None
+        self.said.append((await self.process.stderr.read()).decode())
+        return await self.process.wait()
+
+
+@asynccontextmanager
+async def running(world: World, home: Path, *arguments: str, **variables: str) -> AsyncIterator[Process]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+        "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
+        "GROUNDWIRE_STORAGE_URL": "memory://",
+        "GROUNDWIRE_ARCHIVE_ENABLED": "false",
+        **variables,
+    }
+    command = (sys.executable, "-m", "groundwire", "serve", "--port", "0", *arguments)
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, cwd=home, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
+    )
+    made = Process(process)
+    try:
+        yield made
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await made.end()
+
+
+async def begun(process: Process) -> str:
+    """Return the address, once the gateway says that it is ready."""
+    while "stops it" not in (line := await process.line()):
+        assert line, process.said
+    found = re.search(r"ready at (http://\S+)", "".join(process.said))
+    assert found
+    return found[1]
+
+
+async def test_it_says_where_it_is_and_ends_when_asked(world: World, tmp_path: Path) -> None:
+    async with running(world, tmp_path) as process:
+        url = await begun(process)
+        told = "".join(process.said)
+        for path in ("/v1/search", "/mcp", "/openapi.json", "searxng", "for this machine only"):
+            assert path in told
+        async with aiohttp.ClientSession(url) as client:
+            async with client.post("/v1/search", json={"query": WORDS}) as response:
+                assert response.status == 200
+        process.process.send_signal(signal.SIGTERM)
+        assert await process.end() == 128 + signal.SIGTERM
+
+
+async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+    def note(request: Recorded) -> bool:
+        loop.call_soon_threadsafe(asked.set)
+        return True
+
+    world.searxng.fail(Fault.delay(1.5), when=note)
+    async with running(world, tmp_path) as process:
+        url = await begun(process)
+        async with aiohttp.ClientSession(url) as client:
+
+            async def search() -> tuple[int, Any]:
+                async with client.post("/v1/search", json={"query": WORDS, "timeout": 20}) as response:
+                    return response.status, await response.json()
+
+            searching = asyncio.create_task(search())
+            await asked.wait()
+            process.process.send_signal(signal.SIGTERM)
+            assert "1 running call" in await process.line()
+            async with client.get("/readyz") as response:
+                assert (response.status, await response.json()) == (503, {"status": "draining"})
+            async with client.get("/healthz") as response:
+                assert response.status == 200
+            async with client.post("/v1/search", json={"query": "new"}) as response:
+                assert (response.status, (await response.json())["error"]["code"]) == (503, "draining")
+            assert (await searching)[0] == 200
+        assert await process.end() == 128 + signal.SIGTERM
+
+
+async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> None:
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+    def note(request: Recorded) -> bool:
+        loop.call_soon_threadsafe(asked.set)
+        return True
+
+    world.searxng.fail(Fault.hang(), times=5, when=note)
+    async with running(world, tmp_path, "--grace", "300") as process:
+        url = await begun(process)
+        async with aiohttp.ClientSession(url) as client:
+            searching = asyncio.create_task(
+                client.post("/v1/search", json={"query": WORDS, "timeout": 300}).__aenter__()
+            )
+            await asked.wait()
+            process.process.send_signal(signal.SIGTERM)
+            await process.line()
+            process.process.send_signal(signal.SIGINT)
+            assert await asyncio.wait_for(process.end(), 20) == 128 + signal.SIGTERM
+            with pytest.raises(aiohttp.ClientError):
+                await searching
+
+
+async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp_path: Path) -> None:
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+    def note(request: Recorded) -> bool:
+        loop.call_soon_threadsafe(asked.set)
+        return True
+
+    world.searxng.fail(Fault.hang(), times=5, when=note)
+    async with running(world, tmp_path, "--grace", "0.5") as process:
+        url = await begun(process)
+        async with aiohttp.ClientSession(url) as client:
+            searching = asyncio.create_task(
+                client.post("/v1/search", json={"query": WORDS, "timeout": 300}).__aenter__()
+            )
+            await asked.wait()
+            process.process.send_signal(signal.SIGTERM)
+            assert await asyncio.wait_for(process.end(), 20) == 128 + signal.SIGTERM
+            with pytest.raises(aiohttp.ClientError):
+                await searching
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "told"),
+    [
+        (("--host", "0.0.0.0"), {}, "groundwire keys create"),
+        (("--upstream", "nonsense"), {}, "no address of an API"),
+        ((), {"GROUNDWIRE_SEARCH_PROVIDERS": "nobody"}, "Unknown provider"),
+    ],
+)
+async def test_wrong_use_is_said(
+    world: World, tmp_path: Path, arguments: tuple[str, ...], variables: dict[str, str], told: str
+) -> None:
+    async with running(world, tmp_path, *arguments, **variables) as process:
+        assert await process.end() == 2
+        assert told in "".join(process.said)

@@ -1,0 +1,201 @@
+"""The page as a person has it: in real Chromium, light and dark, wide and narrow, with and without a script."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.browsing import DESK, PHONE, browsing
+from groundwire import Web
+from groundwire.testing import Fault, World
+from server.ui.conftest import Serve, seed
+
+pytestmark = [pytest.mark.timeout(60), pytest.mark.req("H9", "B18")]
+
+QUERY = "/?q=reciprocal+rank+fusion"
+
+
+async def _use(web: Web) -> None:
+    """Leave something for every view to show."""
+    await seed(web.store)
+    session = web.session("research")
+    found = await session.search("reciprocal rank fusion")
+    await session.open_page(found.results[0].url)
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
+async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, size: Any, tmp_path: Path) -> None:
+    web, url = await serve()
+    await _use(web)
+    async with browsing(url) as open_:
+        look = await open_(scheme=scheme, size=size)
+        views = ["/", "/?q=ranking&time=y&language=en", "/?q=x&limit=900", "/providers", "/sessions"]
+        for number, path in enumerate([*views, "/session?name=research", "/archive", "/archive?q=fusion"]):
+            await look.go(path)
+            await look.check_axe()
+            await look.page.screenshot(path=tmp_path / f"{number}-{scheme}.png")
+        await look.go(QUERY)
+        await look.follow(".found a.read >> nth=0")
+        await look.check_axe()
+        width = await look.page.evaluate("document.documentElement.scrollWidth")
+        assert width == size[0]  # nothing sticks out
+        world.searxng.fail(Fault.status(500), times=None)
+        await look.go("/?q=nobody+answers")
+        await look.check_axe()
+
+
+async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve) -> None:
+    web, url = await serve()
+    await _use(web)
+    async with browsing(url) as open_:
+        look = await open_(scheme="dark", size=DESK)
+        await look.go(QUERY)
+        await look.follow(".found a.read >> nth=0")
+        await look.check_axe()
+        look = await open_(scheme="light", size=PHONE)
+        await look.go("/providers")
+        await look.check_axe()
+
+
+async def test_searching_and_reading(serve: Serve) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.go("/")
+        await look.submit("#q", "reciprocal rank fusion")
+        assert look.page.url == url + QUERY  # fields that say nothing are not sent
+        receipt = await look.text(".receipt")
+        assert "3 results from searxng" in receipt
+        assert "free of charge" in receipt
+        assert "19 of 20 searches left" in receipt
+        assert "12 days ago" in await look.text(".found")
+        await look.follow(".found a.read >> nth=0")
+        assert "as found" in await look.text(".receipt")  # it was not searched again
+        reader = await look.text(".reader")
+        assert "read by local" in reader
+        assert "Let L be the set of lists" in reader
+        boxes = [await look.page.locator(f".{name}").bounding_box() for name in ("results", "reader")]
+        assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1  # beside each other
+        await look.submit("#about", "how is the constant k chosen")
+        assert "What answers best" in await look.text(".answers")
+        assert "The usual choice is k = 60" in await look.text(".answers")
+        await look.submit("#find", "rank")
+        assert re.search(r"\d+ places on the page", await look.text(".reader"))
+        assert await look.page.evaluate("CSS.highlights.get('found').size") > 3
+
+
+async def test_a_long_page_is_read_piece_by_piece(serve: Serve, world: World) -> None:
+    _, url = await serve(read={"max_length": 1_000})
+    address = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+    async with browsing(url) as open_:
+        look = await open_(script=False)
+        await look.page.goto(f"{url}/")
+        await look.submit("#q", address)
+        first = await look.text(".reader")
+        assert "Cut or removed" in first
+        assert re.search(r"You see characters 0 to [\d,]+ of 3,\d{3}", first)
+        await look.follow("text=Read on")
+        second = await look.text(".reader")
+        assert re.search(r"You see characters [1-9]\d* to", second)
+        await look.page.click("summary:has-text('sections')")
+        await look.follow(".contents a >> nth=1")
+        assert "Definition" in await look.text(".reader .prose")
+
+
+@pytest.mark.req("B13")
+async def test_everything_works_without_a_script(serve: Serve) -> None:
+    web, url = await serve()
+    await _use(web)
+    async with browsing(url) as open_:
+        look = await open_(script=False)
+        await look.page.goto(url)
+        await look.page.fill("#q", "reciprocal rank fusion")
+        await look.follow("button:has-text('Search')")
+        assert "3 results" in await look.text(".receipt")
+        assert not await look.page.locator(".waiting").is_visible()
+        await look.follow(".found a.read >> nth=1")
+        assert "read by local" in await look.text(".reader")
+        await look.follow("nav >> text=Archive")
+        await look.follow(".found a.read >> nth=0")
+        assert "from the archive, read on" in await look.text(".reader")
+        await look.follow("nav >> text=Sessions")
+        await look.follow("text=research")
+        assert "Reciprocal rank fusion" in await look.text("main")
+        assert look.problems == []
+
+
+async def test_a_keyboard_is_enough(serve: Serve) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.go("/providers")
+        await look.page.keyboard.press("Tab")
+        assert await look.page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        box = await look.page.locator(".skip").bounding_box()
+        assert box["y"] >= 0  # it is seen once it has the focus
+        await look.page.keyboard.press("Enter")
+        assert await look.page.evaluate("document.activeElement.id") == "main"
+        await look.go(QUERY)
+        await look.page.keyboard.press("/")
+        assert await look.page.evaluate("document.activeElement.id") == "q"
+        await look.page.keyboard.press("Escape")
+        for key, place in (("j", 0), ("j", 1), ("k", 0)):
+            await look.page.keyboard.press(key)
+            links = "[...document.querySelectorAll('.found a.read')].indexOf(document.activeElement)"
+            assert await look.page.evaluate(links) == place
+        ring = "getComputedStyle(document.activeElement).outlineStyle"
+        assert await look.page.evaluate(ring) == "solid"  # the focus is seen
+        await look.page.keyboard.press("Enter")
+        await look.page.wait_for_url("**open=**")
+        await look.check()
+        assert await look.page.evaluate("document.activeElement.id") == "reader"
+        await look.page.keyboard.press("Tab")
+        await look.page.keyboard.press("Tab")
+        assert await look.page.evaluate("document.activeElement.id") == "about"
+        await look.page.keyboard.type("the constant")
+        await look.page.keyboard.press("Enter")
+        await look.page.wait_for_url("**about=**")
+        await look.check()
+        assert "What answers best" in await look.text(".reader")
+
+
+async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
+    _, url = await serve(session={"limit": 1, "warning_threshold": 1})
+    async with browsing(url) as open_:
+        look = await open_()
+        world.searxng.fail(Fault.status(500), times=None)
+        await look.go(QUERY)
+        trouble = await look.text(".trouble")
+        assert "The web could not be searched" in trouble
+        assert "HTTP 500" in trouble
+        assert await look.page.locator(".nothing").count() == 0
+        world.searxng.heal()
+        await look.go("/?q=zxqv+wwkj+pppq")
+        assert "searxng searched and found nothing" in await look.text(".nothing")
+        assert await look.page.locator(".trouble").count() == 0
+        await look.go(QUERY)
+        assert "Search limit reached" in await look.text(".trouble")
+        await look.follow("text=Begin a new session")
+        await look.go(QUERY)
+        assert "3 results" in await look.text(".receipt")
+        await look.go(f"/?open={world.site('articles').url}/nothing-here")
+        assert "This page could not be read" in await look.text(".reader")
+
+
+async def test_the_figures_are_drawn_and_said(serve: Serve) -> None:
+    web, url = await serve()
+    await seed(web.store)
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.go("/providers?days=14")
+        charts = await look.page.locator("svg.chart").evaluate_all("all => all.map(one => one.ariaLabel)")
+        assert any(re.match(r"Latency of brave\. Mean: \d+\sms on .* highest", one) for one in charts)
+        assert any(one.startswith("Success of brave. Success: ") for one in charts)
+        assert any(one.startswith("Cost of brave. Cost: $0.0") for one in charts)
+        assert await look.page.locator("svg.chart .bar").count() >= 7
+        await look.page.click("summary >> nth=1")
+        assert re.search(r"2\d{3}-\d\d-\d\d \d+ [\d.]+ % \d+ ms", await look.text(".card >> nth=1"))
+        assert "met: > 95 %" in await look.text(".tiles")
