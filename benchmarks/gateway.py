@@ -264,7 +264,7 @@ def gateway(engine: Engine, storage: str, folder: Path) -> Iterator[tuple[str, i
     settings, port = folder / "groundwire.toml", free_port()
     text = GATEWAY.format(sites=json.dumps(engine.sites), tavily=engine.urls["tavily"])
     settings.write_text(text + (f'[storage]\nurl = "{storage}"\n' if storage else ""))
-    command = [sys.executable, "-m", "groundwire", "-v", "serve", "--port", str(port), "--at-once", "1000"]
+    command = [sys.executable, "-m", "groundwire", "-v", "serve", "--port", str(port)]
     env = {
         "PYTHONPATH": str(ROOT / "src"),
         "GROUNDWIRE_CONFIG": str(settings),

@@ -16,7 +16,7 @@ from groundwire.models import AttemptStarted, Event
 from groundwire.settings import load
 from groundwire.web import Web
 
-__all__ = ["run", "say_error", "warn"]
+__all__ = ["run", "say_error", "warn", "without_waiting"]
 
 _logger = logging.getLogger(__name__)
 
@@ -54,10 +54,10 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 await web.aclose(patience=_PATIENCE)
                 return result
 
-    return asyncio.run(_without_waiting(whole))
+    return asyncio.run(without_waiting(whole))
 
 
-async def _without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
+async def without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
     """Await `work`, and leave behind threads that cannot be stopped, such as one that still resolves a name.
 
     `asyncio.run` waits for the loop's executor, so it gets an idle one at the end.

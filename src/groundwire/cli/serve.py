@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.codes import exit_code
-from groundwire.cli.run import say_error, warn
+from groundwire.cli.run import say_error, warn, without_waiting
 from groundwire.cli.terminal import clean
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
@@ -77,7 +77,7 @@ def serve(
         settings = load({name: value for name, value in given.items() if value is not None})
         for warning in settings.warnings:
             warn(warning)
-        number = asyncio.run(_serve(settings, upstream, grace, notice, page=not without_page))
+        number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
     except GroundwireError as error:
         say_error(str(error))
         sys.exit(exit_code(error))
@@ -106,6 +106,7 @@ async def _serve(settings: Settings, upstream: str | None, grace: float, notice:
                 for line in _welcome(gateway, address, page=page):
                     _say(line)
 
+            await gateway.start()
             return await run_gateway(gateway, listener, ready, grace=grace, say=_say, notice=notice)
     finally:
         with suppress(TimeoutError):

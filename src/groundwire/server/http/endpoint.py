@@ -103,7 +103,7 @@ class Endpoint(Generic[_A]):
         """
         try:
             async with asyncio.timeout(seconds + _GRACE) as limit:
-                return await self._work(caller, asked)
+                return await self._house.traffic.until_ended(self._work(caller, asked))
         except TimeoutError as error:
             if isinstance(error, GroundwireError):
                 raise failure_of(error) from error

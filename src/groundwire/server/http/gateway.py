@@ -85,6 +85,10 @@ class Gateway:
         """Take no new calls; those that run go on. `/readyz` says so from now on."""
         self._house.traffic.drain()
 
+    def end_calls(self) -> None:
+        """Take no new calls, and end those that run; their clients are told."""
+        self._house.traffic.end()
+
     async def idle(self) -> None:
         """Return when no call runs."""
         await self._house.traffic.idle()

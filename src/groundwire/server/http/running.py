@@ -16,7 +16,8 @@ from groundwire.server.http.gateway import Gateway
 __all__ = ["run_gateway"]
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
-_PARTING = 2.0  # seconds for connections whose calls were told to end
+_PARTING = 2  # seconds for connections that are still open then
+_LAST_WORDS = 1.0  # seconds for calls that are ended to say so
 
 
 class _Quiet(uvicorn.Server):
@@ -52,7 +53,7 @@ async def run_gateway(
     have some time to end. The listener stays open meanwhile. A second signal ends everything at once.
 
     Args:
-        gateway: What is served.
+        gateway: What is served; it was started, and stays the caller's to close.
         listener: Where.
         ready: Is called when requests are taken.
         grace: Seconds that running calls have to end.
@@ -64,11 +65,11 @@ async def run_gateway(
         gateway,
         log_config=None,
         access_log=False,
-        lifespan="on",
+        lifespan="off",
         server_header=False,
         proxy_headers=False,
         ws="none",
-        timeout_graceful_shutdown=round(_PARTING),
+        timeout_graceful_shutdown=_PARTING,
         **bounded(head_timeout=limits.header_timeout, connections=limits.connections),
     )
     server = _Quiet(config, ready)
@@ -113,9 +114,13 @@ async def _end(
     if gateway.running:
         say(f"Ending; {gateway.running} running calls have {grace:g} seconds. Once more ends them at once.")
     idle = asyncio.create_task(gateway.idle())
-    await asyncio.wait({idle, second}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-    idle.cancel()
-    second.cancel()
+    try:
+        await asyncio.wait({idle, second}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+        gateway.end_calls()
+        await asyncio.wait({idle}, timeout=_LAST_WORDS)
+    finally:
+        idle.cancel()
+        second.cancel()
     server.force_exit = hurried.is_set()
     server.should_exit = True
     await hurried.wait()

@@ -80,14 +80,15 @@ class ProviderReply(_Reply):
     price: Price | None = None
     """What its calls cost, when they cost anything."""
     records: tuple[Record, ...] = ()
-    """What it did lately, by role."""
+    """What it did lately, by role; for keys of operators."""
 
 
 class ProvidersReply(_Reply):
     """The providers of a gateway."""
 
     providers: tuple[ProviderReply, ...]
-    """In the order in which they are asked, search before read."""
+    """In the order in which they are asked, search before read; then, for keys of operators, those that lack
+    something."""
 
 
 class SeenReply(Source):
@@ -145,21 +146,18 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 
 
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
-    """Return what is known of the providers that a caller may use."""
-    web = caller.web
+    """Return what is known of the providers that a caller may use; what everybody's calls left is for operators."""
+    web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
     standings = {standing.provider: standing for standing in web.standings()}
-    history = await web.score_history(_DAYS)
+    scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
     roles: dict[str, list[Literal["search", "read"]]] = {}
     for provider in web.search_providers:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("read")
-    used = [
-        _provider(name, tuple(does), standings.get(name), prices, history.total.providers)
-        for name, does in roles.items()
-    ]
-    return ProvidersReply(providers=(*used, *_skipped(web, roles)))
+    used = [_provider(name, tuple(does), standings.get(name), prices, scores) for name, does in roles.items()]
+    return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
 
 
 async def session(caller: Caller, asked: SessionRequest) -> SessionReply:

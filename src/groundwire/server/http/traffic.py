@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.server.http.failures import Failed, failed
 
 __all__ = ["Counted", "Traffic"]
+
+_T = TypeVar("_T")
 
 _AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has taken this one's place
 
@@ -23,6 +26,8 @@ class Traffic:
         self.started = False
         self.leaving = False
         self.draining = False
+        self._ended = False
+        self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -52,6 +57,32 @@ class Traffic:
     def drain(self) -> None:
         """Let no more calls in."""
         self.leaving = self.draining = True
+
+    async def until_ended(self, work: Awaitable[_T]) -> _T:
+        """Await the work of a call.
+
+        Raises:
+            Failed: the gateway has ended it.
+        """
+        task = asyncio.current_task()
+        if task is None:
+            return await work
+        self._tasks.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not self._ended or task.uncancel():  # somebody else wants it to end, too
+                raise
+            raise failed(503, "ended", "The gateway has shut down before this was done.", retry_after=_AGAIN) from None
+        finally:
+            self._tasks.discard(task)
+
+    def end(self) -> None:
+        """End the calls that run; their clients are told."""
+        self.drain()
+        self._ended = True
+        for task in tuple(self._tasks):
+            task.cancel()
 
     async def idle(self) -> None:
         """Return when no call runs."""
