@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections import Counter
+from collections.abc import Mapping
 
 import aiohttp
 import pytest
@@ -108,6 +109,40 @@ async def test_the_gateways_answer_while_their_store_is_away_and_share_it_again_
     again = Load(fleet.balancer.url, clients=_CLIENTS, name="t", sessions=("again",))
     await again.run(2 * fleet.limit)
     assert again.statuses() == {200: fleet.limit, 402: fleet.limit}
+
+
+@pytest.mark.req("Y8")
+async def test_a_session_of_an_older_mcp_stays_with_the_gateway_that_began_it(fleet: Fleet) -> None:
+    async with aiohttp.ClientSession(fleet.balancer.url) as http:
+        for client in range(6):
+            hello = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "one of many", "version": "1"},
+            }
+            status, headers = await _rpc(http, f"m{client}-0", "initialize", hello)
+            assert status == 200
+            session = {"Mcp-Session-Id": headers["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-06-18"}
+            for number in range(1, 6):
+                status, _ = await _rpc(http, f"m{client}-{number}", "tools/list", {}, session)
+                assert status == 200
+    log = await asyncio.to_thread(
+        fleet.balancer.log, [f"m{client}-{number}" for client in range(6) for number in range(6)]
+    )
+    by_client = [{log[f"m{client}-{number}"].server for number in range(6)} for client in range(6)]
+    assert all(len(servers) == 1 for servers in by_client)
+    assert len(set.union(*by_client)) > 1
+
+
+async def _rpc(
+    http: aiohttp.ClientSession, id_: str, method: str, params: object, headers: Mapping[str, str] | None = None
+) -> tuple[int, Mapping[str, str]]:
+    """Make one call of MCP and return its status and headers."""
+    accepted = {"Accept": "application/json, text/event-stream", "X-Request-ID": id_, **(headers or {})}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    async with http.post("/mcp", json=asked, headers=accepted) as response:
+        await response.read()
+        return response.status, response.headers
 
 
 def _asked(fleet: Fleet) -> Counter[str]:
