@@ -1,10 +1,10 @@
 # The handful of commands a developer needs. README's second command makes .venv.
 PYTHON := .venv/bin/python
 
-.PHONY: help check lint format types test quick coverage docs lock demo
+.PHONY: help check lint format types test quick coverage docs docs-serve man lock demo completions dist check-dist sbom
 
 help:  ## Say what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 check: lint types test  ## All that CI checks
 
@@ -31,8 +31,30 @@ coverage:  ## All tests, and the lines that none of them reached
 	$(PYTHON) -m coverage combine -q
 	$(PYTHON) -m coverage report
 
-docs:  ## Write docs/reference.md anew
+docs: man  ## Write the reference and the manual page anew, and build the site into site/; a broken link fails
 	$(PYTHON) docs/generate.py
+	$(PYTHON) -m zensical build --clean --strict
+
+docs-serve:  ## Show the site while you write, at http://127.0.0.1:8000
+	$(PYTHON) -m zensical serve
+
+man:  ## Write docs/groundwire.1 anew
+	$(PYTHON) docs/manual.py
+
+completions:  ## Write the scripts that complete the command in shells, for who packages it
+	mkdir -p build/completions
+	.venv/bin/groundwire completion bash >build/completions/groundwire
+	.venv/bin/groundwire completion fish >build/completions/groundwire.fish
+	.venv/bin/groundwire completion zsh >build/completions/_groundwire
+
+dist:  ## Build sdist and wheel of the last commit into dist
+	$(PYTHON) scripts/make_dist.py
+
+check-dist: dist  ## Build them and test just these
+	DIST=dist $(PYTHON) -m pytest tests/release
+
+sbom: dist  ## Build them and write the wheel's bill of materials beside it
+	$(PYTHON) scripts/sbom.py dist/*.whl
 
 lock:  ## Pin the requirements of development anew
 	$(PYTHON) -m uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml --group dev \

@@ -1,136 +1,72 @@
-"""Writes `docs/reference.md` from the code: commands, settings, provider options, errors, outcomes.
+"""Writes `docs/reference.md` and the pages below `docs/reference/` from the code.
 
-`python docs/generate.py` writes it; `python docs/generate.py --check` says whether it is up to date.
+`python docs/generate.py` writes them; `python docs/generate.py --check` says whether they are up to date.
 """
 
 from __future__ import annotations
 
-import inspect
 import sys
-import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+from generating.api import python_page, rooms_page
+from generating.commands import commands
+from generating.errors import error_page
+from generating.http import http_page
+from generating.providers import providers
+from generating.settings import settings
+from generating.tools import tool_page
 
-from groundwire import errors, tools
-from groundwire.cli import group
-from groundwire.providers.registry import provider_class, provider_names
-from groundwire.settings import KEY_VARIABLES, Settings, variable
+DOCS = Path(__file__).parent
 
-TARGET = Path(__file__).parent / "reference.md"
+OVERVIEW = """# Reference
 
+Written from the code by `make docs`; a test fails when it is out of date.
 
-def reference() -> str:
-    """Return the whole page."""
-    parts = [
-        "# Reference",
-        "Written from the code by `make docs`; a test fails when it is out of date.",
-        "## Commands",
-        *_commands(group, "groundwire"),
-        "## Settings",
-        "Each can stand in `groundwire.toml` under its section, or in the variable beside it.",
-        *_settings(),
-        "## Providers",
-        *_providers(),
-        "## Keys",
-        "Read from the environment or `.env`, never from `groundwire.toml`; one variable may hold several keys, "
-        "separated by commas: " + ", ".join(f"`{name}`" for name in KEY_VARIABLES) + ".",
-        "## Tool results",
-        *_models(tools.WebSearchToolResult, tools.SearchResultItem, tools.OpenPageToolResult),
-        "## Errors",
-        f"```text\n{_tree()}\n```",
-    ]
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+| page | what it has |
+| --- | --- |
+| [Commands](reference/commands.md) | every command of `groundwire`, its options, its exit codes |
+| [Settings](reference/settings.md) | every setting, its default, its environment variable |
+| [Providers](reference/providers.md) | every provider, what it can do, its options and keys |
+| [Tools](reference/tools.md) | the schemas of `web_search` and `open_page`, and their results |
+| [Errors and outcomes](reference/errors.md) | the tree of errors, and which outcome each is |
+| [HTTP API](reference/http.md) | what `groundwire serve` answers, with its requests, replies and statuses |
+| [Python](reference/python.md) | the package's classes and functions, with their arguments |
+| [Modules](reference/modules.md) | what stands in the other public modules |
+"""
 
 
-def _tree() -> str:
-    """Return the tree of errors as `errors.py` draws it."""
-    drawn = (inspect.getdoc(errors) or "").partition("    GroundwireError")
-    return textwrap.dedent(drawn[1] + drawn[2]).rstrip()
-
-
-def _commands(command: click.Command, path: str) -> Iterator[str]:
-    context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
-    yield f"### `{path}`"
-    yield f"```text\n{command.get_help(context).rstrip()}\n```"
-    if isinstance(command, click.Group):
-        for name in command.list_commands(context):
-            if (child := command.get_command(context, name)) is not None:
-                yield from _commands(child, f"{path} {name}")
-
-
-def _settings() -> Iterator[str]:
-    for section, field in Settings.model_fields.items():
-        if (model := _section(field)) is not None:
-            yield from _section_text(section, model)
-
-
-def _section_text(path: str, model: type[BaseModel]) -> Iterator[str]:
-    yield f"### `[{path}]`"
-    yield (inspect.getdoc(model) or "").split("\n")[0]
-    yield _table(model, path)
-    for key, field in model.model_fields.items():
-        if (inner := _section(field)) is not None:
-            yield from _section_text(f"{path}.{key}", inner)
-
-
-def _section(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the model of a field that is a section of its own."""
-    model = field.annotation
-    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
-
-
-def _providers() -> Iterator[str]:
-    rows = ["| name | searches | reads | key | what it is |", "| --- | --- | --- | --- | --- |"]
-    details = []
-    for name in provider_names():
-        cls = provider_class(name)
-        able = cls.capabilities
-        variables = getattr(cls, "key_variables", ())
-        needed = getattr(cls, "key_needed", False)
-        key = f"`{variables[0]}`" + ("" if needed else " (optional)") if variables else "none"
-        what = (inspect.getdoc(cls) or "").split("\n")[0]
-        rows.append(f"| `{name}` | {'yes' if able.search else ''} | {'yes' if able.read else ''} | {key} | {what} |")
-        options = getattr(cls, "Options", None)
-        if options is not None and options.model_fields:
-            details += [f"### `[providers.{name}]`", _table(options, f"providers.{name}")]
-    yield "\n".join(rows)
-    yield from details
-
-
-def _table(model: type[BaseModel], section: str) -> str:
-    rows = ["| setting | default | variable | what it does |", "| --- | --- | --- | --- |"]
-    for key, field in model.model_fields.items():
-        if _section(field) is not None:
-            continue
-        default = field.get_default(call_default_factory=True)
-        shown = ", ".join(map(str, default)) if isinstance(default, tuple) else "" if default is None else str(default)
-        what = " ".join((field.description or "").split())
-        rows.append(f"| `{key}` | {f'`{shown}`' if shown else ''} | `{variable(f'{section}.{key}')}` | {what} |")
-    return "\n".join(rows)
-
-
-def _models(*models: type[BaseModel]) -> Iterator[str]:
-    for model in models:
-        yield f"### `{model.__name__}`"
-        rows = ["| field | what it is |", "| --- | --- |"]
-        rows += [
-            f"| `{key}` | {' '.join((field.description or '').split())} |" for key, field in model.model_fields.items()
-        ]
-        yield "\n".join(rows)
+def pages() -> dict[Path, str]:
+    """Return every page by its file."""
+    made = {
+        "reference.md": OVERVIEW,
+        "reference/commands.md": commands(),
+        "reference/settings.md": settings(),
+        "reference/providers.md": providers(),
+        "reference/tools.md": tool_page(),
+        "reference/errors.md": error_page(),
+        "reference/http.md": http_page(),
+        "reference/python.md": python_page(),
+        "reference/modules.md": rooms_page(),
+    }
+    return {DOCS / name: text.strip("\n") + "\n" for name, text in made.items()}
 
 
 def main() -> None:
-    """Write the page, or check it."""
-    text = reference()
+    """Write the pages, or check them."""
+    made = pages()
     if "--check" in sys.argv[1:]:
-        if not TARGET.is_file() or TARGET.read_text(encoding="utf-8") != text:
-            sys.exit("docs/reference.md is out of date: run `make docs`.")
+        there = {DOCS / "reference.md", *(DOCS / "reference").glob("*.md")}
+        old = sorted(
+            file.relative_to(DOCS.parent).as_posix()
+            for file in made.keys() | there
+            if not file.is_file() or file.read_text(encoding="utf-8") != made.get(file)
+        )
+        if old:
+            sys.exit(f"Out of date: {', '.join(old)}. Run `make docs`.")
         return
-    TARGET.write_text(text, encoding="utf-8")
+    for file, text in made.items():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,8 @@ _FAILED: pytest.StashKey[set[str]] = pytest.StashKey()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, and so would be what we start
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_PROVEN] = set()
     config.stash[_FAILED] = set()
 

@@ -265,6 +265,23 @@ class TestSessions:
             with pytest.raises(InvalidRequest, match="session"):
                 web.session(money=3)
 
+    @pytest.mark.req("B5")
+    async def test_free_readers_read_where_money_does_not_suffice_for_the_others(
+        self, world: World, settings: Make
+    ) -> None:
+        firecrawl = world.service("firecrawl")
+        keyed = {
+            "providers": {"firecrawl": {"base_url": firecrawl.url}},
+            "keys": {"FIRECRAWL_API_KEY": "test-key"},
+        }
+        url = world.site("articles").page("bm25")
+        async with Web(settings(read={"providers": ("local", "firecrawl")}, **keyed)) as web:
+            assert (await web.session(cost_usd=0.000_1).open_page(url)).reader == "local"
+        async with Web(settings(read={"providers": ("firecrawl",)}, **keyed)) as web:
+            with pytest.raises(BudgetExceeded, match="US dollars"):
+                await web.session(cost_usd=0.000_1).open_page(url)
+        assert not firecrawl.requests
+
 
 @pytest.mark.req("B18")
 async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from groundwire.cassette import Cassette
 from groundwire.errors import BlockedAddress
 from groundwire.safety.guard import Guard, Resolver
@@ -21,9 +23,17 @@ class Clients:
         settings: What is in force.
         resolver: Resolves host names, instead of the system.
         cassette: Records what comes from outside, or replays it.
+        make: Makes each client, of the arguments of `Transport`.
     """
 
-    def __init__(self, settings: Settings, resolver: Resolver | None, cassette: Cassette | None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        resolver: Resolver | None,
+        cassette: Cassette | None,
+        make: Callable[..., Transport] = Transport,
+    ) -> None:
+        self._make = make
         self._settings = settings
         self._cassette = cassette
         self._resolver = cassette.resolve if cassette and cassette.replaying else resolver
@@ -54,4 +64,4 @@ class Clients:
 
     def _transport(self, guard: Guard, proxy: str) -> Transport:
         agent = self._settings.network.user_agent
-        return Transport(guard, user_agent=agent, proxy=proxy, cassette=self._cassette)
+        return self._make(guard, user_agent=agent, proxy=proxy, cassette=self._cassette)

@@ -152,7 +152,9 @@ class MissingKey(ConfigurationError):
     def __init__(self, provider: str, variable: str) -> None:
         self.provider = provider
         self.variable = variable
-        super().__init__(f"{provider} needs a key: set {variable} in the environment or in a .env file.")
+        super().__init__(
+            f"{provider} needs a key: set {variable} in the environment or in a .env file, or run groundwire setup."
+        )
 
 
 class NotConfigured(ConfigurationError):

@@ -52,7 +52,20 @@ def test_the_group(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["search"], ["open"], ["demo"], ["config"], ["config", "show"], ["mcp"], ["mcp", "install"]]
+    "command",
+    [
+        [],
+        ["search"],
+        ["open"],
+        ["demo"],
+        ["config"],
+        ["config", "show"],
+        ["mcp"],
+        ["mcp", "install"],
+        ["setup"],
+        ["doctor"],
+        ["providers"],
+    ],
 )
 def test_help(command: list[str], terminal: Terminal) -> None:
     long, short = terminal.here(*command, "--help"), terminal.here(*command, "-h")

@@ -102,7 +102,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "provider": (["x", "-p", "serxng"], "'serxng'"),
     "reader": (["x", "-p", "local"], "local cannot search; take it out of search.providers."),
     "no query": ([], "Missing argument 'QUERY...'."),
-    "option": (["x", "--limti", "3"], "No such option '--limti'. Did you mean '--limit'?"),
+    "option": (["x", "--limti", "3"], "Did you mean"),
 }
 
 

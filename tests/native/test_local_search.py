@@ -91,7 +91,7 @@ async def test_a_missing_key_names_its_variable(local: MakeSettings, variable: s
         "backend": "brave",
         "results": [],
         "status": "error",
-        "error": f"brave needs a key: set {variable} in the environment or in a .env file.",
+        "error": f"brave needs a key: set {variable} in the environment or in a .env file, or run groundwire setup.",
     }
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.observing import Metrics
+from groundwire.cli.stats import show_card
+from groundwire.observing import CallScore, Metrics, ProviderScore, ScoreCard
 from groundwire.testing import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"
@@ -48,3 +49,21 @@ async def test_its_python_runs(number: int, world: World, monkeypatch: pytest.Mo
 def test_it_names_every_metric_and_no_other() -> None:
     there = set(re.findall(r"^# TYPE (\S+)", Metrics().render(), re.MULTILINE))
     assert set(re.findall(r"^\| `(groundwire_\w+)`", GUIDE.read_text(), re.MULTILINE)) == there
+
+
+def test_its_score_card_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    none: dict[str, Any] = {"empty": 0, "refused": 0, "cancelled": 0, "stale": 0, "forbidden_shown": 0, "p95_ms": None}
+    searches = CallScore(answered=1201, failed=3, cached=206, fallbacks=98, mean_ms=640.0, **none)
+    pages = CallScore(answered=377, failed=0, cached=0, fallbacks=0, mean_ms=380.0, **none)
+    columns = ("provider", "role", "attempts", "good", "mean_ms", "p95_ms", "answers", "fallback_answers")
+    rows: tuple[tuple[Any, ...], ...] = (
+        ("duckduckgo", "search", 1001, 901, 510.0, 1380.0, 903, 0, 4, 21, 0.0),
+        ("brave", "search", 98, 97, 430.0, 920.0, 95, 95, 1, 0, 0.49),
+        ("local", "read", 377, 366, 380.0, 1100.0, 0, 0, 0, 9, 0.0),
+    )
+    names = (*columns, "empty", "forbidden", "cost_usd")
+    scores = tuple(ProviderScore(**dict(zip(names, row, strict=True))) for row in rows)
+    show_card(ScoreCard(days=7, searches=searches, pages=pages, providers=scores))
+    (shown,) = re.findall(r"^```console\n\$ groundwire stats\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert printed == [line.rstrip() for line in shown.splitlines()]

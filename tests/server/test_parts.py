@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.mcp.gate import Gate, is_loopback
+from groundwire.server.mcp.gate import Gate
 from groundwire.server.mcp.http import check_gate
 from groundwire.server.mcp.presence import ClientGone, Presence
 from groundwire.server.mcp.progress import reporting
 from groundwire.server.mcp.resources import page_of, page_uri
+from groundwire.server.names import is_loopback
 
 TOKEN = "a-token-for-the-tests-only"
 

@@ -27,7 +27,11 @@ _COMMANDS = MappingProxyType(
         "search": "search",
         "open": "open:open_",
         "demo": "demo",
+        "completion": "completion",
         "config": "config",
+        "setup": "setup",
+        "doctor": "doctor",
+        "providers": "providers",
         "archive": "archive",
         "record": "record",
         "stats": "stats",
@@ -92,7 +96,7 @@ class _Group(click.Group):
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog='First steps: groundwire demo, then groundwire search "reciprocal rank fusion".',
+    epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
 @click.option("-v", "--verbose", count=True, help="Say on standard error what is done; -vv says everything.")
 @click.version_option(__version__, prog_name="groundwire")

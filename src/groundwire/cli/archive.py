@@ -20,6 +20,7 @@ from groundwire.cli.codes import ExitCode, exit_code
 from groundwire.cli.command import each, storable
 from groundwire.cli.run import say_error, warn
 from groundwire.cli.terminal import clean, day, escaped, wrap
+from groundwire.cli.values import one_of
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.settings import load
@@ -80,6 +81,7 @@ def archive() -> None:
     "-t",
     "--time-range",
     metavar=f"[{'|'.join(get_args(TimeRange))}]",
+    shell_complete=one_of(get_args(TimeRange)),
     default="all",
     help="How recent: a day, a week, a month, a year, or any age.",
 )

@@ -83,7 +83,9 @@ def _print_rows(rows: Iterable[Row]) -> None:
 
 
 def _print_keys(settings: Settings) -> None:
-    click.echo(click.style("Keys", bold=True) + " (from the environment or .env only)")
+    click.echo(
+        click.style("Keys", bold=True) + " (from the environment, .env or keys.env; those in the keyring are not shown)"
+    )
     rows = {row.key.removeprefix("keys."): row for row in settings.rows() if row.key.startswith("keys.")}
     names = max(map(len, KEY_VARIABLES))
     _print_table(

@@ -30,11 +30,28 @@ _PROSE = 80  # characters; what is shorter is a caption or a label
 
 
 @click.command(short_help="See the whole path work, without network or key.")
-def demo() -> None:
+@click.option("--serve", is_flag=True, help="Keep the miniature web running, for commands of your own.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_000),
+    default=8800,
+    show_default=True,
+    metavar="N",
+    help="With --serve: the first of the ports it listens on; 0 takes any free ones.",
+)
+def demo(serve: bool, port: int) -> None:
     """Search, open and cite on a miniature web inside this machine: no network, no key.
 
     Only the outside world is small. Everything else is the code that a real search runs through.
+
+    With --serve the miniature web stays until Control-C, and the file groundwire.toml here leads every command of this
+    folder to it.
     """
+    if serve:
+        from groundwire.cli.practice import practise
+
+        practise(port)
+        return
     from groundwire.testing.world import World  # here, because no other command needs a web server
 
     with World(named=True) as world:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -10,13 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from groundwire.cli.codes import ExitCode
+from groundwire.cli.diff import diff
 from groundwire.cli.terminal import clean
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from groundwire.server.mcp.install import Change, Client
+
+    _Name = click.ParamType[str]
+else:
+    _Name = click.ParamType  # generic since click 8.4
 
 __all__ = ["install", "uninstall"]
 
@@ -26,7 +31,7 @@ Exit codes:
   2  wrong use, or nothing was changed"""
 
 
-class _ClientName(click.ParamType[str]):
+class _ClientName(_Name):
     """The name of a client, looked up when it is used: a server that starts needs no table of clients."""
 
     name = "name"
@@ -37,6 +42,11 @@ class _ClientName(click.ParamType[str]):
         if value.lower() not in CLIENTS:
             self.fail(f"{value!r} is not known; the clients are {', '.join(CLIENTS)}.", param, ctx)
         return value.lower()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        from groundwire.server.mcp.install import CLIENTS
+
+        return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
 
 _client = click.option("--client", "-c", required=True, type=_ClientName(), help="Whose configuration; see above.")
@@ -80,7 +90,7 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
         if change.before == change.after:
             _say(f"{path} is as it should be; nothing was changed.")
             return
-        click.echo(clean(_diff(path, change)), nl=False)
+        click.echo(diff(path, change.before, change.after), nl=False)
         if change.loses_comments:
             _say("Note: the comments of this file will be lost; add the entry by hand to keep them.")
         if only_print:
@@ -103,12 +113,6 @@ def _asked(question: str) -> bool:
         return click.confirm(question, default=False, err=True)
     except click.Abort:  # nobody there to answer
         return False
-
-
-def _diff(path: Path, change: Change) -> str:
-    before, after = (text.splitlines(keepends=True) for text in (change.before, change.after))
-    lines = difflib.unified_diff(before, after, str(path), str(path))
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def _command() -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import click
 from groundwire.cli.command import ToolCommand, each, print_json
 from groundwire.cli.run import run
 from groundwire.cli.terminal import clean
+from groundwire.cli.values import providers_that_read
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
@@ -59,6 +60,7 @@ _DEFAULTS = ReadSettings()
     "readers",
     multiple=True,
     metavar="NAME",
+    shell_complete=providers_that_read,
     help=f"Read with this provider; repeatable, in this order. By default the setting read.providers "
     f"({', '.join(_DEFAULTS.providers)}).",
 )

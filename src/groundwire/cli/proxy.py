@@ -81,7 +81,7 @@ async def _serve(
     settings: Settings, upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float
 ) -> int:
     try:
-        from groundwire.server.access.names import LOOPBACK, is_loopback
+        from groundwire.server.names import LOOPBACK, is_loopback
         from groundwire.server.proxy import Proxy
         from groundwire.server.serving import listen, serve
     except ModuleNotFoundError as error:

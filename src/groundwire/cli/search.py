@@ -13,6 +13,7 @@ from groundwire.cli.codes import ExitCode
 from groundwire.cli.command import ToolCommand, each, print_json, storable
 from groundwire.cli.run import run, warn
 from groundwire.cli.terminal import clean, day, wrap
+from groundwire.cli.values import one_of, providers_that_search
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
 from groundwire.routing.policy import Strategy
 from groundwire.settings import SearchSettings
@@ -58,6 +59,7 @@ _DEFAULTS = SearchSettings()
     "-t",
     "--time-range",
     metavar=f"[{'|'.join(get_args(TimeRange))}]",
+    shell_complete=one_of(get_args(TimeRange)),
     help="How recent: a day, a week, a month, a year, or any age.",
 )
 @click.option("--after", metavar="DAY", help="Published on this day or later, such as 2026-01-31.")
@@ -72,6 +74,7 @@ _DEFAULTS = SearchSettings()
     "providers",
     multiple=True,
     metavar="NAME",
+    shell_complete=providers_that_search,
     help=f"Ask this provider; repeatable, in this order. By default the setting search.providers "
     f"({', '.join(_DEFAULTS.providers)}).",
 )
@@ -80,6 +83,7 @@ _DEFAULTS = SearchSettings()
 @click.option(
     "--strategy",
     metavar=f"[{'|'.join(get_args(Strategy))}]",
+    shell_complete=one_of(get_args(Strategy)),
     help="One provider after the other, the next when one is late, or several at once and merged.",
 )
 @click.option("--fresh", is_flag=True, help="Ask anew, whatever is kept.")

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from groundwire.errors import GroundwireError
 from groundwire.integrations.defaults import load_with
 from groundwire.integrations.extension_tools import PageTools
+from groundwire.onboarding import SetupField, clean_key, load_offers, setup_schema, verify
 from groundwire.providers.registry import provider_class
-from groundwire.settings import KEY_VARIABLES, Settings
+from groundwire.settings import Settings
 from groundwire.settings.schema import Words
 from groundwire.web import Web
 
@@ -26,8 +27,6 @@ _logger = logging.getLogger(__name__)
 CITATION_SENTENCE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 """What the host adds to the system prompt (document Y, section 10)."""
 
-_KEYS = tuple(name for name in KEY_VARIABLES if name.startswith(("BRAVE_API", "JINA_", "PERPLEXITY_", "TAVILY_")))
-_TITLES = {"BRAVE": "Brave Search", "JINA": "Jina Reader", "PERPLEXITY": "Perplexity", "TAVILY": "Tavily"}
 _USUAL: Mapping[str, Any] = {
     "search.timeout": 20.0,
     "search.attempt_timeout": 10.0,
@@ -149,12 +148,12 @@ class WebSearchExtension:
         """Return what can be set up: a key for each service that takes one."""
         return [
             {
-                "name": name.lower(),
-                "description": f"{_TITLES[name.partition('_')[0]]} API key",
-                "secret": True,
-                "required": name in self._needed(),
+                "name": field.name,
+                "description": field.description,
+                "secret": field.secret,
+                "required": field.required,
             }
-            for name in _KEYS
+            for field in self._fields()
         ]
 
     async def apply_config(self, name: str, value: str) -> None:
@@ -165,14 +164,16 @@ class WebSearchExtension:
             value: The key.
 
         Raises:
-            ValueError: there is nothing of this name to set up. RuntimeError: `initialize` was not called yet.
+            ValueError: there is nothing of this name to set up, or the value is no key. RuntimeError: `initialize` was
+                not called yet.
         """
         if self._context is None:
             raise RuntimeError("The extension is not initialized; call initialize first.")
-        variable = name.upper()
-        if variable not in _KEYS:
-            raise ValueError(f"There is no {name!r} to set up; there are {', '.join(map(str.lower, _KEYS))}.")
-        await self._context.set_secret(variable, (value or "").strip())
+        fields = {field.name: field for field in self._fields()}
+        if name.lower() not in fields:
+            raise ValueError(f"There is no {name!r} to set up; there are {', '.join(fields)}.")
+        key = clean_key(value).get_secret_value() if value and value.strip() else ""  # an empty one takes it away
+        await self._context.set_secret(fields[name.lower()].variable, key)
         try:
             await self._open()
         except GroundwireError as error:
@@ -182,27 +183,28 @@ class WebSearchExtension:
         """Return whether the keys work, after asking each service that needs one; and a sentence for the user."""
         if self._context is None:
             return False, "The extension is not initialized; call initialize first."
-        needed = self._needed()
+        needed = [field for field in self._fields() if field.required]
         if not needed:
             return True, "The providers that are set need no key."
-        for variable in needed:
-            if not await self._context.get_secret(variable):
-                return False, f"{variable} is required when using {variable.partition('_')[0].lower()}."
+        for field in needed:
+            if not await self._context.get_secret(field.variable):
+                return False, f"{field.variable} is required when using {field.provider}."
         try:
             settings = await self._settings()
-            for name in dict.fromkeys(variable.partition("_")[0].lower() for variable in needed):
-                async with Web(settings, search_providers=(name,)) as web:
-                    await web.search("test", limit=1)
+            for field in needed:
+                tried = await verify(field.provider, settings)
+                if not tried.works:
+                    return False, f"The key could not be verified: {field.provider}: {tried.what} {tried.fix}"
+            if self._web is None:
+                await self._open()
         except GroundwireError as error:
             return False, f"The key could not be verified: {error}"
-        if self._web is None:
-            await self._open()
         return True, "Every key was tried, and works."
 
-    def _needed(self) -> tuple[str, ...]:
-        """Return the variables of the keys without which the chosen providers cannot be used."""
-        chosen = {*self._config.search_provider, *self._config.read_provider} - {"jina"}  # which works without one
-        return tuple(name for name in _KEYS if name.partition("_")[0].lower() in chosen)
+    def _fields(self) -> tuple[SetupField, ...]:
+        """Return what can be set up; the keys without which the chosen providers cannot be used are required."""
+        chosen = {name.partition(":")[0] for name in (*self._config.search_provider, *self._config.read_provider)}
+        return setup_schema(load_offers().values(), chosen)
 
     async def _open(self) -> None:
         old, self._web = self._web, None
@@ -225,8 +227,10 @@ class WebSearchExtension:
             arguments["providers.searxng.base_url"] = config.searxng_base_url
         if config.duckduckgo_delay:
             arguments["providers.duckduckgo.delay"] = config.duckduckgo_delay
-        chosen = {name.upper() for name in (*config.search_provider, *config.read_provider)}
-        for variable in KEY_VARIABLES:
-            if variable.partition("_")[0] in chosen and (key := await self._context.get_secret(variable)):
-                arguments[f"keys.{variable}"] = key
+        offers = load_offers()
+        for name in dict.fromkeys((*config.search_provider, *config.read_provider)):
+            offer = offers.get(name.partition(":")[0])
+            for variable in offer.variables if offer else ():
+                if key := await self._context.get_secret(variable):
+                    arguments[f"keys.{variable}"] = key
         return load_with(_USUAL, {**arguments, **config.settings})

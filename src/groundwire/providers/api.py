@@ -57,6 +57,10 @@ class ApiProvider:
     """The public address of the service."""
     key_variables: ClassVar[tuple[str, ...]] = ()
     """The environment variables under which a key may be kept, the usual one first."""
+    key_page: ClassVar[str] = ""
+    """The page of the service where a key is had."""
+    search_credits: ClassVar[int] = 1
+    """The credits that one search usually costs, at a service whose prices are those of credits."""
     key_header: ClassVar[str] = "Authorization"
     """The header in which a key goes: alone, except that Authorization has the word Bearer before it."""
     key_needed: ClassVar[bool] = True
@@ -122,7 +126,7 @@ class ApiProvider:
     def price_usd(self) -> float:
         """What one search usually costs, in US dollars; nothing for a service that is used without a key."""
         free = not len(self._keys) and not self.key_needed
-        return 0.0 if free else self._prices.cost("request") or self._prices.cost("credit")
+        return 0.0 if free else self._prices.cost("request") or self._prices.cost("credit", self.search_credits)
 
     @property
     def page_price_usd(self) -> float:

@@ -93,6 +93,7 @@ class BraveSearchProvider(ApiProvider):
     )
     service = "https://api.search.brave.com"
     key_variables = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
+    key_page = "https://api-dashboard.search.brave.com/app/keys"
     key_header = "X-Subscription-Token"
     tells_rates = True
 

@@ -51,6 +51,7 @@ class ExaProvider(ApiProvider):
 
     service = "https://api.exa.ai"
     key_variables = ("EXA_API_KEY",)
+    key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
     Options = ExaOptions
     capabilities = Capabilities(

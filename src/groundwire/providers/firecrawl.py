@@ -63,6 +63,8 @@ class FirecrawlProvider(ApiProvider):
 
     service = "https://api.firecrawl.dev"
     key_variables = ("FIRECRAWL_API_KEY",)
+    search_credits = _SEARCH_CREDITS
+    key_page = "https://www.firecrawl.dev/app/api-keys"
     Options = FirecrawlOptions
     capabilities = Capabilities(
         search=True,

@@ -71,6 +71,7 @@ class JinaReadProvider(ApiProvider):
 
     service = "https://r.jina.ai"
     key_variables = ("JINA_API_KEY",)
+    key_page = "https://jina.ai/api-dashboard"
     key_needed = False
     Options = JinaOptions
     capabilities = Capabilities(read=True, renders=True)

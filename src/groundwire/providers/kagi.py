@@ -68,6 +68,7 @@ class KagiSearchProvider(ApiProvider):
     )
     service = "https://kagi.com"
     key_variables: ClassVar[tuple[str, ...]] = ("KAGI_API_KEY",)
+    key_page = "https://kagi.com/api"
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: the two wires name the scheme of the key differently."""

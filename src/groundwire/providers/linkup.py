@@ -38,6 +38,7 @@ class LinkupSearchProvider(ApiProvider):
 
     service = "https://api.linkup.so"
     key_variables = ("LINKUP_API_KEY",)
+    key_page = "https://app.linkup.so"
     Options = LinkupOptions
     capabilities = Capabilities(
         search=True,

@@ -37,6 +37,7 @@ class ParallelSearchProvider(ApiProvider):
 
     service = "https://api.parallel.ai"
     key_variables = ("PARALLEL_API_KEY",)
+    key_page = "https://platform.parallel.ai"
     key_header = "x-api-key"
     Options = ParallelOptions
     capabilities = Capabilities(

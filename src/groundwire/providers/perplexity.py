@@ -44,6 +44,7 @@ class PerplexitySearchProvider(ApiProvider):
 
     service = "https://api.perplexity.ai"
     key_variables = ("PERPLEXITY_API_KEY",)
+    key_page = "https://www.perplexity.ai/account/api/keys"
     Options = PerplexityOptions
     capabilities = Capabilities(
         search=True,

@@ -22,6 +22,8 @@ class Prices:
     """The day on which the list was read, ISO 8601."""
     source: str = ""
     """Whose list it was."""
+    free: str = ""
+    """What is given for nothing, in words."""
 
     def cost(self, unit: str = "request", count: float = 1) -> float:
         """Return what `count` units cost, in US dollars; 0 for a unit that is not listed."""
@@ -36,4 +38,5 @@ def load_prices() -> Mapping[str, Prices]:
 
 def _prices(entry: dict[str, Any]) -> Prices:
     units = {unit: float(price) for unit, price in entry.items() if isinstance(price, (int, float))}
-    return Prices(MappingProxyType(units), str(entry.get("as_of", "")), str(entry.get("source", "")))
+    as_of, source, free = (str(entry.get(name, "")) for name in ("as_of", "source", "free"))
+    return Prices(MappingProxyType(units), as_of, source, free)

@@ -13,7 +13,7 @@ from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvid
 from groundwire.settings import Settings
 from groundwire.storage.archive import Archive
 
-__all__ = ["GROUP", "create", "provider_class", "provider_names"]
+__all__ = ["GROUP", "create", "provider_class", "provider_classes", "provider_names"]
 
 GROUP = "groundwire.providers"
 
@@ -39,8 +39,23 @@ def provider_class(name: str) -> ProviderClass:
         raise ConfigurationError(f"The provider {name!r} ({entry.value}) cannot be imported: {error}.") from error
 
 
+def provider_classes() -> dict[str, ProviderClass]:
+    """Return the classes of all installed providers by name, sorted; those that cannot be imported are left out."""
+    classes = {}
+    for name, entry in sorted(_entries().items()):  # what is installed is looked through once, which takes a while
+        try:
+            classes[name] = cast("ProviderClass", entry.load())
+        except (ImportError, AttributeError):
+            continue
+    return classes
+
+
 def create(
-    name: str, settings: Settings, transports: Transports, archive: Archive | None = None
+    name: str,
+    settings: Settings,
+    transports: Transports,
+    archive: Archive | None = None,
+    cls: ProviderClass | None = None,
 ) -> SearchProvider | ReadProvider:
     """Make a provider.
 
@@ -49,6 +64,7 @@ def create(
         settings: Where its options and keys are.
         transports: Where it gets HTTP clients.
         archive: The offline archive, unless it is switched off.
+        cls: Its class, when it is known already.
 
     Raises:
         UnknownProvider: no such provider is installed.
@@ -56,7 +72,7 @@ def create(
         ConfigurationError: an option is wrong.
     """
     context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive)
-    return cast("SearchProvider | ReadProvider", provider_class(name).create(context))
+    return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))
 
 
 def _entries() -> dict[str, EntryPoint]:

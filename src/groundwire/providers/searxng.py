@@ -55,6 +55,8 @@ class SearXngSearchProvider:
     """Web search by a SearXNG instance. Its `search.formats` setting must contain `json`."""
 
     Options = SearXngOptions
+    key_variables = (KEY,)
+    key_needed = False
     capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),

@@ -61,6 +61,7 @@ class SerperSearchProvider(ApiProvider):
     )
     service = "https://google.serper.dev"
     key_variables = ("SERPER_API_KEY",)
+    key_page = "https://serper.dev"
     key_header = "X-API-KEY"
 
     async def search(

@@ -63,6 +63,7 @@ class TavilyProvider(ApiProvider):
 
     service = "https://api.tavily.com"
     key_variables = ("TAVILY_API_KEY",)
+    key_page = "https://app.tavily.com"
     key_needed = False
     Options = TavilyOptions
     capabilities = Capabilities(

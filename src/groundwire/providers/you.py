@@ -54,6 +54,7 @@ class YouSearchProvider(ApiProvider):
 
     service = "https://ydc-index.io"
     key_variables = ("YDC_API_KEY", "YOU_API_KEY")
+    key_page = "https://you.com/platform"
     key_header = "X-API-Key"
     capabilities = Capabilities(
         search=True,

@@ -109,7 +109,11 @@ class Readers:
     @property
     def price_usd(self) -> float:
         """What one page costs if every reader is asked, in US dollars; who does not say is free of charge."""
-        return sum(float(getattr(reader, "page_price_usd", 0.0)) for reader in self._readers)
+        return sum(map(_price_of, self._readers))
+
+    def free(self) -> Readers:
+        """Return those of the readers that cost nothing."""
+        return self.narrowed([reader for reader in self._readers if not _price_of(reader)], self._policy)
 
     def narrowed(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
         """Return readers like these of which only some are asked, under another policy.
@@ -288,6 +292,10 @@ def _cleaned(result: ReadResult) -> ReadResult:
             "warnings": result.warnings + hygiene_warnings(counts),
         }
     )
+
+
+def _price_of(reader: ReadProvider) -> float:
+    return float(getattr(reader, "page_price_usd", 0.0))
 
 
 def _renders(reader: ReadProvider) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["bounded"]
 
 _HEAD = 32_768  # bytes of a request line and headers
+_LINGER = 1.0  # seconds for which a client that was given up may still send
 _UNREAD = 60.0  # seconds for which a client may read nothing of what is there for it
 
 
@@ -29,6 +30,7 @@ class _Bounded(H11Protocol):
     unread_timeout = _UNREAD
     most = 2_000
 
+    _over = False
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
@@ -42,6 +44,8 @@ class _Bounded(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came; the clock runs from the first byte of a head until its last."""
+        if self._over:
+            return
         super().data_received(data)
         if not self._owes():
             self._stop_waiting()
@@ -85,6 +89,12 @@ class _Bounded(H11Protocol):
             for event in (response, h11.Data(data=text), h11.EndOfMessage()):
                 if (data := self.conn.send(event)) is not None:
                     self.transport.write(data)
+            if self.transport.can_write_eof():
+                # Closed at once on a client that still sends, the connection is reset and the answer lost.
+                self._over = True
+                self.transport.write_eof()
+                self._waiting = self.loop.call_later(_LINGER, self.transport.abort)
+                return
         self.transport.close()
 
     def _stop_waiting(self) -> None:

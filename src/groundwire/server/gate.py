@@ -7,7 +7,7 @@ from collections.abc import Collection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.server.access.names import LOOPBACK, Names
+from groundwire.server.names import LOOPBACK, Names
 from groundwire.server.upstream import error_body
 
 __all__ = ["LOOPBACK", "Gate"]

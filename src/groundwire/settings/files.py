@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +11,21 @@ from typing import Any
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["FILE_NAME", "FILE_VARIABLE", "places", "read_dotenv", "read_toml", "user_file", "working_folder"]
+__all__ = [
+    "FILE_NAME",
+    "FILE_VARIABLE",
+    "KEYS_FILE_NAME",
+    "is_open_to_others",
+    "keys_file",
+    "places",
+    "read_dotenv",
+    "read_toml",
+    "user_file",
+    "working_folder",
+]
 
 FILE_NAME = "groundwire.toml"
+KEYS_FILE_NAME = "keys.env"
 FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 
 
@@ -62,6 +75,23 @@ def user_file(folder: Path | None = None) -> Path:
 
         folder = platformdirs.user_config_path("groundwire")
     return folder / FILE_NAME
+
+
+def keys_file(folder: Path | None = None) -> Path:
+    """Return where the user's keys are, or would be, on a machine without a keyring: NAME=value lines, as in `.env`.
+
+    Args:
+        folder: The folder with the user's settings; by default the platform's.
+    """
+    return user_file(folder).with_name(KEYS_FILE_NAME)
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Tell whether others than the owner may read or write a file; False where there are no such rights."""
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & 0o077)
+    except OSError:
+        return False
 
 
 def read_toml(path: Path) -> dict[str, Any]:

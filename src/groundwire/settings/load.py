@@ -2,7 +2,9 @@
 
 The order, strongest first: arguments, environment variables, the `.env` file of the working folder, the
 project's `groundwire.toml` (the nearest one upwards from the working folder, or the one that GROUNDWIRE_CONFIG
-names), the user's `groundwire.toml` in the user's configuration folder, the defaults.
+names), the user's `groundwire.toml` in the user's configuration folder, the defaults. Keys, and nothing else, may also
+be in `keys.env` beside the user's file, where `groundwire setup` puts them on a machine without a keyring; `.env` and
+the environment are stronger.
 """
 
 from __future__ import annotations
@@ -16,7 +18,16 @@ from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
 from groundwire.settings.contradictions import contradictions
-from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, places, read_dotenv, read_toml, working_folder
+from groundwire.settings.files import (
+    FILE_NAME,
+    FILE_VARIABLE,
+    is_open_to_others,
+    keys_file,
+    places,
+    read_dotenv,
+    read_toml,
+    working_folder,
+)
 from groundwire.settings.installed import option_model, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, SessionSettings, Settings, known_keys, sections
 from groundwire.settings.store_url import parse_store_url
@@ -61,6 +72,8 @@ def load(
     problems: list[str] = []
     warnings: list[str] = []
     dotenv = _dotenv(folder / ".env", problems, warnings)
+    kept_in = keys_file(user_folder)
+    kept = _kept_keys(kept_in, problems, warnings)
     named = environment.get(FILE_VARIABLE) or dotenv.get(FILE_VARIABLE)
     files = [_from_file(path, problems) for path in places(named, folder, user_folder, problems)]
     given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
@@ -85,7 +98,7 @@ def load(
     _refuse_unknown(merged, problems)
     keys = {
         name: (source[name], f"{origin} {name}")
-        for source, origin in ((dotenv, ".env"), (environment, "environment"))
+        for source, origin in ((kept, str(kept_in)), (dotenv, ".env"), (environment, "environment"))
         for name in KEY_VARIABLES
         if source.get(name, "").strip()
     }
@@ -97,9 +110,12 @@ def load(
     settings = _build(merged, keys, problems, warnings)
     own = settings.search.local.brave_api_key_env
     ambient = {
-        name: value.strip() for name, value in {**dotenv, **environment}.items() if name == own or _may_be_a_key(name)
+        name: value.strip()
+        for source in (kept, dotenv, environment)
+        for name, value in source.items()
+        if value.strip() and (name == own or _may_be_a_key(name))
     }
-    secrets = {name: SecretStr(value) for name, value in ambient.items() if value}
+    secrets = {name: SecretStr(value) for name, value in ambient.items()}
     object.__setattr__(settings, "_ambient", secrets)
     object.__setattr__(settings, "_warnings", tuple(warnings))
     return settings
@@ -116,6 +132,12 @@ def _dotenv(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str
     except ConfigurationError as error:
         problems.append(str(error))
         return {}
+
+
+def _kept_keys(path: Path, problems: list[str], warnings: list[str]) -> Mapping[str, str]:
+    if is_open_to_others(path):
+        warnings.append(f"{path}: other users of this machine can read your keys; run: chmod 600 {path}")
+    return _dotenv(path, problems, warnings)
 
 
 def _from_file(path: Path, problems: list[str]) -> Flat:

@@ -378,6 +378,7 @@ class Settings(BaseModel):
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _ambient: Mapping[str, SecretStr] | None = PrivateAttr(default=None)
     _warnings: tuple[str, ...] = PrivateAttr(default=())
+    _asks_keyring: bool = PrivateAttr(default=True)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -402,7 +403,19 @@ class Settings(BaseModel):
         given = self.keys.get(variable)
         if self._ambient is None or (given is not None and self.origin(f"keys.{variable}") == "argument"):
             return given
-        return key_from_keyring(variable) or self._ambient.get(variable)
+        kept = key_from_keyring(variable) if self._asks_keyring else None
+        return kept or self._ambient.get(variable)
+
+    def without_keyring(self) -> Settings:
+        """Return these settings so that the keyring is not asked, such as one that waits for somebody to unlock it."""
+        less = self.model_copy()
+        object.__setattr__(less, "_asks_keyring", False)
+        return less
+
+    @property
+    def asks_keyring(self) -> bool:
+        """Whether a key is looked for in the keyring."""
+        return self.loaded and self._asks_keyring
 
     def with_key(self, variable: str, key: SecretStr) -> Settings:
         """Return these settings with one more key, as if it had been given as an argument."""

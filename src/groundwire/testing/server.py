@@ -45,6 +45,7 @@ class Endpoint(ABC):
         self.name = name
         self.host = host or f"{name}.test"
         self._port: int | None = None
+        self._wanted = 0
         self._planned: list[_Planned] = []
         self._requests: list[Recorded] = []
         self._robots: list[Recorded] = []
@@ -65,6 +66,10 @@ class Endpoint(ABC):
         if self._port is None:
             raise RuntimeError(f"{self.name} has no address yet: start the world first, as in `with World()`.")
         return self._port
+
+    def want(self, port: int) -> None:
+        """Ask for a port of its own choice, before the world serves this endpoint; 0 is any free one."""
+        self._wanted = port
 
     @property
     def url(self) -> str:
@@ -251,6 +256,6 @@ class ServerThread:
 
     async def _listen(self, endpoints: list[Endpoint]) -> None:
         for endpoint in endpoints:
-            listener = socket.create_server((_LOOPBACK, 0), backlog=512)
+            listener = socket.create_server((_LOOPBACK, endpoint._wanted), backlog=512)
             endpoint._port = listener.getsockname()[1]
             self._served.append((endpoint, await endpoint._open(listener)))

@@ -30,9 +30,13 @@ class World:
     Args:
         named: Whether search results carry names under .test (for `resolver`) instead of addresses.
         today: The day from which pages are dated; by default the real one, in UTC.
+        port: The port of the first endpoint, and the following ports for the others; by default any free ones.
+
+    Raises:
+        OSError: On entering: a port of those is taken.
     """
 
-    def __init__(self, *, named: bool = False, today: date | None = None) -> None:
+    def __init__(self, *, named: bool = False, today: date | None = None, port: int = 0) -> None:
         self._calendar = Calendar(today or datetime.now(UTC).date())
         self._sites = {site.name: site for site in make_sites(self._calendar)}
         self.library = Library(tuple(self._sites.values()), self._calendar, named=named)
@@ -42,6 +46,7 @@ class World:
         self._nobody: socket.socket | None = None
         self.searxng = SearXng("searxng", self.library)
         self._services["searxng"] = self.searxng
+        self._next_port = port
 
     @property
     def today(self) -> date:
@@ -99,6 +104,7 @@ class World:
             raise ValueError(f"{service.name} ({service.host}) is here already; choose another name.")
         self._services[service.name] = service
         if self._running:
+            self._place(service)
             self._thread.serve([service])
         return service
 
@@ -141,6 +147,8 @@ class World:
         try:
             self._nobody = socket.socket()
             self._nobody.bind(("127.0.0.1", 0))
+            for endpoint in self.endpoints:
+                self._place(endpoint)
             self._thread.serve(self.endpoints)
         except BaseException:
             self.stop()
@@ -154,6 +162,11 @@ class World:
         if self._nobody is not None:
             self._nobody.close()
             self._nobody = None
+
+    def _place(self, endpoint: Endpoint) -> None:
+        endpoint.want(self._next_port)
+        if self._next_port:
+            self._next_port += 1
 
     def __enter__(self) -> Self:
         self.start()

@@ -60,6 +60,7 @@ from groundwire.settings import SessionSettings, Settings, load
 from groundwire.settings.contradictions import contradictions, lonely
 from groundwire.storage import Store, open_store
 from groundwire.storage.archive import Archive, open_archive
+from groundwire.storage.memory import MemoryStore
 from groundwire.web.assembly import Assembly
 from groundwire.web.batch import Batch, check_url, check_urls
 from groundwire.web.citing import Citing
@@ -414,8 +415,10 @@ class Web:
         view = copy.copy(self)
         usual = _limits(self.settings.session)
         named = replace(usual, **limits)  # type: ignore[arg-type]  # the names and values were looked at above
+        # Nobody can ask for a session without a name again: what it counts need not outlive it.
+        store = self._store if name else MemoryStore()
         view._budget = SessionBudget(
-            self._store, name or uuid4().hex, named, self._later, named=bool(name), within=self._allowance
+            store, name or uuid4().hex, named, self._later, named=bool(name), within=self._allowance
         )
         view._is_view = True
         return view

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 
 from groundwire._version import __version__
 from groundwire.deadline import Deadline
-from groundwire.errors import BlockedDomain, DeadlineExceeded, PageUnavailable, PermissionDenied, ProviderError
+from groundwire.errors import (
+    BlockedDomain,
+    BudgetExceeded,
+    DeadlineExceeded,
+    PageUnavailable,
+    PermissionDenied,
+    ProviderError,
+)
 from groundwire.models import Attempt, Page
 from groundwire.reading.handle.view import Ask, view
 from groundwire.reading.readers import Readers
-from groundwire.routing.budget import SessionBudget
+from groundwire.routing.budget import Reservation, SessionBudget
 from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import page_key
 from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
@@ -110,18 +117,34 @@ class Opening:
             raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
         await budget.check_tokens()
         await budget.check_money()
-        reservation = await budget.take_page(self.readers.price_usd)
+        readers, reservation = await self._afforded(budget)
         try:
-            return await self._kept(target, deadline, fresh, attempts)
+            return await self._kept(target, deadline, fresh, attempts, readers)
         finally:
             await asyncio.shield(budget.settle(reservation, cost_of(attempts)))
 
-    async def _kept(self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt]) -> Page:
+    async def _afforded(self, budget: SessionBudget) -> tuple[Readers, Reservation]:
+        """Return the readers that may be asked and what was set aside for them: all, or the free ones if money lacks.
+
+        Raises:
+            BudgetExceeded: not even a free page may be read, or none of them is free.
+        """
+        try:
+            return self.readers, await budget.take_page(self.readers.price_usd)
+        except BudgetExceeded:
+            free = self.readers.free()
+            if not free.readers or not self.readers.price_usd:
+                raise
+            return free, await budget.take_page()
+
+    async def _kept(
+        self, target: WebUrl, deadline: Deadline, fresh: bool, attempts: list[Attempt], readers: Readers
+    ) -> Page:
         """Return a whole page from the cache, or from the readers."""
 
         async def load(known: Page | None = None) -> Page:
             try:
-                page = await self.readers.read(target, deadline, attempts, known=known)
+                page = await readers.read(target, deadline, attempts, known=known)
             except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
                 old = await self._archived(target)
                 if old is None:
@@ -134,7 +157,7 @@ class Opening:
         if self.cache is None:
             return await load()
         whole = lifetime(self.settings.cache.page_ttl, self.settings.cache.stale)
-        names = [identity(reader, self.settings) for reader in self.readers.readers]
+        names = [identity(reader, self.settings) for reader in readers.readers]
         kept = await self.cache.through(
             page_key(target, names, self._what_is_allowed()),
             load,

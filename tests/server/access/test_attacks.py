@@ -162,8 +162,30 @@ async def test_probes_need_no_key_and_only_they(serve: Serve) -> None:
     gateway = await serve(require_key=True)
     assert (await gateway.ask("/healthz")).status == 200
     assert (await gateway.ask("/readyz")).status == 200
+    assert (await gateway.raw(b"GET /healthz HTTP/1.0\r\n\r\n")).status == 200
+    assert (await gateway.raw(b"GET /x HTTP/1.0\r\n\r\n")).status == 421
     for path in ("/healthz/", "/healthz/x", "/HEALTHZ", "/healthz%2fx", "/healthzz", "/healthz;x"):
         assert (await gateway.ask(path)).status == 401
+
+
+async def test_other_protocols_do_not_get_past(serve: Serve) -> None:
+    gateway = await serve()
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    await gateway.access({"type": "websocket", "path": "/x", "headers": []}, receive, send)
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+    upgrade = "Host: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAAA"
+    assert (
+        await gateway.raw(f"GET /x HTTP/1.1\r\n{upgrade}\r\n\r\n".encode(), close=False)
+    ).status == 200  # as HTTP/1.1
+    assert (await gateway.raw(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")).status == 400
+    assert (await gateway.raw(b"CONNECT evil.example:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status == 400
 
 
 async def test_what_concerns_everybody_is_for_operators(serve: Serve) -> None:
@@ -251,12 +273,12 @@ async def test_a_body_that_drips(serve: Serve) -> None:
     writer.write(b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n")
     dripped = 0
     answered = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
-    while not answered.done():
+    while not answered.done() and dripped < 100:
         writer.write(b"x")
         dripped += 1
         await asyncio.wait({answered}, timeout=0.02)
+    assert 3 < dripped < 100
     assert b" 408 " in await answered
-    assert 3 < dripped < 60
     writer.close()
 
 
@@ -315,7 +337,8 @@ async def test_a_stream_ends_when_its_key_is_revoked(serve: Serve) -> None:
     await reader.readuntil(b"tick\n")
     gateway.revoke("ci")
     gateway.echo.go.set()
-    assert b"tick" not in await reader.read()
+    async with asyncio.timeout(3):
+        assert b"tick" not in await reader.read()
     await gateway.echo.ended.wait()
     writer.close()
 

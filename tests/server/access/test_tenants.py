@@ -14,6 +14,7 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.server.access.keys import KeyLimits, make_key
 from groundwire.server.access.tenant import Tenant, tenant_of
 from groundwire.testing import World
+from groundwire.testing.faults import Fault
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -98,6 +99,19 @@ async def test_a_page_that_somebody_else_had_opened_is_not_had_from_the_cache(
             await tenant(blocked_domains=[host]).narrow(web).open_page(url)
         with pytest.raises(AllProvidersFailed):
             await tenant(blocked_domains=[host]).narrow(web).search("reciprocal rank fusion")
+
+
+async def test_a_page_that_led_elsewhere_is_not_had_from_the_cache_either(
+    settings: Callable[..., Settings], world: World
+) -> None:
+    kept = settings(cache={"enabled": True}, session={"limit": 0})
+    async with Web(kept, resolver=world.resolver) as web:
+        world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)))
+        url = world.site("docs").page("api", named=True)
+        assert "encyclopedia.test" in (await web.open_page(url)).final_url
+        world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)))
+        with pytest.raises(BlockedDomain):
+            await tenant(blocked_domains=["encyclopedia.test"]).narrow(web).open_page(url)
 
 
 async def test_only_the_providers_that_are_allowed(settings: Callable[..., Settings], world: World) -> None:

@@ -43,7 +43,7 @@ class Served:
 async def gateway(settings: Callable[..., Settings], tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
     """Serve a gateway; sections of settings are given by name, the rest goes to `build_gateway`.
 
-    `holders` are the holders of keys, and what each key may.
+    `holders` are the holders of keys, and what each key may; the one called operator is one.
     """
     async with AsyncExitStack() as stack:
 
@@ -53,7 +53,9 @@ async def gateway(settings: Callable[..., Settings], tmp_path: Path) -> AsyncIte
             sections["server"] = {"key_file": str(file)} | dict(sections.get("server", {}))
             keys = {}
             for name, limits in holders.items():
-                keys[name], record = make_key(name, datetime.now(UTC), limits=KeyLimits(**limits))
+                keys[name], record = make_key(
+                    name, datetime.now(UTC), operator=name == "operator", limits=KeyLimits(**limits)
+                )
                 KeyFile(file).add(record)
             made = await stack.enter_async_context(build_gateway(settings(**sections), **options))
             url = await stack.enter_async_context(serving(made))

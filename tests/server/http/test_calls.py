@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from groundwire import Settings, Web
+from groundwire.errors import Closed
+from groundwire.server.http import build_gateway
+from groundwire.server.serving import serving
 from groundwire.testing import World
 from groundwire.testing.exchange import Recorded
 from groundwire.testing.faults import Fault
@@ -81,7 +89,7 @@ async def test_nothing_found_is_no_failure_and_a_failure_is_not_nothing(gateway:
     for fault, expected in ((Fault.status(500), 502), (Fault.status(429, headers={"Retry-After": "7"}), 503)):
         word = f"fusion{expected}"
         world.searxng.fail(fault, times=10, when=lambda request, word=word: word in request.params["q"])  # type: ignore[misc]
-        async with client.post("/v1/search", json={"query": word}) as response:
+        async with client.post("/v1/search", json={"query": word, "timeout": 2}) as response:
             said = (await response.json())["error"]
             assert (response.status, said["code"]) == (expected, "all_providers_failed")
             assert said["attempts"][0]["provider"] == "searxng"
@@ -239,6 +247,25 @@ async def test_a_session(gateway: Any, world: World) -> None:
         assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
 
 
+async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway: Any, tmp_path: Path) -> None:
+    served = await gateway(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"})
+    client = await served.client()
+    for session in ({}, {"session": "kept"}):
+        assert (await post(client, "/v1/search", QUERY | session))[0] == 200
+    with closing(sqlite3.connect(tmp_path / "store.db")) as file:
+        tables = [table for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        values = [value for table in tables for row in file.execute(f'SELECT * FROM "{table}"') for value in row]
+    keys = [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        for value in values
+        if value is not None
+    ]
+    assert [key for key in keys if key.startswith(("session:", "sources:"))] in (
+        ["session:kept:searches", "sources:kept"],
+        ["sources:kept", "session:kept:searches"],
+    )
+
+
 @pytest.mark.req("B18")
 async def test_checking_an_answer(gateway: Any) -> None:
     client = await (await gateway()).client()
@@ -302,3 +329,34 @@ async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
     client = await (await gateway(storage={"url": "valkey://127.0.0.1:1/0"})).client()
     assert await get(client, "/readyz") == (503, {"status": "no_store"})
     assert (await post(client, "/v1/search", QUERY))[0] == 200
+
+
+async def test_a_gateway_over_anothers_web_leaves_it_open(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    made = settings(server={"key_file": str(tmp_path / "keys.json")})
+    async with Web(made) as web:
+        gateway = build_gateway(web, page=False, mcp=False)
+        async with serving(gateway) as url, aiohttp.ClientSession(url) as client:
+            assert await get(client, "/readyz") == (503, {"status": "starting"})
+            async with gateway:
+                assert await get(client, "/readyz") == (200, {"status": "ok"})
+                assert (await post(client, "/v1/search", QUERY))[0] == 200
+                for path in ("/", "/mcp"):
+                    assert (await get(client, path))[0] == 404
+                async with client.get("/metrics") as response:
+                    assert "groundwire_searches_total" not in await response.text()
+        assert (await web.search("rank fusion")).results
+
+
+async def test_it_lives_with_the_lifespan_of_its_server(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    gateway = build_gateway(settings(server={"key_file": str(tmp_path / "keys.json")}))
+    coming: asyncio.Queue[Any] = asyncio.Queue()
+    said: asyncio.Queue[Any] = asyncio.Queue()
+    living = asyncio.create_task(gateway({"type": "lifespan"}, coming.get, said.put))
+    await coming.put({"type": "lifespan.startup"})
+    assert await said.get() == {"type": "lifespan.startup.complete"}
+    assert (await gateway.web.search("rank fusion")).results
+    await coming.put({"type": "lifespan.shutdown"})
+    assert await said.get() == {"type": "lifespan.shutdown.complete"}
+    await living
+    with pytest.raises(Closed):
+        await gateway.web.search("rank fusion")

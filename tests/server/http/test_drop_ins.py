@@ -65,6 +65,18 @@ async def test_nothing_found_is_said_as_these_services_say_it(gateway: Any) -> N
 
 
 @pytest.mark.req("B18")
+async def test_a_failure_has_its_status_where_searxng_would_say_nothing_found(gateway: Any, world: World) -> None:
+    client = await (await gateway(search={"providers": ("searxng",), "timeout": 2})).client()
+    world.searxng.fail(Fault.status(500), times=50)
+    async with client.get("/search", params={"q": WORDS, "format": "json"}) as response:
+        body = await response.json()
+        assert (response.status, list(body)) == (502, ["error"])
+        assert "searxng unavailable" in body["error"]
+    async with client.post("/search", json={"query": [WORDS, "another"]}) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (502, "all_providers_failed")
+
+
+@pytest.mark.req("B18")
 async def test_the_shape_is_that_of_recorded_answers(gateway: Any, recordings: Path) -> None:
     client = await (await gateway()).client()
     async with client.get("/search", params={"q": WORDS, "format": "json"}) as response:

@@ -40,9 +40,10 @@ async def ask(client: aiohttp.ClientSession, path: str, body: Any = None) -> tup
 
 async def test_without_a_key_nothing_is_answered(gateway: Any, world: World) -> None:
     model = world.add(ModelServer(script(end=Say("x")), name="model"))
-    served = await gateway(holders={"alice": {}}, upstream=f"{model.url}/v1")
-    nobody, alice = await served.client(), await served.holder("alice")
-    assert (await ask(alice, "/v1/search", {"query": WORDS}))[0] == 200
+    served = await gateway(holders={"alice": {}, "operator": {}}, upstream=f"{model.url}/v1")
+    nobody, alice, operator = await served.client(), await served.holder("alice"), await served.holder("operator")
+    for client in (alice, operator):  # a key that was right is looked at however many are wrong
+        assert (await ask(client, "/v1/search", {"query": WORDS}))[0] == 200
     wrong = await served.client("gw_00000000_" + "0" * 43)
     for method, path in PATHS:
         for client in (nobody, wrong):
@@ -54,6 +55,9 @@ async def test_without_a_key_nothing_is_answered(gateway: Any, world: World) -> 
     assert (await ask(alice, "/v1/search", {"query": WORDS}))[0] == 200
     assert (await ask(alice, "/metrics"))[0] == 403
     assert not model.requests
+    async with operator.get("/metrics") as response:
+        text = await response.text()
+    assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="401"} 2' in text
 
 
 async def test_another_tenants_session_is_not_there(gateway: Any) -> None:

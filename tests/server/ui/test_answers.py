@@ -61,15 +61,21 @@ async def test_files_of_the_page_are_kept_by_their_version(client: aiohttp.Clien
 
 async def test_who_is_asked_is_said_before_the_answer_is_there(serve: Serve, world: World) -> None:
     _, url = await serve()
-    world.searxng.fail(Fault.delay(0.4))
-    async with aiohttp.ClientSession(url) as client, client.get("/?q=reciprocal+rank+fusion") as response:
-        pieces = [piece async for piece in response.content.iter_any()]
-    early = pieces[0].decode()
-    assert "Searching" in early
-    assert "</form>" in early
-    assert "arrived" not in early
-    whole = b"".join(pieces).decode()
-    assert whole.index("is asked") < whole.index('<div class="arrived">') < whole.index("3 results")
+    async with aiohttp.ClientSession(url) as client:
+        world.searxng.fail(Fault.hang())
+        early = ""
+        async with client.get("/?q=reciprocal+rank+fusion") as response:
+            async for piece in response.content.iter_any():
+                early += piece.decode()
+                if "is asked" in early:
+                    break  # the search has not ended, and will not
+            response.close()
+        assert "Searching" in early
+        assert "</form>" in early
+        assert "arrived" not in early
+        async with client.get("/?q=bm25") as response:
+            whole = await response.text()
+    assert whole.index("is asked") < whole.index('<div class="arrived">') < whole.index(" from <strong>searxng")
     assert whole.rstrip().endswith("</html>")
 
 
@@ -237,3 +243,43 @@ async def test_nothing_is_kept_where_nothing_is_to_be_remembered(serve: Serve) -
     async with aiohttp.ClientSession(url) as client, client.get("/?q=ranking") as response:
         assert "results" in await response.text()
     assert [key async for key in web.store.scan("shown:")] == []
+
+
+async def test_the_markdown_is_shown_as_it_is(client: aiohttp.ClientSession, world: World) -> None:
+    address = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+    async with client.get("/", params={"open": address, "as": "markdown"}) as response:
+        text = await response.text()
+    source = re.search(r'<pre class="source"[^>]*>(.*?)</pre>', text, re.DOTALL)
+    assert source
+    assert "# Reciprocal rank fusion" in source[1]
+    assert "**Reciprocal rank fusion** (RRF)" in source[1]
+    assert "Show it set out" in text
+
+
+async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
+    _, url = await serve(cache={"enabled": True})
+    address = f"{world.site('articles').url}/wiki/bm25"
+    async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
+        for count, more, offered in ((1, "", False), (1, "", True), (2, "&fresh=1", False)):
+            async with client.get(f"/?q=ranking{more}") as response:
+                text = await response.text()
+            assert len(world.searxng.requests) == count
+            assert ("Search anew" in text) == offered
+            assert "fresh=1&amp;open" not in text  # the wish counts once
+        for count, fresh, offered in ((1, {}, False), (1, {}, True), (2, {"fresh": "1"}, False)):
+            async with client.get("/", params={"open": address, **fresh}) as response:
+                text = await response.text()
+            assert len(world.site("articles").requests) == count
+            assert ("Read it anew" in text) == offered
+
+
+async def test_who_asked_to_be_left_alone_is_said_to_be(serve: Serve, world: World) -> None:
+    _, url = await serve()
+    async with aiohttp.ClientSession(url) as client:
+        async with client.get("/providers") as response:
+            assert '<td class="state well">well</td>' in await response.text()
+        world.searxng.fail(Fault.status(429, headers={"Retry-After": "600"}), times=None)
+        async with client.get("/?q=ranking") as response:
+            assert "rate limited, HTTP 429" in await response.text()
+        async with client.get("/providers") as response:
+            assert re.search(r'<td class="state closed">left alone for \d{3}\.\d.s', await response.text())

@@ -79,6 +79,9 @@ async def test_searching_and_reading(serve: Serve) -> None:
         assert "Let L be the set of lists" in reader
         boxes = [await look.page.locator(f".{name}").bounding_box() for name in ("results", "reader")]
         assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1  # beside each other
+        scrolls = "one => one.scrollHeight > one.clientHeight"
+        assert await look.page.locator("html").evaluate(scrolls) is False
+        assert await look.page.locator("#reader").evaluate(scrolls) is True  # by itself, so that the results stay
         await look.submit("#about", "how is the constant k chosen")
         assert "What answers best" in await look.text(".answers")
         assert "The usual choice is k = 60" in await look.text(".answers")

@@ -127,7 +127,6 @@ async def test_signing_out_forgets_the_browser(house: House) -> None:
     old = {cookie.key: cookie.value for cookie in client.cookie_jar}["groundwire_sign_in"]
     async with client.post("/sign-out", headers={"Origin": house.url}, allow_redirects=False) as response:
         assert response.headers["Location"] == "/sign-in"
-        assert response.headers["Clear-Site-Data"] == '"cache"'
     thief = await house.browser()
     async with thief.get("/", headers={"Cookie": f"groundwire_sign_in={old}"}, allow_redirects=False) as response:
         assert response.status == 303

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -282,7 +283,7 @@ def _why(text: str) -> str:
     if "sandbox" in text.lower() and "No usable sandbox" in text:
         fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
         return f"this machine does not let it lock its pages in; {fix}"
-    if "error while loading shared libraries" in text:
-        return "a library that it needs is not installed"
+    if found := re.search(r"error while loading shared libraries: ([\w.+-]+)", text):
+        return f"a library that it needs is not installed ({found[1]})"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:200] if lines else "it does not start"

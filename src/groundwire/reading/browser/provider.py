@@ -27,6 +27,7 @@ from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.browser.chromium import Chromium, NoBrowser
 from groundwire.reading.browser.dial import Dialler
 from groundwire.reading.browser.finding import HINT, find_chromium, has_playwright
+from groundwire.reading.browser.flags import NOWHERE
 from groundwire.reading.browser.judging import judge_landing, why_not, with_remarks
 from groundwire.reading.browser.proxy import VettingProxy
 from groundwire.reading.browser.rendering import BrowserGone, Rendered, Unreachable, render
@@ -149,6 +150,18 @@ class BrowserReadProvider:
             name=context.name,
         )
 
+    async def start(self) -> None:
+        """Start the browser now, as the first page would.
+
+        Raises:
+            ProviderUnavailable: it does not start; the reason says why.
+        """
+        try:
+            async with self._chromium.page(NOWHERE):
+                pass
+        except NoBrowser as error:
+            raise _does_not_start(self.name, error) from error
+
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page; see `ReadProvider.read_url`. A browser that dies meanwhile is replaced, once."""
         deadline = deadline or Deadline.after(_TIMEOUT)
@@ -205,9 +218,7 @@ class BrowserReadProvider:
                 try:
                     return await self._shown(target, deadline)
                 except NoBrowser as error:
-                    raise ProviderUnavailable(
-                        self.name, f"the browser does not start: {error}", fix="See providers.browser.executable"
-                    ) from error
+                    raise _does_not_start(self.name, error) from error
                 except BrowserGone as error:
                     if self._closed:
                         raise Closed(_CLOSED) from error
@@ -248,6 +259,10 @@ class BrowserReadProvider:
                 raise BrowserGone("the browser has died") from error
             finally:
                 self._proxies.discard(proxy)
+
+
+def _does_not_start(name: str, error: NoBrowser) -> ProviderUnavailable:
+    return ProviderUnavailable(name, f"the browser does not start: {error}", fix="See providers.browser.executable")
 
 
 def _has_sandbox(chosen: str) -> bool:

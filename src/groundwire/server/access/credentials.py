@@ -26,27 +26,18 @@ def key_in(headers: Mapping[str, str]) -> str:
     return own or _bearer(headers.get("authorization", ""))
 
 
-def without_key(given: Headers, *, asked: bool) -> Headers:
-    """Return a request's headers without what is, or was taken for, a key of ours; the application needs none.
+def without_key(given: Headers) -> Headers:
+    """Return a request's headers without what is a key of ours: the application needs none.
 
-    With `X-API-Key` an `Authorization` for somebody else is left: the model server behind the proxy.
-
-    Args:
-        given: The headers.
-        asked: Whether a key was asked for; elsewhere only what looks like one is taken away.
+    What `X-API-Key` and `Authorization` say to others is left, such as to the model server behind the proxy.
     """
-    own = any(name.lower() == b"x-api-key" and value.strip() for name, value in given)
-    return [
-        (name, value)
-        for name, value in given
-        if not (
-            (name.lower() == b"x-api-key" and (asked or value.strip().startswith(_PREFIX.encode())))
-            or (
-                name.lower() == b"authorization"
-                and ((asked and not own) or _bearer(value.decode("latin-1")).startswith(_PREFIX))
-            )
-        )
-    ]
+    return [(name, value) for name, value in given if not _holds_key(name.lower(), value.decode("latin-1"))]
+
+
+def _holds_key(name: bytes, value: str) -> bool:
+    if name == b"x-api-key":
+        return value.strip().startswith(_PREFIX)
+    return name == b"authorization" and _bearer(value).startswith(_PREFIX)
 
 
 def _bearer(authorization: str) -> str:

@@ -7,31 +7,30 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Protocol
 
 from groundwire.errors import ConfigurationError
 from groundwire.server.access.clients import Clients
-from groundwire.server.access.credentials import key_in, without_key
+from groundwire.server.access.credentials import without_key
 from groundwire.server.access.exchange import Exchange, too_large
 from groundwire.server.access.failures import Failures
+from groundwire.server.access.holders import Holders, Pages
 from groundwire.server.access.key_file import KeyFile, key_file_of
-from groundwire.server.access.keys import KeyRecord, digest_of, id_of, is_key_of
+from groundwire.server.access.keys import KeyRecord
 from groundwire.server.access.limits import Rates, Slots
-from groundwire.server.access.names import Names, is_loopback
 from groundwire.server.access.refusal import Refusal, refuse
 from groundwire.server.access.shape import check_headers, check_path, declared_length
 from groundwire.server.access.tenant import TENANT, Tenant
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
+from groundwire.server.names import Names, is_loopback
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["Access", "Pages", "check_listening", "gate_of"]
+__all__ = ["Access", "check_listening", "gate_of"]
 
 _logger = logging.getLogger(__name__)
 
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
-_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -56,18 +55,6 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "") -> Non
         f"The gateway would listen at {host} and ask for a key, and {keys.path} has no valid one. "
         "Make one with: groundwire keys create NAME. Or listen at 127.0.0.1."
     )
-
-
-class Pages(Protocol):
-    """Paths for people at browsers, who sign in there instead of sending a key; whoever has not is asked to, there."""
-
-    def has(self, path: str) -> bool:
-        """Whether this is such a path. It must show nothing to whom it does not know."""
-        ...
-
-    async def key_id(self, scope: Scope) -> str | None:
-        """Return what names the key with which the sender of a request has signed in; None when they have not."""
-        ...
 
 
 class Access:
@@ -108,16 +95,19 @@ class Access:
         host = host or settings.host
         self._app = app
         self._settings = settings
-        self._keys = keys
         self._public = frozenset(public)
         self._operators = tuple(operators)
         self._larger = dict(larger)
         self._pages = pages
-        self._now = now
         self._names = Names(None, ports=True) if "*" in settings.hosts else Names.of(host, settings.hosts, ports=True)
-        self._must = settings.require_key or not is_loopback(host) or "*" in settings.hosts
-        self._clients = Clients(settings.trusted_proxies)
-        self._failures = failures or Failures()
+        self._holders = Holders(
+            keys,
+            must=settings.require_key or not is_loopback(host) or "*" in settings.hosts,
+            pages=pages,
+            clients=Clients(settings.trusted_proxies),
+            failures=failures or Failures(),
+            now=now,
+        )
         self._rates = Rates(store, settings.rate, settings.burst)
         self._slots = Slots(store)
         self._running = 0
@@ -129,7 +119,7 @@ class Access:
         Raises:
             ConfigurationError: the key file cannot be used.
         """
-        return self._must or self._keys.ever()
+        return self._holders.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -157,6 +147,8 @@ class Access:
         """Return the headers that decide something, of a request that is one and that we may be asked."""
         check_path(scope)
         headers = check_headers(scope["headers"])
+        if "host" not in headers and scope["path"] in self._public:
+            return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
         fault = self._names.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
             text = "This server is not called by that name; the setting server.hosts has those it is called by."
@@ -170,10 +162,7 @@ class Access:
             raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
         self._running += 1
         try:
-            if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
-                record = await self._visitor(scope, self._pages)
-            else:
-                record = self._record(scope, headers)
+            record = await self._holders.find(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             if record is None:
@@ -196,7 +185,7 @@ class Access:
         self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
     ) -> None:
         inner = dict(scope)
-        inner["headers"] = without_key(list(scope["headers"]), asked=record is not None)
+        inner["headers"] = without_key(list(scope["headers"]))
         inner[TENANT] = Tenant.of(record) if record is not None else None
         exchange = Exchange(
             receive,
@@ -204,71 +193,13 @@ class Access:
             limit=self._limit(scope),
             seconds=self._settings.body_timeout,
             headers=more,
-            allowed=lambda: record is None or self._is_still_valid(record),
+            allowed=lambda: record is None or self._holders.is_still_valid(record),
         )
         await exchange.run(self._app, inner)
-
-    async def _visitor(self, scope: Scope, pages: Pages) -> KeyRecord | None:
-        """Return the record of the key with which a visitor has signed in; None for one who has not, or need not."""
-        try:
-            id_ = await pages.key_id(scope) if self.asks else None
-            record = None if id_ is None else self._keys.find(id_)
-        except ConfigurationError as error:
-            raise _unreadable(error) from None
-        return None if record is None or record.why_dead(self._now()) else record
-
-    def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
-        """Return the record of a request's key; None where none is asked for.
-
-        Raises:
-            Refusal: it has none, or not a valid one.
-        """
-        try:
-            if not self.asks:
-                return None
-            key = key_in(headers)
-            record = self._keys.find(id_of(key))
-        except ConfigurationError as error:
-            raise _unreadable(error) from None
-        if not key:
-            raise _unknown(headers, "missing_key", "Send your key: Authorization: Bearer KEY, or X-API-Key: KEY.")
-        address, digest = self._clients.address(scope), digest_of(key)
-        wait = self._failures.wait(address)
-        if wait and not self._failures.was_right(digest):
-            raise Refusal(429, "too_many_wrong_keys", "Too many wrong keys came from there.", retry_after=wait)
-        if not is_key_of(record, key) or record is None:
-            self._failures.failed(address)
-            raise _unknown(headers, "wrong_key", "This key is not valid.")
-        if why := record.why_dead(self._now()):
-            self._failures.failed(address)
-            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
-        self._failures.right(digest)
-        return record
-
-    def _is_still_valid(self, record: KeyRecord) -> bool:
-        try:
-            found = self._keys.find(record.id)
-        except ConfigurationError:
-            return False
-        return found is not None and found.digest == record.digest and not found.why_dead(self._now())
 
     def _limit(self, scope: Scope) -> int:
         usual = self._settings.max_body_bytes
         return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
-
-
-def _unreadable(error: ConfigurationError) -> Refusal:
-    _logger.error("%s", error)
-    return Refusal(503, "no_keys", "The keys of this server cannot be read; tell its operator.")
-
-
-def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
-    """Return the refusal of a request without a valid key; a person at a browser is asked for one."""
-    error = "" if code == "missing_key" else ', error="invalid_token"'
-    asked = f'Bearer realm="groundwire"{error}'
-    if headers.get("sec-fetch-mode") == "navigate":
-        asked = 'Basic realm="groundwire: your key is the password", charset="UTF-8"'
-    return Refusal(401, code, text, headers={"www-authenticate": asked})
 
 
 def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None) -> bool:

@@ -19,23 +19,18 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class Requests:
-    """An ASGI application that counts the requests of another by path and status; their number of series is bounded.
+    """Counts requests by path and status; the number of series is bounded.
 
     Args:
-        app: The application.
         paths: The first parts of the paths that are counted apart.
     """
 
-    def __init__(self, app: ASGIApp, paths: Collection[str]) -> None:
-        self._app = app
+    def __init__(self, paths: Collection[str]) -> None:
         self._paths = frozenset(paths)
         self._counts: Counter[tuple[str, str, int]] = Counter()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def through(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to an application, and count how it ends."""
         status = 499  # the client went before there was an answer, as nginx calls it
 
         async def sending(message: Message) -> None:
@@ -45,7 +40,7 @@ class Requests:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await app(scope, receive, sending)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else _OTHER
             self._counts[self._path(scope["path"]), method, status] += 1

@@ -10,6 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from groundwire.observing import Metrics
 from groundwire.server.access import Access, KeyFile, gate_of, key_file_of
+from groundwire.server.http.counts import Requests
 from groundwire.server.http.house import House
 from groundwire.server.http.neighbours import LARGER, Neighbour, mcp_of, proxy_of
 from groundwire.server.http.page import SignedIn
@@ -27,9 +28,12 @@ class Gateway:
     Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
     """
 
-    def __init__(self, house: House, gate: Access, neighbours: Sequence[Neighbour], *, owned: bool) -> None:
+    def __init__(
+        self, house: House, gate: Access, requests: Requests, neighbours: Sequence[Neighbour], *, owned: bool
+    ) -> None:
         self._house = house
         self._gate = gate
+        self._requests = requests
         self._neighbours = tuple(neighbours)
         self._owned = owned
         self._stack = AsyncExitStack()
@@ -58,6 +62,8 @@ class Gateway:
         """Answer as an ASGI application."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._requests.through(self._gate, scope, receive, send)
         else:
             await self._gate(scope, receive, _parting(send) if self._house.traffic.leaving else send)
 
@@ -166,8 +172,8 @@ def build_gateway(
     neighbours = [*mcp_of(house, mcp), *proxy_of(house, upstream, upstream_key)]
     keys = KeyFile(key_file_of(web.settings))
     pages = SignedIn(web, keys) if page else None
-    inner = application(house, neighbours, metrics, pages)
+    inner, requests = application(house, neighbours, metrics, pages)
     gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER, keys=keys, pages=pages)
     if pages is not None:
         pages.asks = lambda: gate.asks
-    return Gateway(house, gate, neighbours, owned=not isinstance(source, Web))
+    return Gateway(house, gate, requests, neighbours, owned=not isinstance(source, Web))

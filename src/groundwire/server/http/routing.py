@@ -26,8 +26,8 @@ __all__ = ["application"]
 
 def application(
     house: House, neighbours: Sequence[Neighbour], metrics: Metrics | None, pages: SignedIn | None
-) -> ASGIApp:
-    """Return everything that stands behind the gate.
+) -> tuple[ASGIApp, Requests]:
+    """Return everything that stands behind the gate, and what counts the requests to all of it.
 
     Args:
         house: The gateway's parts.
@@ -50,14 +50,13 @@ def application(
     routes.append(Route("/openapi.json", describe, methods=["GET"]))
     app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
     app.router.redirect_slashes = False
-    counted = Requests(
-        _AtTheRoot(app), ("/v1/sessions", *by_path, "/openapi.json", "/metrics", *(one.path for one in neighbours))
-    )
-    routes.append(Route("/metrics", Scrape(metrics, counted, house.traffic).show, methods=["GET"]))
+    named = ("/v1/sessions", *by_path, "/openapi.json", "/metrics", *(one.path for one in neighbours))
+    requests = Requests(named)
+    routes.append(Route("/metrics", Scrape(metrics, requests, house.traffic).show, methods=["GET"]))
     app.router.routes += routes
     if pages is not None:
         app.router.routes += pages.routes()
-    return counted
+    return _AtTheRoot(app), requests
 
 
 class _ByMethod:

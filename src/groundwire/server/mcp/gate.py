@@ -7,10 +7,10 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from groundwire.server.access.names import Names, is_loopback
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
+from groundwire.server.names import Names
 
-__all__ = ["MIN_TOKEN", "Gate", "gated", "is_loopback"]
+__all__ = ["MIN_TOKEN", "Gate", "gated"]
 
 MIN_TOKEN = 16  # characters
 

@@ -10,8 +10,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanag
 from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.mcp.gate import MIN_TOKEN, Gate, gated, is_loopback
+from groundwire.server.mcp.gate import MIN_TOKEN, Gate, gated
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send, watched
+from groundwire.server.names import is_loopback
 from groundwire.settings import Settings
 
 if TYPE_CHECKING:

@@ -62,6 +62,11 @@ class Asked:
         return {name: self.fields[name] for name in SEARCH_FIELDS if name in self.fields}
 
     @property
+    def kept(self) -> dict[str, str]:
+        """The same without the wish for something fresh, which counts once: the fields of links to go on with."""
+        return {name: value for name, value in self.search.items() if name != "fresh"}
+
+    @property
     def filters(self) -> int:
         """How many fields beside the words say what is wanted."""
         return len(set(self.search) - {"q", "p"})

@@ -37,9 +37,9 @@ async def sign_in(visit: Visit) -> Html | Redirect:
 
 
 async def sign_out(visit: Visit) -> Redirect:
-    """Forget the visitor, and have the browser forget what it was shown."""
+    """Forget the visitor. The browser was told to keep nothing of what it was shown."""
     cookie = await _sign_ins(visit).sign_out(visit.request)
-    return Redirect(to="/sign-in", headers=(("set-cookie", cookie), ("clear-site-data", '"cache"')))
+    return Redirect(to="/sign-in", headers=(("set-cookie", cookie),))
 
 
 def _sign_ins(visit: Visit) -> SignIns:

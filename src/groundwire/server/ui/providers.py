@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -10,13 +11,15 @@ from markupsafe import Markup
 
 from groundwire.observing import KEPT_DAYS, CallScore, ProviderScore, ScoreCard, ScoreHistory
 from groundwire.providers.prices import Prices, load_prices
+from groundwire.routing.health import Standing
 from groundwire.server.ui.asking import whole
 from groundwire.server.ui.charts import Series, bar_chart, line_chart
 from groundwire.server.ui.html import Html
 from groundwire.server.ui.room import Visit
 from groundwire.server.ui.words import duration, money, percent
+from groundwire.web import Web
 
-__all__ = ["Panel", "providers"]
+__all__ = ["Panel", "Row", "providers"]
 
 _PERIODS = (7, 14, KEPT_DAYS)
 _USUAL = 7
@@ -40,29 +43,62 @@ class Panel:
     """What a call costs."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One provider as it stands now."""
+
+    name: str
+    """Its name."""
+    roles: str
+    """What it is asked to do."""
+    state: str
+    """How it does in this process: `well`, `suspect`, `closed`, or `unknown` of one that only reads."""
+    seconds: float
+    """For how long it is left alone, or until it is given another try."""
+    reason: str
+    """Why it is not well."""
+    price: str
+    """What a call costs."""
+
+
 async def providers(visit: Visit) -> Html:
-    """Show what the last days were like."""
+    """Show who is asked, how they stand, and what the last days were like."""
     given = visit.asked.get("days")
     days = whole("days", given, 1, KEPT_DAYS) if given else _USUAL
     web = visit.visitor.web
-    if not visit.visitor.sees_all:
-        return Html(template="providers.html", values={"history": None, "days": days, "periods": _PERIODS})
-    history = await web.score_history(days)
-    prices = load_prices()
-    panels = [_panel(history, score, prices) for score in history.total.providers]
-    settings = web.settings
-    asked = {panel.name for panel in panels}
-    values = {
-        "history": history,
-        "days": days,
-        "periods": _PERIODS,
-        "whole": _whole(history),
-        "panels": panels,
-        "cost": sum(score.cost_usd for score in history.total.providers),
-        "unasked": [name for name in (*settings.search.providers, *settings.read.providers) if name not in asked],
-        "skipped": web.skipped,
-    }
+    prices = await asyncio.to_thread(load_prices)
+    values: dict[str, object] = {"days": days, "periods": _PERIODS, "rows": _rows(web, prices), "history": None}
+    if visit.visitor.sees_all:
+        history = await web.score_history(days)
+        values |= {
+            "history": history,
+            "whole": _whole(history),
+            "panels": [_panel(history, score, prices) for score in history.total.providers],
+            "cost": sum(score.cost_usd for score in history.total.providers),
+            "skipped": web.skipped,
+        }
     return Html(template="providers.html", values=values)
+
+
+def _rows(web: Web, prices: Mapping[str, Prices]) -> list[Row]:
+    roles: dict[str, list[str]] = {}
+    for provider in web.search_providers:
+        roles.setdefault(provider.name, []).append("search")
+    for reader in web.read_providers:
+        roles.setdefault(reader.name, []).append("reading")
+    standings = {standing.provider: standing for standing in web.standings()}
+    return [_row(name, ", ".join(does), standings.get(name), prices) for name, does in roles.items()]
+
+
+def _row(name: str, roles: str, standing: Standing | None, prices: Mapping[str, Prices]) -> Row:
+    return Row(
+        name=name,
+        roles=roles,
+        state=standing.state if standing else "unknown",
+        seconds=standing.seconds if standing else 0.0,
+        reason=standing.reason if standing else "",
+        price=_price(prices.get(name.partition(":")[0])),
+    )
 
 
 def _whole(history: ScoreHistory) -> Panel:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.citations.verify import CitedPage
 from groundwire.server.ui.asking import whole
 from groundwire.server.ui.html import Html, Redirect
 from groundwire.server.ui.room import Visit, session_cookie
-from groundwire.web.sources import SeenSource, SessionSources
 
 __all__ = ["SessionRow", "new_session", "session", "sessions"]
 
@@ -57,9 +56,9 @@ async def session(visit: Visit) -> Html:
     name = f"{visit.visitor.prefix}{asked.get('name')}" if asked.get("name") else visit.session
     row = await _row(visit, name)
     web = visit.visitor.web
-    pages: tuple[SeenSource, ...] = ()
+    pages: tuple[CitedPage, ...] = ()
     if web.settings.session.citations == "session":
-        pages = await SessionSources(web.store).listed(SessionBudget(web.store, name, Limits()))
+        pages = await web.session(name).sources(content=False)
     first = whole("from", asked.get("from"), 0, 10**6) if asked.get("from") else 0
     values = {
         "row": row,

@@ -10,7 +10,8 @@ its script, and where it was given hosted search it answers as if it had searche
 
 from __future__ import annotations
 
+from groundwire.testing.models.quoting import quoting
 from groundwire.testing.models.server import ModelServer
 from groundwire.testing.models.turns import Asked, Call, Cite, Decide, Say, Turn, script
 
-__all__ = ["Asked", "Call", "Cite", "Decide", "ModelServer", "Say", "Turn", "script"]
+__all__ = ["Asked", "Call", "Cite", "Decide", "ModelServer", "Say", "Turn", "quoting", "script"]

@@ -19,9 +19,8 @@
       field().select();
     } else if (event.key === "j" || event.key === "k") {
       const all = links();
-      const current = all.findIndex((one) => one === document.activeElement || one.ariaCurrent === "true");
       const here = all.indexOf(document.activeElement);
-      const from = here >= 0 ? here : current;
+      const from = here >= 0 ? here : all.findIndex((one) => one.hasAttribute("aria-current"));
       const next = all[Math.min(all.length - 1, Math.max(0, from + (event.key === "j" ? 1 : -1)))];
       if (next) {
         next.focus();
@@ -41,12 +40,15 @@
   // The list stays where it was when a page is opened beside it.
   const place = () => `place:${location.pathname}:${new URLSearchParams(location.search).get("q") ?? ""}`;
   const ready = () => {
+    mark();
     const list = document.getElementById("results");
-    if (list) {
+    if (!list) return;
+    try {
       list.scrollTop = Number(sessionStorage.getItem(place()) ?? 0);
       addEventListener("pagehide", () => sessionStorage.setItem(place(), String(list.scrollTop)));
+    } catch {
+      // A browser that keeps nothing begins at the top.
     }
-    mark();
   };
 
   // Words that were looked for are shown where they stand, without changing the page.

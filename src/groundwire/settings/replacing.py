@@ -1,4 +1,4 @@
-"""Reading a client's configuration and putting a changed one in its place."""
+"""Reading a configuration, ours or another program's, and putting a changed one in its place in one go."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ def replace(path: Path, text: str, now: datetime) -> Path | None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())  # or a power failure leaves an empty file under the name
             if copy is not None:
                 shutil.copymode(copy, name)
             Path(name).replace(target)

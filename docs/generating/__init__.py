@@ -1,0 +1,1 @@
+"""The pages of the reference, each made from the code it describes."""

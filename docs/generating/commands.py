@@ -1,0 +1,48 @@
+"""The page of commands, from the parsers of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from generating.docstrings import attribute_docs, row
+from groundwire.cli import group
+from groundwire.cli.codes import ExitCode
+
+__all__ = ["commands"]
+
+_WIDTH = 100  # columns
+
+
+def commands() -> str:
+    """Return the page."""
+    return "\n\n".join(
+        [
+            "# Commands",
+            "What `--help` says of every command. `-v` before a command says on standard error what is done.",
+            *_command(group, "groundwire"),
+            "## Exit codes",
+            "\n".join(_exit_codes()),
+        ]
+    )
+
+
+def _command(command: click.Command, path: str) -> Iterator[str]:
+    context = click.Context(
+        command, info_name=path, terminal_width=_WIDTH, max_content_width=_WIDTH, help_option_names=["-h", "--help"]
+    )
+    yield f"## `{path}`"
+    yield f"```text\n{command.get_help(context).rstrip()}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if (child := command.get_command(context, name)) is not None:
+                yield from _command(child, f"{path} {name}")
+
+
+def _exit_codes() -> Iterator[str]:
+    yield "| code | name | means |"
+    yield "| --- | --- | --- |"
+    docs = attribute_docs(ExitCode)
+    for code in ExitCode:
+        yield row(str(code.value), f"`{code.name}`", docs[code.name])

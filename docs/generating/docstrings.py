@@ -1,0 +1,82 @@
+"""From docstrings in Google's form to Markdown."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from itertools import pairwise
+
+__all__ = ["attribute_docs", "escaped", "first_sentence", "markdown", "row"]
+
+_SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Attributes):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
+_ENTRY = re.compile(r"^(\*{0,2}[\w.]+): (.*?)(?=^\*{0,2}[\w.]+: |\Z)", re.MULTILINE | re.DOTALL)
+_TITLES = {"Args": "Arguments", "Attributes": "Attributes", "Raises": "Raises", "Returns": "Returns", "Yields": "Gives"}
+
+
+def markdown(docstring: str) -> str:
+    """Return a docstring as Markdown: its sections become lists, its indented examples code blocks."""
+    parts, at = [], 0
+    text = inspect.cleandoc(docstring) + "\n"
+    for found in _SECTION.finditer(text):
+        parts.append(_prose(text[at : found.start()]))
+        parts.append("\n\n".join(_section(found[1], textwrap.dedent(found[2]).strip())))
+        at = found.end()
+    parts.append(_prose(text[at:]))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _section(name: str, body: str) -> Iterator[str]:
+    yield f"**{_TITLES[name]}**"
+    entries = _ENTRY.findall(body) if name in {"Args", "Attributes", "Raises"} else []
+    if entries:
+        yield "\n".join(f"- `{word.lstrip('*')}`: {' '.join(said.split())}" for word, said in entries)
+    else:
+        yield " ".join(body.split())
+
+
+def _prose(text: str) -> str:
+    """Return paragraphs with indented ones as Python code, which is what they are in our docstrings."""
+    blocks: list[str] = []
+    for block in text.strip("\n").split("\n\n"):
+        if block.startswith("    "):
+            code = textwrap.dedent(block)
+            if blocks and blocks[-1].endswith("\n```"):
+                blocks[-1] = f"{blocks[-1][:-4]}\n\n{code}\n```"
+            else:
+                blocks.append(f"```python\n{code}\n```")
+        elif block.strip():
+            blocks.append(block)
+    return "\n\n".join(blocks)
+
+
+def first_sentence(thing: object) -> str:
+    """Return the first paragraph of a thing's own docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+
+
+def attribute_docs(cls: type) -> dict[str, str]:
+    """Return the docstrings that stand below a class's attributes, in their order."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef))
+    docs = {}
+    for before, node in pairwise(body):
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            continue
+        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
+            docs[before.target.id] = " ".join(str(node.value.value).split())
+        elif isinstance(before, ast.Assign) and isinstance(before.targets[0], ast.Name):
+            docs[before.targets[0].id] = " ".join(str(node.value.value).split())
+    return docs
+
+
+def escaped(text: str) -> str:
+    """Return text for a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def row(*cells: str) -> str:
+    """Return one row of a table."""
+    return f"| {' | '.join(escaped(cell) for cell in cells)} |"

@@ -1,0 +1,67 @@
+"""The page of errors and outcomes, from the tree of errors."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import get_args
+
+from generating.docstrings import first_sentence, markdown, row
+from groundwire import errors
+from groundwire.cli.codes import exit_code
+from groundwire.errors import GroundwireError, ProviderError
+from groundwire.models import Outcome
+
+__all__ = ["error_page"]
+
+
+def error_page() -> str:
+    """Return the page."""
+    return "\n\n".join(
+        [
+            "# Errors and outcomes",
+            "Every error says what happened, where, and what to do next; none carries a secret or a private address. "
+            "A tool never raises one: it returns a result with `status` error and the same text.",
+            f"```text\n{_tree()}\n```",
+            "## Outcomes",
+            "How one attempt ended, and the errors that end one so. What follows from each is told in "
+            "[outcomes](../explanation/outcomes.md).",
+            "\n".join(_outcomes()),
+            "## Exit codes",
+            f"`groundwire` ends with {int(exit_code(errors.ConfigurationError()))} for a `ConfigurationError` or an "
+            f"`InvalidRequest`, and with {int(exit_code(GroundwireError()))} for every other error; see "
+            "[commands](commands.md#exit-codes).",
+            *_classes(),
+        ]
+    )
+
+
+def _tree() -> str:
+    """Return the tree of errors as `errors.py` draws it."""
+    drawn = (inspect.getdoc(errors) or "").partition("    GroundwireError")
+    return textwrap.dedent(drawn[1] + drawn[2]).rstrip()
+
+
+def _outcomes() -> Iterator[str]:
+    yield "| outcome | errors |"
+    yield "| --- | --- |"
+    for outcome in get_args(Outcome):
+        names = [cls.__name__ for cls in _all() if cls.__dict__.get("outcome") == outcome]
+        yield row(f"`{outcome}`", ", ".join(f"`{name}`" for name in names))
+
+
+def _classes() -> Iterator[str]:
+    for cls in _all():
+        yield f"## `{cls.__name__}`"
+        bases = [base.__name__ for base in cls.__bases__ if issubclass(base, GroundwireError)]
+        said = f"A `{bases[0]}`." if bases else ""
+        if issubclass(cls, ProviderError) and "outcome" in cls.__dict__:
+            said += f" Outcome `{cls.outcome}`."
+        yield said or first_sentence(cls)
+        if said:
+            yield markdown(cls.__doc__ or "")
+
+
+def _all() -> list[type[GroundwireError]]:
+    return [getattr(errors, name) for name in errors.__all__ if isinstance(getattr(errors, name), type)]

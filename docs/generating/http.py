@@ -1,0 +1,91 @@
+"""The page of the gateway's HTTP API, from its OpenAPI document."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from generating.docstrings import row
+from groundwire import Settings, Web
+from groundwire.server.http.house import House
+from groundwire.server.http.openapi import openapi
+from groundwire.server.http.operations import operations
+from groundwire.server.http.traffic import Traffic
+
+__all__ = ["http_page"]
+
+_ENDS = "#/components/schemas/"
+
+
+def http_page() -> str:
+    """Return the page."""
+    document = asyncio.run(_document())
+    schemas = document["components"]["schemas"]
+    parts = [
+        "# HTTP API",
+        "What `groundwire serve` answers; it needs the extra `server`. `GET /openapi.json` has all of it for programs. "
+        + " ".join(document["info"]["description"].split()),
+        "A key goes into `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",
+    ]
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            parts += _operation(path, method, operation, schemas)
+    parts.append("## Schemas")
+    for name, schema in sorted(schemas.items()):
+        if schema.get("properties"):
+            parts += [f"### `{name}`", " ".join(schema.get("description", "").split()), _table(schema)]
+    return "\n\n".join(part for part in parts if part)
+
+
+async def _document() -> dict[str, Any]:
+    settings = Settings.model_validate({"storage": {"url": "memory://"}, "archive": {"enabled": False}})
+    async with Web(settings) as web:
+        return openapi(operations(House(web=web, traffic=Traffic())))
+
+
+def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## `{method.upper()} {path}`"
+    yield operation.get("summary", "")
+    if told := " ".join(operation.get("description", "").split()):
+        yield told
+    if parameters := operation.get("parameters"):
+        rows = ["| parameter | in | what it is |", "| --- | --- | --- |"]
+        rows += [row(f"`{one['name']}`", one["in"], one.get("description", "")) for one in parameters]
+        yield "\n".join(rows)
+    for media, body in operation.get("requestBody", {}).get("content", {}).items():
+        yield f"Body: `{media}`, {_named(body['schema'])}."
+    by_kinds: dict[str, list[str]] = {}
+    for status, reply in operation["responses"].items():
+        content = reply.get("content", {}).items()
+        kinds = [f"`{media}`, {_named(body['schema'])}" for media, body in content if "schema" in body]
+        by_kinds.setdefault("; ".join(kinds), []).append(str(status))
+    replies = ["| status | answer |", "| --- | --- |"]
+    replies += [row(", ".join(statuses), kinds) for kinds, statuses in by_kinds.items()]
+    yield "\n".join(replies)
+
+
+def _table(schema: Mapping[str, Any]) -> str:
+    rows = ["| field | type | what it is |", "| --- | --- | --- |"]
+    needed = set(schema.get("required", ()))
+    for name, field in schema["properties"].items():
+        kind = _named(field) + (", needed" if name in needed else "")
+        rows.append(row(f"`{name}`", kind, field.get("description", "")))
+    return "\n".join(rows)
+
+
+def _named(schema: Mapping[str, Any]) -> str:
+    """Return what a schema says in a few words; a schema with a name is linked."""
+    if "$ref" in schema:
+        name = str(schema["$ref"]).removeprefix(_ENDS)
+        return f"[{name}](#{name.lower()})"
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return " or ".join(dict.fromkeys(_named(one) for one in schema[word]))
+    if "enum" in schema:
+        return ", ".join(f"`{one}`" for one in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if schema.get("type") == "array":
+        return f"list of {_named(schema.get('items', {}))}"
+    return str(schema.get("type", "anything"))

@@ -1,0 +1,29 @@
+"""The page of providers, from what each says of itself."""
+
+from __future__ import annotations
+
+from generating.docstrings import first_sentence, row
+from generating.settings import table
+from groundwire.providers.registry import provider_class, provider_names
+
+__all__ = ["providers"]
+
+
+def providers() -> str:
+    """Return the page."""
+    rows = ["| name | searches | reads | key | what it is |", "| --- | --- | --- | --- | --- |"]
+    details = []
+    for name in provider_names():
+        cls = provider_class(name)
+        able = cls.capabilities
+        variables = getattr(cls, "key_variables", ())
+        needed = getattr(cls, "key_needed", False)
+        key = f"`{variables[0]}`" + ("" if needed else " (optional)") if variables else "none"
+        rows.append(
+            row(f"`{name}`", "yes" if able.search else "", "yes" if able.read else "", key, first_sentence(cls))
+        )
+        options = getattr(cls, "Options", None)
+        if options is not None and options.model_fields:
+            details += [f"## `[providers.{name}]`", table(options, f"providers.{name}")]
+    intro = "Every name can stand in `search.providers` or `read.providers`; a second instance is `searxng:mine`."
+    return "\n\n".join(["# Providers", intro, "\n".join(rows), *details])

@@ -1,0 +1,49 @@
+"""The page of the two tools, from their definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from generating.docstrings import row
+from groundwire import Settings, tools
+
+__all__ = ["tool_page"]
+
+_RESULTS = (
+    tools.WebSearchToolResult,
+    tools.SearchResultItem,
+    tools.OpenPageToolResult,
+    tools.ExcerptItem,
+    tools.LocalSearchToolResult,
+    tools.LocalSearchItem,
+)
+
+
+def tool_page() -> str:
+    """Return the page."""
+    parts = [
+        "# Tools",
+        "What a model is told of the two tools, with the settings as they are by default, and what they return. "
+        "Every result has a JSON form with these fields; `render_text` makes the text that a model reads of it.",
+    ]
+    for definition in tools.web_tool_definitions(Settings()):
+        parts += [
+            f"## `{definition.name}`",
+            f"```json\n{json.dumps(definition.definition(), indent=2, ensure_ascii=False)}\n```",
+        ]
+    return "\n\n".join([*parts, "## Results", *_models()])
+
+
+def _models() -> Iterator[str]:
+    for model in _RESULTS:
+        yield f"### `{model.__name__}`"
+        yield _fields(model)
+
+
+def _fields(model: type[BaseModel]) -> str:
+    rows = ["| field | what it is |", "| --- | --- |"]
+    rows += [row(f"`{key}`", field.description or "") for key, field in model.model_fields.items()]
+    return "\n".join(rows)

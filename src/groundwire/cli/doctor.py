@@ -1,0 +1,147 @@
+"""`groundwire doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import click
+
+from groundwire.cli.codes import ExitCode, exit_code
+from groundwire.cli.run import say_error, without_waiting
+from groundwire.cli.terminal import clean, escaped
+from groundwire.errors import GroundwireError
+from groundwire.onboarding.checks import CHECKS, CheckResult, Finding, Machine, Report, examine
+
+__all__ = ["doctor"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  no problem was found; there may be notes
+  1  there is a problem
+  2  wrong use"""
+_WIDTH = 80
+_TITLES = max(len(check.title) for check in CHECKS) + 2
+_MARKS = {"ok": ("ok", "green"), "problem": ("PROBLEM", "red"), "note": ("note", "yellow"), "skipped": ("-", "white")}
+
+
+@click.command(short_help="Find out what is wrong and how to mend it.", epilog=_EXIT_CODES)
+@click.option("--offline", is_flag=True, help="Ask nobody outside.")
+@click.option(
+    "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Seconds for all checks together."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def doctor(offline: bool, timeout: float, as_json: bool) -> None:
+    """Check everything: what is wrong, why, and the exact fix.
+
+    Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
+    Every fault has a name that stays, such as key-wrong.
+    """
+    try:
+        machine = Machine.here()
+        with _telling(quiet=as_json) as tell:
+            report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
+    except GroundwireError as error:
+        say_error(str(error))
+        sys.exit(exit_code(error))
+    if as_json:
+        click.echo(escaped(json.dumps(_as_dict(report), indent=1)))
+    else:
+        _summary(report)
+    sys.exit(ExitCode.OK if report.ok else 1)
+
+
+@contextmanager
+def _telling(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
+    """Print each check as it is finished, with a line below that says what is still under way."""
+    if quiet:
+        yield lambda result: None
+        return
+    if not sys.stdout.isatty():
+        yield _print
+        return
+    from rich.console import Console
+
+    left = [check.title for check in CHECKS]
+    with Console().status("Looking at everything …") as status:
+
+        def tell(result: CheckResult) -> None:
+            status.stop()  # takes its line away, so that nothing stands beside what is printed
+            _print(result)
+            left.remove(result.title)
+            if left:
+                status.start()
+                more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+                status.update(f"Looking at: {left[0].lower()}{more} …")
+
+        yield tell
+
+
+def _print(result: CheckResult) -> None:
+    mark, colour = _MARKS[result.state]
+    head = click.style(f"{mark:<8}", fg=colour, bold=result.state == "problem")
+    if not result.detail or result.findings:
+        click.echo(f"{head}{result.title}")
+    else:
+        click.echo(f"{head}{result.title:<{_TITLES}}{_wrapped(result.detail, 8 + _TITLES).strip()}")
+    for finding in result.findings:
+        _print_finding(finding)
+
+
+def _print_finding(finding: Finding) -> None:
+    colour = "red" if finding.severity == "problem" else "yellow"
+    click.echo(f"        {click.style(finding.fault, fg=colour)}")
+    click.echo(_wrapped(finding.what, 10))
+    if finding.why:
+        click.echo(_wrapped(finding.why, 10))
+    if finding.fix:
+        lines = [_wrapped(line, 15) for line in finding.fix.splitlines()]
+        click.echo(click.style("          Fix: ", bold=True) + "\n".join(lines).lstrip())
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """Return text in lines; a path or a command is not broken, so that it can be copied."""
+    margin = " " * indent
+    return textwrap.fill(
+        clean(text),
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _summary(report: Report) -> None:
+    problems = sum(one.severity == "problem" for one in report.findings)
+    notes = len(report.findings) - problems
+    words = [
+        f"{count} {word}{'' if count == 1 else 's'}"
+        for count, word in ((problems, "problem"), (notes, "note"))
+        if count
+    ]
+    cost = f", ${report.cost_usd:.4f} spent" if report.cost_usd else ""
+    click.echo(f"\n{' and '.join(words) or 'Nothing is wrong'} ({report.seconds:.1f} s{cost}).")
+
+
+def _as_dict(report: Report) -> dict[str, object]:
+    return {
+        "ok": report.ok,
+        "seconds": round(report.seconds, 3),
+        "cost_usd": report.cost_usd,
+        "checks": [
+            {
+                "name": check.name,
+                "state": check.state,
+                "detail": check.detail,
+                "seconds": round(check.seconds, 3),
+                "findings": [asdict(finding) for finding in check.findings],
+            }
+            for check in report.checks
+        ],
+    }

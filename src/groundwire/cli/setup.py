@@ -1,0 +1,251 @@
+"""`groundwire setup`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from groundwire.cli.codes import ExitCode, exit_code
+from groundwire.cli.command import each
+from groundwire.cli.diff import diff
+from groundwire.cli.run import say_error, warn
+from groundwire.cli.setup_given import Given, read_given
+from groundwire.cli.setup_steps import Refused, Steps
+from groundwire.cli.setup_talk import Talk
+from groundwire.errors import ConfigurationError, GroundwireError, UnknownProvider
+from groundwire.onboarding import (
+    FileKeeper,
+    Keeper,
+    KeyringKeeper,
+    Plan,
+    Standing,
+    commit,
+    key_source,
+    keyring_state,
+    load_offers,
+    standings,
+    with_values,
+    would_load,
+)
+from groundwire.settings import Settings, load
+from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
+from groundwire.settings.replacing import read
+
+__all__ = ["setup"]
+
+_EXIT_CODES = """\b
+Exit codes:
+  0  everything is set up, or was already
+  2  wrong use, a wrong setting, or an answer is needed and nobody is there
+  3  a provider refused what it was given; nothing was written
+  130  broken off; nothing was written"""
+
+
+@click.command(short_help="Choose providers, keep their keys, try them.", epilog=_EXIT_CODES)
+@click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Search with this one first.")
+@click.option("--reader", "-r", "readers", multiple=True, metavar="NAME", help="Read pages with this one first.")
+@click.option("--only", is_flag=True, help="Use no others than those that are named.")
+@click.option("--key-from-env", multiple=True, metavar="[NAME=]VARIABLE", help="Where the key is; not shown.")
+@click.option("--key-file", multiple=True, metavar="[NAME=]FILE", help="The same; - is standard input.")
+@click.option("--address", multiple=True, metavar="[NAME=]URL", help="Where a service of your own is.")
+@click.option("--keep", type=click.Choice(["keyring", "file", "nowhere"]), help="Where keys are kept.")
+@click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of your own file.")
+@click.option("--no-verify", is_flag=True, help="Do not try each provider with one call.")
+@click.option("--no-browser", is_flag=True, help="Only print the address where a key is had.")
+@click.option("--yes", "-y", is_flag=True, help="Say yes to every question; ask nothing.")
+def setup(
+    providers: tuple[str, ...],
+    readers: tuple[str, ...],
+    only: bool,
+    key_from_env: tuple[str, ...],
+    key_file: tuple[str, ...],
+    address: tuple[str, ...],
+    keep: str | None,
+    project: bool,
+    no_verify: bool,
+    no_browser: bool,
+    yes: bool,
+) -> None:
+    """Set up providers: which ones, their keys, and whether they work.
+
+    Keys go into the keyring, or, if you say so, into a file that only you can read; never into groundwire.toml. What
+    changes there is shown first, and a copy is kept. Nothing is written before you have said yes to it. Running it
+    again shows what is there.
+    """
+    try:
+        settings = load()
+        searching, reading = each(providers), each(readers)
+        offers = load_offers()
+        for name in (*searching, *reading):
+            if name.partition(":")[0] not in offers:
+                raise UnknownProvider(name, offers)
+        given = read_given((*searching, *reading), offers, from_env=key_from_env, from_file=key_file, addresses=address)
+        talk = Talk(browser=not no_browser) if not yes and sys.stdin.isatty() and sys.stdout.isatty() else None
+        if talk is None and not (yes and (searching or reading)):
+            raise ConfigurationError(_nobody(named=bool(searching or reading)))
+        named = os.environ.get(FILE_VARIABLE) or FILE_NAME
+        path = working_folder() / Path(named).expanduser() if project else user_file()
+        _run(settings, searching, reading, given, talk, path, keep=keep, only=only, tries=not no_verify)
+    except Refused as error:
+        say_error(f"{error} Nothing was written.")
+        sys.exit(ExitCode.FAILED)
+    except GroundwireError as error:
+        say_error(str(error))
+        sys.exit(exit_code(error))
+
+
+def _run(
+    settings: Settings,
+    searching: tuple[str, ...],
+    reading: tuple[str, ...],
+    given: Given,
+    talk: Talk | None,
+    path: Path,
+    *,
+    keep: str | None,
+    only: bool,
+    tries: bool,
+) -> None:
+    rows = {row.name: row for row in asyncio.run(standings(settings))}
+    for name in (*searching, *reading):  # a new NAME:LABEL
+        if name not in rows:
+            kind = rows[name.partition(":")[0]]
+            rows[name] = Standing(
+                name=name, offer=kind.offer, search_place=None, read_place=None, state="not_set_up",
+                key_from=kind.key_from, variable=kind.variable,
+            )  # fmt: skip
+    if searching or reading:
+        search, read_ = _named(settings, rows, searching, reading, only=only)
+        asked = [rows[name] for name in dict.fromkeys((*searching, *reading))]
+    else:
+        search, read_ = _asked(settings, rows, talk or Talk(browser=False))
+        asked = [rows[name] for name in dict.fromkeys((*search, *read_))]
+    steps = Steps(settings, given, talk, tries)
+    steps.take(asked)
+    search, read_ = (tuple(name for name in names if name not in steps.left_out) for names in (search, read_))
+    if not search:
+        raise ConfigurationError("There is no provider left to search with. Nothing was written.")
+    values = {"search.providers": search, **steps.values}
+    if read_ and read_ != settings.read.providers:
+        values["read.providers"] = read_
+    text = read(path)
+    plan = Plan(path, text, with_values(text, values), steps.keys, _keeper(keep, talk) if steps.keys else None)
+    _finish(plan, search, talk)
+
+
+def _named(
+    settings: Settings, rows: dict[str, Standing], searching: tuple[str, ...], reading: tuple[str, ...], *, only: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the providers of both roles: those that were named, then those that were there and can be used."""
+    readers = tuple(dict.fromkeys((*reading, *(name for name in searching if not _can(rows[name], "search")))))
+    for name, role in (
+        *((name, "search") for name in searching if name not in readers),
+        *((n, "read") for n in readers),
+    ):
+        if not _can(rows[name], role):
+            raise ConfigurationError(f"{name} cannot {'search' if role == 'search' else 'read pages'}.")
+    search = tuple(name for name in searching if name not in readers)
+    if not only:
+        explicit = settings.origin("search.providers") != "default"
+        search += tuple(n for n in settings.search.providers if explicit or (n in rows and rows[n].state == "ready"))
+        readers += settings.read.providers
+    return tuple(dict.fromkeys(search or settings.search.providers)), tuple(dict.fromkeys(readers))
+
+
+def _asked(settings: Settings, rows: dict[str, Standing], talk: Talk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ask which providers to use."""
+    usable = [row for row in rows.values() if row.name != "archive"]
+    searchers = [row for row in usable if _can(row, "search")]
+    talk.say("Groundwire searches through the providers that you choose. The first is asked first; others stand in.\n")
+    talk.list_offers("Search providers", searchers)
+    current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
+    search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo"])
+    readers = [row for row in usable if _can(row, "read")]
+    talk.say()
+    talk.list_offers("Read providers (local needs nothing)", readers)
+    return search, talk.choose("Read pages with", readers, settings.read.providers)
+
+
+def _can(row: Standing, role: str) -> bool:
+    able = row.offer.capabilities
+    return able.search if role == "search" else able.read
+
+
+def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
+    """Return where keys are to be kept; None for nowhere."""
+    if keep == "nowhere":
+        return None
+    file = FileKeeper(keys_file())
+    if keep == "file":
+        return file
+    state = keyring_state()
+    if state.usable:
+        return KeyringKeeper()
+    why = {
+        "not_installed": f"The package for the keyring is not installed ({state.detail}).",
+        "absent": "This machine has no keyring.",
+        "locked": "The keyring is locked.",
+    }.get(state.kind, f"The keyring does not work ({state.detail}).")
+    if keep == "keyring":
+        raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or mend it first.")
+    place = f"{file.place}, which only you can read; it is not encrypted"
+    if talk is None:
+        warn(f"{why} Keys are kept in {place}.")
+        return file
+    talk.say(f"\n{why} Keys can be kept in\n{place}.")
+    return file if talk.confirm("Keep them there?", default=False) else None
+
+
+def _finish(plan: Plan, search: Sequence[str], talk: Talk | None) -> None:
+    """Show what is to be written, ask, write it, and say what comes next."""
+    after = would_load(plan)
+    if plan.before == plan.after:
+        click.echo(f"\n{plan.path} is as it should be.", err=True)
+    else:
+        click.echo("\n" + diff(plan.path, plan.before, plan.after), nl=False, err=True)
+    for variable in plan.keys:
+        if plan.keeper is None:
+            warn(f"{variable} is kept nowhere: set it in the environment yourself.")
+        else:
+            click.echo(f"{variable} goes into {plan.keeper.place}.", err=True)
+    if plan.is_empty:
+        click.echo("Nothing was changed.", err=True)
+    else:
+        if talk is not None and not talk.confirm("Write this?", default=True):
+            click.echo("Nothing was written.", err=True)
+            sys.exit(ExitCode.WRONG_USE)
+        copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
+        click.echo(f"Written.{f' What it was is kept in {copy}.' if copy else ''}", err=True)
+        _say_stronger(plan)
+    if after.search.providers != tuple(search):
+        warn(
+            f"{after.origin('search.providers')} says search.providers = {', '.join(after.search.providers)}, "
+            "which is stronger than this file here."
+        )
+    click.echo('Next: groundwire search "reciprocal rank fusion"; groundwire doctor tells what is wrong.', err=True)
+
+
+def _say_stronger(plan: Plan) -> None:
+    """Say which keys are not used although they are kept, because another place is stronger."""
+    now = load()
+    for variable, key in plan.keys.items() if plan.keeper is not None else ():
+        if now.secret(variable) != key and (found := key_source(now, (variable,))) is not None:
+            warn(f"{variable} is in {found[1]}, too, with another key, which is stronger than the one kept now.")
+
+
+def _nobody(*, named: bool) -> str:
+    """Say what does the same without a terminal."""
+    if named:
+        return "There is no terminal to ask on: add --yes to write without asking."
+    return (
+        "There is no terminal to ask on. The same without questions: groundwire setup --provider brave "
+        "--key-from-env BRAVE_API_KEY --yes (or --key-file FILE, - for standard input). Or set up nothing: the "
+        "environment variables GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo and BRAVE_API_KEY do it, too; "
+        "groundwire providers lists the variables of all."
+    )

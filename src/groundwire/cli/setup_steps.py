@@ -1,0 +1,159 @@
+"""The steps of `groundwire setup`: what each chosen provider needs, tried with one call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+from pydantic import SecretStr
+
+from groundwire.cli.progress import progress
+from groundwire.cli.run import warn, without_waiting
+from groundwire.cli.setup_given import Given
+from groundwire.cli.setup_talk import Talk
+from groundwire.errors import ConfigurationError
+from groundwire.onboarding import Offer, Standing, Verification, verify
+from groundwire.settings import Settings
+
+__all__ = ["Refused", "Steps"]
+
+_USUAL_ADDRESS = "http://127.0.0.1:8888"
+_KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # nothing is wrong with what was given, as far as one knows
+
+
+class Refused(Exception):
+    """A provider did not take what it was given, and nobody is there to ask."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """Gathers what the chosen providers need; nothing is written here."""
+
+    settings: Settings
+    """What is in force."""
+    given: Given
+    """Answers that the command line gave."""
+    talk: Talk | None
+    """The conversation, or None when there is nobody to talk to."""
+    tries: bool
+    """Whether each provider is tried with one call."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """Settings to be written, by dotted key."""
+    keys: dict[str, SecretStr] = field(default_factory=dict)
+    """Keys to be kept, by variable."""
+    left_out: set[str] = field(default_factory=set)
+    """Providers that were given up on the way."""
+
+    def take(self, rows: Sequence[Standing]) -> None:
+        """Get what each of some providers needs.
+
+        Raises:
+            ConfigurationError: something is missing that only a person can give. Refused: a provider refused it.
+        """
+        for row in rows:
+            if not self._take(row):
+                self.left_out.add(row.name)
+
+    def _take(self, row: Standing) -> bool:
+        """Get what one provider needs; return whether it is to be used."""
+        name, offer = row.name, row.offer
+        options: dict[str, Any] = {}
+        if self.talk is not None and offer.is_service:
+            self.talk.introduce(offer) if not row.key_from else self.talk.say()
+        if row.state == "not_set_up" and not offer.address_needed:
+            warn(f"{name} is not ready yet: {row.reason}.")
+        while True:
+            if offer.address_needed and (address := self._address(row, options.get("base_url"))) is not None:
+                options["base_url"] = address
+            key, keyless = self._key(row)
+            if offer.key_needed and key is None and not row.key_from and not keyless:
+                return False
+            if keyless and not self.settings.providers.get(name, {}).get("keyless"):
+                options["keyless"] = True
+            result = self._try(row, options, key) if self.tries and offer.is_service else None
+            wanted = self._judge(row, result)
+            if wanted is None:
+                continue
+            if wanted:
+                self.values |= {f"providers.{name}.{option}": value for option, value in options.items()}
+                if key is not None:
+                    self.keys[offer.variables[0]] = key
+            return wanted
+
+    def _address(self, row: Standing, last: str | None) -> str | None:
+        known = last or self.settings.providers.get(row.name, {}).get("base_url")
+        given = self.given.addresses.get(row.name)
+        if given is not None:
+            return given
+        if self.talk is not None:
+            return self.talk.address(row.name, str(known or _USUAL_ADDRESS))
+        if known:
+            return None
+        raise ConfigurationError(f"{row.name} needs its address: add --address {row.name}={_USUAL_ADDRESS}")
+
+    def _key(self, row: Standing) -> tuple[SecretStr | None, bool]:
+        """Return a new key, or None to go on with what there is; and whether the provider is to work without one."""
+        offer = row.offer
+        if not offer.variables:
+            return None, False
+        if (given := self.given.keys.get(row.name)) is not None:
+            return given, False
+        keyless = bool(self.settings.providers.get(row.name, {}).get("keyless"))
+        if self.talk is None:
+            if not row.key_from and offer.key_needed and not keyless:
+                raise ConfigurationError(_how(offer))
+            return None, keyless
+        if row.key_from and self.talk.confirm(f"{row.name} has a key ({row.key_from}). Keep it?", default=True):
+            return None, False
+        key = self.talk.key(offer)
+        return key, key is None and offer.keyless
+
+    def _try(self, row: Standing, options: Mapping[str, Any], key: SecretStr | None) -> Verification:
+        settings = self.settings
+        if options:
+            own = {**settings.providers.get(row.name, {}), **options}
+            settings = settings.model_copy(update={"providers": {**settings.providers, row.name: own}})
+        if key is not None:
+            for number, variable in enumerate(row.offer.variables):  # no other key may stand in for a wrong one
+                settings = settings.with_key(variable, SecretStr("") if number else key)
+        with progress(f"Asking {row.name}"):
+            return asyncio.run(without_waiting(lambda: verify(row.name, settings)))
+
+    def _judge(self, row: Standing, result: Verification | None) -> bool | None:
+        """Return whether a provider is to be used after it was tried, or None to ask for its address and key again."""
+        if result is None:
+            return True
+        if self.talk is None:
+            if result.works:
+                click.echo(f"{row.name} works: {result.what}", err=True)
+            elif result.verdict in _KEPT:
+                warn(f"{row.name} was not proven to work: {result.what} {result.fix}")
+            else:
+                raise Refused(f"{row.name}: {result.what} {result.fix}")
+            return True
+        self.talk.told(result)
+        if result.works or result.key_is_good:
+            return True
+        if row.offer.address_needed and row.name not in self.given.addresses:
+            if self.talk.confirm("Try another address?", default=result.verdict in {"unreachable", "not_set_up"}):
+                return None
+            return self.talk.confirm(f"Use {row.name} all the same?", default=False)
+        if result.verdict == "unreachable":
+            return self.talk.confirm(f"Use {row.name} all the same?", default=True)
+        if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"} and row.name not in self.given.keys:
+            if self.talk.confirm("Try another key?", default=True):
+                return None
+            return False
+        return self.talk.confirm(f"Use {row.name} all the same?", default=False)
+
+
+def _how(offer: Offer) -> str:
+    name, variable = offer.name, offer.variables[0]
+    page = f" A key is had at {offer.key_page}." if offer.key_page else ""
+    return (
+        f"{name} needs a key, and there is no terminal to ask on. Set {variable} in the environment, "
+        f"or add --key-from-env {name}={variable} or --key-file {name}=FILE (- is standard input).{page}"
+    )

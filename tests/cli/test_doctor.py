@@ -1,0 +1,170 @@
+"""`groundwire doctor` and `groundwire providers` as a person sees them: on a terminal, in a pipe, as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from groundwire.onboarding.checks import Fault
+from groundwire.testing import Fault as Wire
+
+Terminal = Any  # see conftest.py
+
+pytestmark = pytest.mark.timeout(60)
+
+SECRET = "test-key"
+_STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture
+def clinic(terminal: Terminal) -> Terminal:
+    """A terminal where Brave is set up, and Tavily is named without a key."""
+    terminal.variables |= {
+        "GROUNDWIRE_SEARCH_PROVIDERS": "brave,tavily",
+        "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": terminal.world.service("brave").url,
+        "GROUNDWIRE_PROVIDERS_TAVILY_BASE_URL": terminal.world.service("tavily").url,
+        "GROUNDWIRE_STORAGE_URL": f"sqlite:///{terminal.home}/store.sqlite3",
+        "GROUNDWIRE_ARCHIVE_ENABLED": "false",
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+        "BRAVE_API_KEY": SECRET,
+        "TAVILY_API_KEY": SECRET,
+    }
+    return terminal
+
+
+def on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tuple[str, int | None]:
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "groundwire", *arguments],
+        env=terminal.environment | {"TERM": "xterm-256color"} | variables,
+        cwd=str(terminal.home),
+        encoding="utf-8",
+        timeout=30,
+        dimensions=(60, 80),
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    return child.before, child.exitstatus
+
+
+def problems(shown: str) -> list[str]:
+    found = json.loads(shown)
+    findings = [finding for check in found["checks"] for finding in check["findings"]]
+    return [finding["fault"] for finding in findings if finding["severity"] == "problem"]
+
+
+@pytest.mark.req("B17")
+def test_it_is_well(clinic: Terminal) -> None:
+    done = clinic.run("doctor", "--json")
+    found = json.loads(done.stdout)
+    wrong = [one for one in problems(done.stdout) if one != "port-taken"]  # somebody else's gateway may run here
+    assert (wrong, done.stderr) == ([], "")
+    assert found["cost_usd"] == pytest.approx(0.013)
+    assert SECRET not in done.stdout
+
+
+@pytest.mark.req("B17")
+def test_a_person_sees_what_why_and_the_fix(clinic: Terminal) -> None:
+    shown, code = on_a_terminal(clinic, "doctor", TAVILY_API_KEY="")
+    plain = _STYLE.sub("", shown)
+    assert code == 1
+    assert "\x1b[" in shown
+    assert "key-missing" in plain
+    assert "Fix: groundwire setup --provider tavily" in plain
+    assert [line for line in re.split(r"[\r\n]+", plain) if len(line) > 80 and str(clinic.home) not in line] == []
+    piped = clinic.run("doctor", "--offline", TAVILY_API_KEY="")
+    assert (piped.returncode, "\x1b" in piped.stdout, piped.stderr) == (1, False, "")
+    assert [line for line in piped.stdout.splitlines() if len(line) > 80 and str(clinic.home) not in line] == []
+    assert clinic.world.service("brave").requests[-1].headers["X-Subscription-Token"] == SECRET
+
+
+@pytest.mark.req("B17")
+def test_many_faults_at_once_are_each_named(clinic: Terminal) -> None:
+    config = clinic.home / ".config" / "groundwire"
+    config.mkdir(parents=True)
+    (config / "keys.env").write_text(f"EXA_API_KEY={SECRET}\n")
+    (config / "keys.env").chmod(0o644)
+    (clinic.home / "store.sqlite3").write_bytes(b"no database" * 1_000)
+    clinic.world.service("brave").fail(Wire.status(402, "{}"), times=None)
+    done = clinic.here("doctor", "--json", TAVILY_API_KEY="wrong-key", GROUNDWIRE_READ_RENDER="example.com")
+    assert done.exit_code == 1
+    wrong = [one for one in problems(done.stdout) if one != "port-taken"]
+    assert wrong == ["keys-file-open", "store-damaged", "settings-contradictory", "quota-used-up", "key-wrong"]
+    assert SECRET not in done.stdout
+
+
+@pytest.mark.req("B17")
+def test_wrong_settings_do_not_hide_the_rest(clinic: Terminal) -> None:
+    (clinic.home / "groundwire.toml").write_text("[search]\n\nlimt = 3\n")
+    done = clinic.here("doctor", "--json")
+    assert problems(done.stdout) == ["settings-unknown"]
+    text = clinic.here("doctor").output
+    assert "groundwire.toml, line 3" in " ".join(text.split())
+    assert clinic.here("doctor", "--timeout", "0").exit_code == 2
+
+
+def test_every_fault_is_in_the_guide() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "onboarding.md").read_text()
+    assert [fault for fault in Fault if f"`{fault}`" not in guide] == []
+
+
+@pytest.mark.req("B17", "Y7")
+def test_the_list_of_providers(clinic: Terminal) -> None:
+    clinic.run("search", "reciprocal rank fusion")
+    shown, code = on_a_terminal(clinic, "providers", TAVILY_API_KEY="")
+    plain = _STYLE.sub("", shown)
+    assert code == 0
+    lines = plain.splitlines()
+    assert max(map(len, lines)) <= 80
+    brave = next(number for number, line in enumerate(lines) if line.startswith("brave"))
+    assert lines[brave].split()[:4] == ["brave", "search", "1", "ready,"]
+    assert "environment" in lines[brave] + lines[brave + 1]
+    assert "$5.00" in lines[brave]
+    assert "100% of 1" in lines[brave]
+    assert lines[brave + 1].split()[0] == "BRAVE_API_KEY"
+    tavily = next(line for line in lines if line.startswith("tavily"))
+    assert "needs a key" in tavily
+    assert SECRET not in plain
+
+
+@pytest.mark.req("B17", "Y7")
+def test_the_list_of_providers_as_json(clinic: Terminal) -> None:
+    done = clinic.here("providers", "--check", "--json", TAVILY_API_KEY="wrong-key")
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert done.exit_code == 3
+    assert (rows["brave"]["check"]["verdict"], rows["tavily"]["check"]["verdict"]) == ("works", "wrong_key")
+    assert rows["exa"]["check"] is None
+    assert rows["brave"]["variables"] == ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"]
+    assert (rows["brave"]["key_from"], rows["brave"]["usd_per_1000"]) == ("environment", 5.0)
+    assert "domains" in rows["brave"]["filters"]
+    assert rows["brave"]["free"]
+    assert rows["brave"]["key_page"].startswith("https://")
+    assert (SECRET in done.stdout, "wrong-key" in done.stdout) == (False, False)
+    said = clinic.here("providers", "--check")
+    assert said.exit_code == 0
+    assert "Asking 2 once each; this costs about $0.013." in said.stderr
+
+
+@pytest.mark.req("B17")
+def test_a_keyring_that_answers_nobody_holds_nothing_up(clinic: Terminal) -> None:
+    began = time.monotonic()
+    done = clinic.run(
+        "doctor",
+        "--json",
+        "--timeout",
+        "6",
+        PYTHON_KEYRING_BACKEND="components.stuck_keyring.StuckKeyring",
+        PYTHONPATH=str(Path(__file__).resolve().parents[1]),
+        TAVILY_API_KEY="",
+    )
+    assert time.monotonic() - began < 12
+    wrong = [one for one in problems(done.stdout) if one != "port-taken"]
+    assert wrong == ["keyring-locked", "key-missing"]
+    assert clinic.world.service("brave").requests

@@ -1,0 +1,91 @@
+"""`groundwire demo --serve`: a web to practise on."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from cli.conftest import Terminal
+
+pytestmark = pytest.mark.timeout(30)
+
+
+@pytest.fixture
+def learner(terminal: Terminal) -> Terminal:
+    """A terminal whose variables lead nowhere."""
+    for name in ("SEARCH_PROVIDERS", "PROVIDERS_SEARXNG_BASE_URL", "POLICY_ALLOW_ORIGINS"):
+        terminal.variables[f"GROUNDWIRE_{name}"] = ""
+    return terminal
+
+
+@dataclass
+class Practice:
+    """What is served."""
+
+    model: str
+    settings: Path
+
+
+@contextmanager
+def served(learner: Terminal) -> Iterator[Practice]:
+    """Serve in the home folder, and stop."""
+    process = learner.start("demo", "--serve", "--port", "0")
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith(b"groundwire.toml here leads to a miniature web")
+        address = process.stdout.readline().decode().split("answers at ")[1].split(". ")[0]
+        yield Practice(address, learner.home / "groundwire.toml")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (0, b"Stopped.\n", b"")
+
+
+def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) -> None:
+    with served(learner) as practice:
+        found = learner.run("search", "reciprocal rank fusion", "--json")
+        url = json.loads(found.stdout)["results"][0]["url"]
+        assert "Ines Calloway" in learner.run("open", url).stdout
+    assert not practice.settings.exists()
+
+
+def test_settings_that_were_changed_stay(learner: Terminal) -> None:
+    with served(learner) as practice, practice.settings.open("a") as file:
+        file.write("# mine\n")
+    assert practice.settings.read_text().endswith("# mine\n")
+
+
+def test_the_stand_in_searches_opens_and_quotes(learner: Terminal) -> None:
+    with served(learner) as practice:
+        tools = [{"type": "function", "function": {"name": name}} for name in ("web_search", "open_page")]
+        question = {"role": "user", "content": "What is BM25?"}
+        body = {"model": "stand-in", "messages": [question], "tools": tools}
+        request = Request(f"{practice.model}/chat/completions", json.dumps(body).encode())
+        answer = json.load(urlopen(request))
+    (call,) = answer["choices"][0]["message"]["tool_calls"]
+    assert call["function"] == {"name": "web_search", "arguments": '{"query": "What is BM25?"}'}
+
+
+def test_a_file_of_settings_that_is_there_stays(learner: Terminal) -> None:
+    (learner.home / "groundwire.toml").write_text("[search]\nlimit = 3\n")
+    done = learner.run("demo", "--serve", "--port", "0")
+    assert done.returncode == 2
+    assert "stays as it is" in done.stderr
+    assert (learner.home / "groundwire.toml").read_text() == "[search]\nlimit = 3\n"
+
+
+def test_ports_that_are_taken_are_named(learner: Terminal) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = learner.run("demo", "--serve", "--port", port)
+    assert done.returncode == 2
+    assert f"The ports from {port} on cannot be used (Address already in use)" in done.stderr
+    assert not (learner.home / "groundwire.toml").exists()

@@ -1,0 +1,57 @@
+"""A wheel and an sdist, and what is in them."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+__all__ = ["Distributions", "found"]
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """A wheel and an sdist."""
+
+    wheel: Path
+    sdist: Path
+
+    def in_wheel(self) -> dict[str, bytes]:
+        """The files of the wheel."""
+        with zipfile.ZipFile(self.wheel) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    def in_sdist(self) -> dict[str, bytes]:
+        """The files of the sdist, without the folder that holds them."""
+        with tarfile.open(self.sdist) as archive:
+            files = {one.name.partition("/")[2]: archive.extractfile(one) for one in archive if one.isfile()}
+            return {name: file.read() for name, file in files.items() if file}
+
+    @property
+    def metadata(self) -> Message:
+        """What the wheel says of itself."""
+        (text,) = (text for name, text in self.in_wheel().items() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(text)
+
+    def needs(self, *, extras: bool) -> frozenset[str]:
+        """The names of the packages that the wheel needs: those of its extras, or those without any."""
+        lines = [Requirement(line) for line in self.metadata.get_all("Requires-Dist", [])]
+        return frozenset(one.name.lower() for one in lines if ("extra ==" in str(one.marker)) is extras)
+
+    @property
+    def epoch(self) -> int:
+        """The moment that all files of the sdist bear."""
+        with tarfile.open(self.sdist) as archive:
+            (moment,) = {int(one.mtime) for one in archive if one.isfile()}
+        return moment
+
+
+def found(folder: Path) -> Distributions:
+    """Return the one wheel and the one sdist of a folder."""
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return Distributions(wheel, sdist)

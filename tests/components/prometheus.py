@@ -1,0 +1,72 @@
+"""A real Prometheus that scrapes one address."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+from urllib.request import urlopen
+
+from components.processes import Program, Unavailable, start_on_free_port
+
+__all__ = ["Prometheus"]
+
+_CONFIGURATION = """\
+scrape_configs:
+  - job_name: groundwire
+    scrape_interval: 200ms
+    scrape_timeout: 200ms
+    metrics_path: {path}
+    static_configs:
+      - targets: ["{target}"]
+"""
+
+
+class Prometheus:
+    """Prometheus as the machine has it.
+
+    Args:
+        url: What it scrapes, five times a second.
+        folder: Where it keeps its files.
+
+    Raises:
+        Unavailable: There is none, or it does not start.
+    """
+
+    def __init__(self, url: str, folder: Path) -> None:
+        program = shutil.which("prometheus")
+        if not program:
+            raise Unavailable("there is no prometheus on this machine")
+        parts = urlsplit(url)
+        configuration = folder / "prometheus.yml"
+        configuration.write_text(_CONFIGURATION.format(path=parts.path, target=parts.netloc))
+
+        def start(port: int) -> Program:
+            self._url = f"http://127.0.0.1:{port}"
+            places = (f"--config.file={configuration}", f"--storage.tsdb.path={folder / 'data'}")
+            command = (program or "", *places, f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn")
+            running = Program("prometheus", command, env={"HOME": str(folder)}, log=folder / "prometheus.log")
+            running.wait_until(self._is_ready, 20)
+            return running
+
+        self._program, _ = start_on_free_port(start)
+
+    def query(self, expression: str) -> dict[str, float]:
+        """Return what an expression gives now: a number for each set of labels, written as JSON."""
+        with urlopen(f"{self._url}/api/v1/query?{urlencode({'query': expression})}", timeout=5) as reply:
+            answer = json.load(reply)
+        assert answer["status"] == "success", answer
+        return {json.dumps(row["metric"], sort_keys=True): float(row["value"][1]) for row in answer["data"]["result"]}
+
+    def wait_for(self, expression: str, value: float) -> None:
+        """Wait until an expression gives one number, which is `value`."""
+        self._program.wait_until(lambda: list(self.query(expression).values()) == [value], 15)
+
+    def stop(self) -> None:
+        """End it."""
+        self._program.stop()
+
+    def _is_ready(self) -> bool:
+        with urlopen(f"{self._url}/-/ready", timeout=1) as reply:
+            return bool(reply.status == 200)

@@ -1,0 +1,50 @@
+"""Code and output of documents that run in surroundings of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from components.markdown_blocks import blocks_of
+from documentation.shell import matches
+from groundwire.testing import World
+
+pytest_plugins = ["pytester"]
+
+GUIDE = "docs/guides/record-and-replay.md"
+
+AGENT = """
+from groundwire import Web
+
+async def my_agent(web):
+    return (await web.search("reciprocal rank fusion")).results[0].title
+
+"""
+
+
+@pytest.mark.timeout(60)
+def test_the_guides_fixture_records_and_replays(
+    pytester: pytest.Pytester, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (block,) = [block.text for block in blocks_of(GUIDE) if "def test_" in block.text]
+    pytester.makepyfile(test_mine=AGENT + block)
+    pytester.makeini("[pytest]\nanyio_mode = auto\n")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
+    plugins = ("-p", "no:groundwire", "-p", "groundwire.testing.plugin", "-p", "no:cacheprovider", "-p", "no:randomly")
+    pytester.runpytest_subprocess(*plugins).assert_outcomes(passed=1)
+    assert len(world.searxng.requests) == 1
+    pytester.runpytest_subprocess(*plugins).assert_outcomes(passed=1)
+    assert len(world.searxng.requests) == 1
+    assert [file.suffix for file in (pytester.path / "cassettes" / "test_mine").iterdir()] == [".jsonl"]
+
+
+@pytest.mark.timeout(60)
+def test_the_demo_prints_what_the_readme_shows() -> None:
+    (shown,) = [block.text for block in blocks_of("README.md") if block.text.startswith("Groundwire's whole path")]
+    demo = [sys.executable, "-m", "groundwire", "demo"]
+    done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=50, check=True)
+    assert matches(shown, done.stdout)

@@ -1,0 +1,124 @@
+"""The site: it is built in strict mode, has every page in its navigation, and asks no foreign host for anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from components.markdown_blocks import ROOT, documents
+
+pytestmark = pytest.mark.timeout(60)
+
+_LOADS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "embed": "src",
+}
+"""The elements that load what one of their attributes names; `link` does, too, by its `rel`."""
+
+_PASSIVE = frozenset({"canonical", "next", "prev", "alternate", "author", "license", "help"})
+"""What a `link` may say without loading anything."""
+
+
+class Loads(HTMLParser):
+    """Collects what a page loads, and its links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take note of one element."""
+        named = {name: value or "" for name, value in attrs}
+        if tag == "link" and not set(named.get("rel", "").split()) & _PASSIVE:
+            self.loaded.append(named.get("href", ""))
+        if tag in _LOADS:
+            self.loaded.append(named.get(_LOADS[tag], ""))
+        if tag == "a":
+            self.links.append(named.get("href", ""))
+
+
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Build the site that lies in a folder."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A copy of what the site is made from."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(ROOT / "zensical.toml", tmp_path)
+    return tmp_path
+
+
+def test_it_is_built_and_loads_nothing_from_elsewhere(source: Path) -> None:
+    done = build(source)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = sorted((source / "site").rglob("*.html"))
+    wanted = [name.removeprefix("docs/") for name in documents() if name.startswith("docs/")]
+    assert len(pages) >= len(wanted)
+    assert not list((source / "site").rglob("*.py"))
+    loaded: set[str] = set()
+    for page in pages:
+        found = Loads()
+        found.feed(page.read_text(encoding="utf-8"))
+        assert found.loaded, page
+        loaded.update(found.loaded)
+    assert {address for address in loaded if urlsplit(address).netloc} == set()
+    styles = "".join(file.read_text(encoding="utf-8") for file in (source / "site").rglob("*.css"))
+    assert re.findall(r"(?:@import\s+|url\()[\"']?(?:https?:)?//[^)\"']+", styles) == []
+
+
+def test_every_page_is_in_the_navigation(source: Path) -> None:
+    assert build(source).returncode == 0
+    found = Loads()
+    found.feed((source / "site" / "index.html").read_text(encoding="utf-8"))
+    linked = {(source / "site" / "index.html").parent.joinpath(urlsplit(link).path).resolve() for link in found.links}
+    for name in documents():
+        if name.startswith("docs/"):
+            page = name.removeprefix("docs/").removesuffix(".md")
+            folder = source / "site" / ("" if page == "index" else page)
+            assert folder.resolve() in linked, f"{name} is not in the navigation: put it into docs/.nav.yml"
+
+
+@pytest.mark.parametrize("link", ["[gone](guides/gone.md)", "[gone](tutorial.md#no-such-heading)"])
+def test_a_broken_link_fails(source: Path, link: str) -> None:
+    with (source / "docs" / "index.md").open("a") as page:
+        page.write(f"\n{link}\n")
+    done = build(source)
+    assert done.returncode != 0
+    assert "does not exist" in done.stdout + done.stderr
+
+
+def test_a_new_guide_needs_no_entry(source: Path) -> None:
+    (source / "docs" / "guides" / "brand-new.md").write_text("# A brand new guide\n")
+    assert build(source).returncode == 0
+    assert "A brand new guide" in (source / "site" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_comparison_are_there() -> None:
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    assert len(sections) > 5
+    for section in sections:
+        stated = re.match(r".*\n\n`python (-m )?(\S+)([^`]*)` · \d{4}-\d{2}-\d{2} · ", section)
+        assert stated, f"{section.splitlines()[0]}: no command, day and time at its head"
+        script = ROOT / (stated[2].replace(".", "/") + ".py" if stated[1] else stated[2])
+        assert script.is_file(), script
+        for option in re.findall(r"--[\w-]+", stated[3]):
+            assert option in script.read_text(encoding="utf-8"), f"{script} has no {option}"

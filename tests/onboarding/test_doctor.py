@@ -1,0 +1,474 @@
+"""The doctor names each fault: on the miniature web, with real files, real TLS, real names."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sqlite3
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from components.authority import Authority
+from groundwire.onboarding import KeyringState
+from groundwire.onboarding.checks import CHECKS, Check, Machine, Report, examine
+from groundwire.onboarding.checks.port import _is_gateway, _taken
+from groundwire.onboarding.checks.python import faults_of_requirements
+from groundwire.storage.sqlite_file import APPLICATION_ID
+from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+
+from .conftest import SECRET, Look, named
+
+pytestmark = [pytest.mark.req("B17"), pytest.mark.timeout(20)]
+
+
+async def test_nothing_is_wrong(look: Look, world: World) -> None:
+    report = await look()
+    assert (report.ok, named(report), named(report, "note")) == (True, [], [])
+    assert len(world.service("brave").requests) == 1
+    assert report.cost_usd == pytest.approx(0.005)
+    assert "brave" in report.checks[-1].detail
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        (Fault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'), "key-wrong"),
+        (Fault.status(401, f'{{"error": {{"detail": "bad key {SECRET}"}}}}'), "key-wrong"),
+        (Fault.status(403, '{"error": {"detail": "Your plan has no web search"}}'), "key-plan"),
+        (Fault.status(400, '{"error": {"code": "OPTION_NOT_IN_PLAN"}}'), "key-plan"),
+        (Fault.status(429, '{"error": {"code": "QUOTA_LIMITED"}}'), "quota-used-up"),
+        (Fault.status(402, "{}"), "quota-used-up"),
+        (Fault.status(403, "<html>no</html>"), "provider-blocked"),
+        (Fault.status(500, "{}"), "provider-failing"),
+        (Fault.reset(), "provider-unreachable"),
+    ],
+    ids=str,
+)
+async def test_what_a_service_says(fault: Fault, name: str, look: Look, world: World) -> None:
+    world.service("brave").fail(fault, times=None)
+    report = await look()
+    assert (named(report), report.ok) == ([name], False)
+
+
+async def test_a_limit_of_now_is_only_a_note(look: Look, world: World) -> None:
+    world.service("brave").fail(Fault.status(429, "{}", headers={"Retry-After": "9"}), times=None)
+    report = await look()
+    assert (named(report), named(report, "note"), report.ok) == ([], ["rate-limited"], True)
+
+
+async def test_a_key_is_told_by_its_place_and_page(look: Look, world: World) -> None:
+    report = await look({"BRAVE_API_KEY": "wrong-key"})
+    (finding,) = report.findings
+    assert finding.fault == "key-wrong"
+    assert finding.why == "The key is that of environment (BRAVE_API_KEY)."
+    assert "https://api-dashboard.search.brave.com" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        (Fault.status(429, "{}"), "searxng-limiter"),
+        (Fault.status(403, "<html></html>"), "searxng-limiter"),
+    ],
+    ids=str,
+)
+async def test_the_limiter_of_searxng(fault: Fault, name: str, look: Look, world: World) -> None:
+    world.searxng.fail(fault, times=None)
+    url = {"GROUNDWIRE_SEARCH_PROVIDERS": "searxng", "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url}
+    report = await look(url)
+    assert named(report) == [name]
+    assert "limiter.toml" in report.findings[0].fix
+
+
+@pytest.mark.parametrize("seconds", [-86_400 * 3, -300, 90, 7_200])
+async def test_the_clock_is_wrong(seconds: float, look: Look, world: World) -> None:
+    date = formatdate(time.time() + seconds, usegmt=True)
+    late = Fault.reply("late", lambda reply: replace(reply, headers={**reply.headers, "Date": date}))
+    world.service("brave").fail(late, times=None)
+    report = await look()
+    assert named(report) == ["clock-skew"]
+    assert ("behind" if seconds > 0 else "ahead") in report.findings[0].what
+
+
+async def test_one_service_with_a_wrong_clock_is_no_proof(look: Look, world: World) -> None:
+    date = formatdate(time.time() - 9_999, usegmt=True)
+    late = Fault.reply("late", lambda reply: replace(reply, headers={**reply.headers, "Date": date}))
+    world.service("brave").fail(late, times=None)
+    tavily = {"GROUNDWIRE_PROVIDERS_TAVILY_BASE_URL": world.service("tavily").url, "TAVILY_API_KEY": SECRET}
+    assert named(await look({"GROUNDWIRE_SEARCH_PROVIDERS": "brave,tavily", **tavily})) == []
+
+
+SETTINGS = {
+    "search]\nx = 1": ("settings-syntax", 1),
+    "[search]\n\nlimt = 3\n": ("settings-unknown", 3),
+    "[serch]\nlimit = 3\n": ("settings-unknown", 1),
+    "# x\n[search]\nlimit = 3\n[providers.searxng]\nbase_ulr = 'http://x'\n": ("settings-unknown", 5),
+    "[search]\nlimit = 3000\n": ("settings-wrong", 2),
+    "[read]\nrobots = '''\nlimit = 1\n'''\n[search]\ntimeout = 'soon'\n": ("settings-wrong", 6),
+    "[search]\ntimeout = 2\nattempt_timeout = 3\n": ("settings-contradictory", 3),
+    "[session]\nlimit = 3\nwarning_threshold = 9\n": ("settings-contradictory", 3),
+    "[keys]\nBRAVE_API_KEY = 'x'\n": ("key-in-settings", 1),
+}
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+async def test_a_wrong_setting_is_named_with_its_line(text: str, look: Look, machine: Callable[..., Machine]) -> None:
+    name, line = SETTINGS[text]
+    path = machine().folder / "groundwire.toml"
+    path.write_text(text)
+    report = await look()
+    assert name in named(report)
+    assert any(f"{path}, line {line}: " in one.what for one in report.findings if one.fault == name)
+    assert {check.name for check in report.checks if check.skipped} >= {"store", "providers", "network"}
+
+
+async def test_a_wrong_variable_is_named(look: Look) -> None:
+    report = await look({"GROUNDWIRE_SEARCH_LIMT": "3"})
+    assert named(report) == ["settings-unknown"]
+    assert "GROUNDWIRE_SEARCH_LIMIT" in report.findings[0].fix
+
+
+async def test_a_file_with_keys_that_others_may_read(look: Look, machine: Callable[..., Machine]) -> None:
+    kept = Path(str(machine().user_folder)) / "keys.env"
+    kept.write_text(f"BRAVE_API_KEY={SECRET}\n")
+    kept.chmod(0o644)
+    report = await look({"BRAVE_API_KEY": ""})
+    assert named(report) == ["keys-file-open"]
+    assert report.findings[0].fix == f"chmod 600 {kept}"
+    kept.chmod(0o600)
+    report = await look({"BRAVE_API_KEY": ""})
+    assert (named(report), named(report, "note")) == ([], [])
+    dotenv = machine().folder / ".env"
+    dotenv.write_text(f"BRAVE_API_KEY={SECRET}\n")
+    dotenv.chmod(0o644)
+    assert named(await look(), "note") == ["keys-file-open"]
+
+
+async def test_a_file_with_keys_that_cannot_be_read(look: Look, machine: Callable[..., Machine]) -> None:
+    kept = Path(str(machine().user_folder)) / "keys.env"
+    kept.write_bytes(b"BRAVE_API_KEY=\xff\xfe\n")
+    kept.chmod(0o600)
+    assert named(await look()) == ["keys-file-unreadable"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is kept from root")
+async def test_a_file_with_keys_of_somebody_else(look: Look, machine: Callable[..., Machine]) -> None:
+    kept = Path(str(machine().user_folder)) / "keys.env"
+    kept.write_text("")
+    kept.chmod(0)
+    assert "keys-file-unreadable" in named(await look())
+
+
+def locked() -> KeyringState:
+    return KeyringState("locked", "Failed to unlock the collection!")
+
+
+async def test_a_locked_keyring_is_a_problem_where_a_key_is_missing(look: Look) -> None:
+    assert named(await look(keyring=locked), "note") == ["keyring-locked"]
+    report = await look({"BRAVE_API_KEY": ""}, keyring=locked)
+    assert named(report) == ["keyring-locked", "key-missing", "no-search-provider"]
+
+
+async def test_a_keyring_that_waits_for_somebody_is_locked(machine: Callable[..., Machine]) -> None:
+    came = Event()
+
+    def wait() -> KeyringState:
+        came.wait(10)
+        return KeyringState("usable")
+
+    checks = [check for check in CHECKS if check.name == "keyring"]
+    report = await examine(machine(keyring=wait), seconds=3.0, checks=checks)
+    came.set()
+    assert named(report, "note") == ["keyring-locked"]
+
+
+async def test_no_keyring_is_said_where_a_key_is_missing(look: Look) -> None:
+    report = await look({"BRAVE_API_KEY": ""})
+    assert named(report) == ["key-missing", "no-search-provider"]
+    assert named(report, "note") == ["keyring-absent"]
+
+
+async def test_no_provider_is_configured(look: Look) -> None:
+    report = await look({"GROUNDWIRE_SEARCH_PROVIDERS": "searxng"})
+    assert named(report) == ["provider-not-set-up", "no-search-provider"]
+    assert report.findings[-1].fix == "groundwire setup"
+
+
+async def test_a_provider_in_the_wrong_place(look: Look) -> None:
+    report = await look({"GROUNDWIRE_READ_PROVIDERS": "brave", "GROUNDWIRE_SEARCH_PROVIDERS": "brave,jina"})
+    assert "settings-contradictory" in named(report)
+
+
+async def test_the_store_cannot_be_written(look: Look) -> None:
+    report = await look({"GROUNDWIRE_STORAGE_URL": "sqlite:////proc/groundwire/store.sqlite3"})
+    assert named(report) == ["store-not-writable"]
+
+
+def database(path: Path, *, owner: int, version: int) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("create table entries (x)")
+        db.executemany("insert into entries values (?)", [(f"text {number}" * 50,) for number in range(500)])
+        db.execute(f"pragma application_id = {owner}")
+        db.execute(f"pragma user_version = {version}")
+
+
+@pytest.mark.parametrize(
+    ("owner", "version", "name"),
+    [(APPLICATION_ID, 99, "store-version"), (7, 0, "store-foreign")],
+)
+@pytest.mark.parametrize("file", ["store.sqlite3", "archive.db"])
+async def test_a_store_of_others(file: str, owner: int, version: int, name: str, look: Look, tmp_path: Path) -> None:
+    path = tmp_path / file
+    database(path, owner=owner, version=version)
+    before = path.read_bytes()
+    assert named(await look()) == [name]
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("how", ["no database", "a page is overwritten"])
+async def test_a_damaged_store(how: str, look: Look, tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite3"
+    database(path, owner=APPLICATION_ID, version=1)
+    whole = path.read_bytes()
+    path.write_bytes(b"x" * 5_000 if how == "no database" else whole[:8_192] + b"\xff" * 8_192 + whole[16_384:])
+    damaged = path.read_bytes()
+    assert named(await look()) == ["store-damaged"]
+    assert path.read_bytes() == damaged
+
+
+async def test_the_server_of_the_store_is_away(look: Look, world: World) -> None:
+    address = world.closed_url.removeprefix("http://")
+    report = await look({"GROUNDWIRE_STORAGE_URL": f"valkey://:{SECRET}@{address}/0"})
+    assert named(report) == ["store-unreachable"]
+    assert "valkey-cli" in report.findings[0].fix
+
+
+@pytest.mark.parametrize(
+    ("environment", "module"),
+    [
+        ({"GROUNDWIRE_STORAGE_URL": "valkey://127.0.0.1:1/0"}, "redis"),
+        ({"GROUNDWIRE_READ_PROVIDERS": "local,browser"}, "playwright"),
+        ({"GROUNDWIRE_READ_PROVIDERS": "local,crawl4ai"}, "crawl4ai"),
+    ],
+)
+async def test_an_extra_is_missing(environment: dict[str, str], module: str, look: Look) -> None:
+    report = await look(environment, has_module=lambda name: name != module)
+    assert named(report) == ["extra-missing"]
+    assert report.findings[0].fix.startswith('pip install "groundwire[')
+
+
+async def test_no_browser(look: Look, tmp_path: Path) -> None:
+    nowhere = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    report = await look({"GROUNDWIRE_READ_PROVIDERS": "local,browser", **nowhere})
+    assert named(report) == ["browser-missing"]
+
+
+async def test_a_browser_that_nobody_uses_is_only_noted(look: Look, tmp_path: Path) -> None:
+    nowhere = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
+    assert named(await look(nowhere), "note") == ["browser-missing"]
+    assert named(await look(nowhere, has_module=lambda name: name != "playwright"), "note") == []
+
+
+async def test_a_proxy_that_is_none(look: Look) -> None:
+    report = await look({"GROUNDWIRE_NETWORK_PROXY": "socks5://proxy.example:1080"})
+    assert named(report) == ["settings-wrong"]
+    assert "network.proxy" in report.findings[0].what
+
+
+async def test_scripts_without_a_browser(look: Look) -> None:
+    assert named(await look({"GROUNDWIRE_READ_RENDER": "example.com"})) == ["settings-contradictory"]
+
+
+@pytest.mark.parametrize(("free", "problems", "notes"), [(1, ["disk-full"], []), (100_000_000, [], ["disk-low"])])
+async def test_no_room(free: int, problems: list[str], notes: list[str], look: Look) -> None:
+    report = await look(free_bytes=lambda folder: free, only=["disk"])
+    assert (sorted(set(named(report))), sorted(set(named(report, "note")))) == (problems, notes)
+
+
+async def test_python_is_too_old(look: Look) -> None:
+    assert named(await look(python=(3, 10, 4), only=["python"])) == ["python-too-old"]
+
+
+def test_a_package_does_not_fit() -> None:
+    wanted = ["pydantic>=2.12,<3", "rich<1", 'redis>=99; extra == "valkey"', "no-such-thing>=1", 'x-y; extra == "z"']
+    found = list(faults_of_requirements(wanted))
+    assert [(one.subject, one.severity) for one in found] == [
+        ("rich", "problem"),
+        ("redis", "note"),
+        ("no-such-thing", "problem"),
+    ]
+    assert found[0].fix == 'pip install "rich<1"'
+
+
+async def test_names_do_not_resolve(look: Look) -> None:
+    async def nobody(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    report = await look({"GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": "http://search.example:80"}, resolver=nobody)
+    assert named(report) == ["dns-failing"]
+
+
+async def test_one_name_does_not_resolve(look: Look) -> None:
+    async def all_but_one(host: str, port: int) -> Sequence[str]:
+        if host == "example.com":
+            return ["192.0.2.1"]
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    report = await look({"GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": "http://search.example:80"}, resolver=all_but_one)
+    assert named(report) == ["name-unknown"]
+
+
+@contextmanager
+def over_tls(context: ssl.SSLContext) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # the client hangs up, which is what is tested
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = Thread(target=lambda: server.serve_forever(0.02), daemon=True)
+    thread.start()
+    try:
+        yield f"https://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+async def test_somebody_looks_into_tls(look: Look, tmp_path: Path) -> None:
+    folder = tmp_path / "authority"
+    folder.mkdir()
+    with over_tls(Authority(folder).context("localhost")) as url:
+        report = await look({"GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": url})
+    assert named(report) == ["tls-untrusted"]
+    assert "SSL_CERT_FILE" in report.findings[0].fix
+
+
+async def test_no_tls_at_all(look: Look, world: World) -> None:
+    url = world.service("brave").url.replace("http://", "https://")
+    assert named(await look({"GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": url})) == ["tls-failing"]
+
+
+async def test_proxies_of_the_environment(look: Look, world: World) -> None:
+    proxy = {"HTTPS_PROXY": f"http://me:{SECRET}@proxy.example:3128"}
+    report = await look(proxy)
+    assert (named(report), named(report, "note")) == ([], ["proxy-ignored"])
+    report = await look({**proxy, "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": world.closed_url})
+    assert named(report) == ["proxy-needed", "provider-unreachable"]
+    assert "http://********@proxy.example:3128" in report.findings[0].fix
+
+
+async def test_the_proxy_is_away(look: Look, world: World) -> None:
+    environment = {"GROUNDWIRE_NETWORK_PROXY": world.closed_url, "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": ""}
+    report = await look(environment)
+    assert named(report) == ["proxy-unreachable"]
+
+
+async def test_the_port_is_taken(machine: Callable[..., Machine], monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = [check for check in CHECKS if check.name == "port"]
+    with closing(socket.socket()) as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            other.bind(("127.0.0.1", 8_780))
+        except OSError:
+            pytest.skip("somebody else listens on the gateway's port here")
+        other.listen(5)
+        report = await examine(machine(), checks=checks, seconds=5)
+    assert named(report) == ["port-taken"]
+
+
+class Gateway(Endpoint):
+    """What answers where a gateway listens."""
+
+    def handle(self, request: Recorded) -> Reply:
+        return Reply.json({"status": "ok"} if request.path in {"/healthz", "/readyz"} else {"detail": "nothing here"})
+
+
+def test_a_gateway_that_runs_is_no_fault(world: World) -> None:
+    port = world.add(Gateway("gateway")).port
+    assert _taken("127.0.0.1", port) == "the port is taken"
+    assert _is_gateway("127.0.0.1", port)
+    assert not _is_gateway("127.0.0.1", world.searxng.port)
+
+
+async def test_offline_nobody_is_asked(look: Look, world: World) -> None:
+    report = await look(offline=True)
+    assert (report.ok, world.service("brave").requests) == (True, [])
+    assert {check.name for check in report.checks if check.skipped} == {"network", "clock"}
+
+
+async def test_a_service_that_hangs_does_not_hold_it_up(machine: Callable[..., Machine], world: World) -> None:
+    world.service("brave").fail(Fault.hang(), times=None)
+    began = time.monotonic()
+    checks = [check for check in CHECKS if check.name != "port"]
+    report = await examine(machine(), seconds=2, checks=checks)
+    assert named(report) == ["provider-unreachable"]
+    assert time.monotonic() - began < 4
+
+
+async def test_a_check_that_does_not_end_is_named(machine: Callable[..., Machine]) -> None:
+    ended = asyncio.Event()
+
+    async def forever(examination: Any) -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    told: list[str] = []
+    checks = [*CHECKS[:1], Check("forever", "Forever", forever)]
+    report = await examine(
+        machine(), seconds=0.5, checks=checks, done=lambda result: told.append(f"{result.name} {result.state}")
+    )
+    assert named(report) == ["not-finished"]
+    assert told == ["python ok", "forever problem"]
+    assert ended.is_set()
+
+
+async def test_cancelled_it_leaves_nothing_behind(machine: Callable[..., Machine], world: World) -> None:
+    world.service("brave").fail(Fault.hang(), times=None)
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(examine(machine(), seconds=20, checks=[c for c in CHECKS if c.name != "port"]))
+    await asyncio.to_thread(world.service("brave").wait_for_requests, 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert asyncio.all_tasks() == before
+    await asyncio.to_thread(world.service("brave").wait_until_idle)
+
+
+def test_packages_of_another_python(tmp_path: Path) -> None:
+    """A package as it looks when it was built for another Python, and one that another package has replaced."""
+    (tmp_path / "turbohtml").mkdir()
+    (tmp_path / "turbohtml" / "__init__.py").write_text("from turbohtml import _native\n")
+    information = tmp_path / "rich-10.0.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: rich\nVersion: 10.0.0\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "groundwire", "doctor", "--offline", "--json"],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=19,
+        check=False,
+    )
+    assert '"package-version"' in done.stdout
+    assert '"package-broken"' in done.stdout
+    assert done.returncode == 1
+
+
+def test_the_checks_have_names_of_their_own() -> None:
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+    assert isinstance(Report(checks=()).ok, bool)

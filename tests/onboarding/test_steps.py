@@ -1,0 +1,175 @@
+"""Keys, drafts and lines: the parts of the set-up."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomlkit
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.onboarding import FileKeeper, Plan, clean_key, commit, load_offers, setup_schema, with_values
+from groundwire.onboarding.checks.lines import line_of
+from groundwire.onboarding.verifying import verify
+from groundwire.settings import Settings
+from groundwire.testing import World
+
+pytestmark = pytest.mark.req("Y8")
+
+NOW = datetime(2026, 11, 1, 12, 0, 0)  # noqa: DTZ001  # only a name
+WORDS = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=6)
+LEAVES = st.one_of(st.integers(-9, 9), st.text(max_size=8), st.booleans(), st.lists(st.text(max_size=4), max_size=3))
+TABLES = st.dictionaries(WORDS, st.dictionaries(WORDS, LEAVES, min_size=1, max_size=3), min_size=1, max_size=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("abcd-1234", "abcd-1234"),
+        (" 'abcd-1234'\n", "abcd-1234"),
+        ("BRAVE_API_KEY=abcd-1234", "abcd-1234"),
+        ('export BRAVE_API_KEY="abcd-1234"', "abcd-1234"),
+        ("abcd-1234 , efgh", "abcd-1234,efgh"),
+        ("tvly-dev+/=.~x", "tvly-dev+/=.~x"),
+    ],
+)
+def test_a_pasted_key(text: str, key: str) -> None:
+    assert clean_key(text).get_secret_value() == key
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "''", "ab cd", "abc\ndef", "schlüssel", "a$(rm)b", "x\x00yzzy", "abc", "a#bcd"]
+)
+def test_what_is_no_key(text: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        clean_key(text)
+    assert not text.strip() or text not in str(caught.value)
+
+
+@given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=60))
+def test_every_key_that_is_taken_comes_back_from_the_file(text: str) -> None:
+    import tempfile
+
+    try:
+        key = clean_key(text).get_secret_value()
+    except InvalidRequest:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        keeper = FileKeeper(Path(folder) / "deep" / "keys.env")
+        keeper.keep("BRAVE_API_KEY", key)
+        assert keeper.get("BRAVE_API_KEY") == key
+
+
+def test_the_file_of_keys(tmp_path: Path) -> None:
+    path = tmp_path / "keys.env"
+    path.write_text("# mine\nexport A_KEY = old\nB_KEY=other")
+    path.chmod(0o644)
+    keeper = FileKeeper(path)
+    keeper.keep("A_KEY", "new-value")
+    assert path.read_text() == "# mine\nB_KEY=other\nA_KEY=new-value\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    keeper.forget("A_KEY")
+    keeper.forget("NEVER_THERE")
+    assert (keeper.get("A_KEY"), keeper.get("B_KEY")) == (None, "other")
+    assert [one.name for one in tmp_path.iterdir()] == ["keys.env"]
+
+
+@given(TABLES, st.lists(WORDS, min_size=1, max_size=3))
+def test_a_draft_changes_what_it_should_and_nothing_else(tables: dict[str, Any], names: list[str]) -> None:
+    text = tomlkit.dumps(tables)
+    after = with_values(text, {"search.providers": names, "providers.searxng:b.base_url": "http://x"})
+    expected = {**tables, "search": {**tables.get("search", {}), "providers": names}}
+    expected["providers"] = {**tables.get("providers", {}), "searxng:b": {"base_url": "http://x"}}
+    assert tomllib.loads(after) == expected
+    assert with_values(after, {"search.providers": names}) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# top\nsearch.limit = 3 # three\n\n[read]\nmax_length = 1 # one\n",
+        "search = { limit = 3 } # inline\n",
+        "[search]\r\nlimit = 3 # three\r\n",
+        "[search.native]\nproviders = []\n[read]\n[search]\nlimit = 3\n",
+        "[search]\nproviders = [ # why\n  'x', # first\n]\nlimit = 3",
+    ],
+)
+def test_a_draft_keeps_what_was_written(text: str) -> None:
+    after = with_values(text, {"search.providers": ["brave"]})
+    read = tomllib.loads(after)
+    assert (read["search"]["providers"], read["search"]["limit"]) == (["brave"], 3)
+    assert ("\r\n" in after) == ("\r\n" in text)
+    assert all(comment in after for comment in ("# top", "# three", "# one", "# inline") if comment in text)
+
+
+@pytest.mark.parametrize("text", ["search = 3\n", "[search\n"])
+def test_a_draft_of_what_is_no_settings_file(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="nothing was changed"):
+        with_values(text, {"search.providers": ["brave"]})
+
+
+@given(TABLES)
+def test_the_line_of_every_key_is_found(tables: dict[str, Any]) -> None:
+    text = tomlkit.dumps(tables)
+    lines = text.split("\n")
+    for section, values in tables.items():
+        assert lines[(line_of(text, section) or 0) - 1].strip() == f"[{section}]"
+        for key in values:
+            assert lines[(line_of(text, f"{section}.{key}") or 0) - 1].startswith(f"{key} =")
+    assert line_of(text, "UPPER.case") is None
+
+
+class Broken(FileKeeper):
+    """Keeps one key and then fails, as a keyring does that is locked meanwhile."""
+
+    def keep(self, variable: str, value: str) -> None:
+        if variable == "B_KEY":
+            raise ConfigurationError("locked")
+        super().keep(variable, value)
+
+
+def test_keys_and_settings_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    keeper = Broken(tmp_path / "keys.env")
+    keys = {"A_KEY": SecretStr("aaaa"), "B_KEY": SecretStr("bbbb")}
+    plan = Plan(tmp_path / "groundwire.toml", "", "[search]\n", keys, keeper)
+    with pytest.raises(ConfigurationError):
+        commit(plan, NOW)
+    assert (keeper.get("A_KEY"), plan.path.exists()) == (None, False)
+
+
+def test_the_schema_names_every_key_and_requires_those_that_are_needed() -> None:
+    fields = {field.name: field for field in setup_schema(load_offers().values(), {"tavily", "jina", "brave"})}
+    required = {name for name, field in fields.items() if field.required}
+    assert required == {"tavily_api_key", "brave_api_key"}
+    assert {"exa_api_key", "ydc_api_key", "jina_api_key"} <= fields.keys()
+    assert all(field.secret and field.variable == name.upper() for name, field in fields.items())
+
+
+async def test_a_reader_is_tried_with_a_page(world: World) -> None:
+    jina = world.service("jina")
+    settings = Settings.model_validate({"providers": {"jina": {"base_url": jina.url}}})
+    result = await verify("jina", settings, page=world.site("docs").url)
+    assert result.verdict in {"works", "failed"}
+    assert jina.requests
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a = """\n[search]\nlimit = 1\n"""\n[search]\nlimit = 2\n', 6),
+        ("a = '''one line'''\n[search]\nlimit = 2\n", 3),
+        ("[ 'search' ]\n\n\"limit\"=2", 3),
+        ("search.limit = 2", 1),
+        ("[search] # a comment\n\tlimit = 2", 2),
+        ("[search]\nother = 1", 1),
+    ],
+)
+def test_the_line_of_a_key_as_people_write_it(text: str, line: int) -> None:
+    assert line_of(text, "search.limit") == line

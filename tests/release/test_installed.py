@@ -1,0 +1,227 @@
+"""The wheel in clean environments: with each Python of this machine and no extra; as a tool; as a bill of materials."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from components.distributions import Distributions
+from components.office import word
+from components.papers import report
+from components.pythons import VERSIONS, interpreter, uv
+from groundwire import __version__
+from groundwire.testing import Endpoint, Recorded, Reply, World
+from sbom import write_sbom
+
+ROOT = Path(__file__).resolve().parents[2]
+PINS = ROOT / "requirements" / "dev.txt"
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
+
+_IMPORT = """
+import asyncio, json, sys
+before = set(sys.modules)
+import groundwire
+loaded = len(set(sys.modules) - before)
+web = groundwire.Web
+print(json.dumps([groundwire.__version__, groundwire.__file__, loaded, web.__name__]))
+"""
+_HELP = """
+import click
+from click.testing import CliRunner
+from groundwire.cli import group
+def look(command, path):
+    done = CliRunner().invoke(group, [*path, "--help"], prog_name="groundwire")
+    assert done.exit_code == 0, (path, done.output, done.exception)
+    print(*path)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            look(command.get_command(context, name), [*path, name])
+look(group, [])
+"""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment with the wheel and what it needs."""
+
+    root: Path
+    home: Path
+
+    def run(self, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment, with nothing of ours around it."""
+        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8", "PYTHONWARNINGS": "error"}
+        environment |= variables
+        program, *arguments = command
+        return subprocess.run(
+            [self.root / "bin" / program, *arguments],
+            env=environment,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+
+_OLDEST = "the oldest versions"
+
+
+@pytest.fixture(scope="session")
+def environment(
+    distributions: Distributions, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Installed | None]:
+    """A function that makes an environment for a version once; None when there is no such Python."""
+
+    @cache
+    def make(version: str) -> Installed | None:
+        oldest = version == _OLDEST
+        found = interpreter(VERSIONS[0] if oldest else version)
+        if found is None:
+            return None
+        root, home = tmp_path_factory.mktemp("environment") / "venv", tmp_path_factory.mktemp("home")
+        python = root / "bin" / "python"
+        uv("venv", "--python", found, root)
+        if oldest:  # uv takes the lowest version of what a project needs, and not of what a wheel does
+            needs = ("--resolution", "lowest-direct", "--requirements", ROOT / "pyproject.toml")
+            uv("pip", "install", "--python", python, *needs)
+        rest = ("--no-deps",) if oldest else ("--constraint", PINS)
+        uv("pip", "install", "--python", python, *rest, distributions.wheel)
+        return Installed(root, home)
+
+    return make
+
+
+@pytest.fixture(params=[*VERSIONS, _OLDEST])
+def installed(request: pytest.FixtureRequest, environment: Callable[[str], Installed | None]) -> Installed:
+    """An environment of each Python, and one with the oldest versions that the wheel says it can do with."""
+    made = environment(request.param)
+    if made is None:
+        pytest.skip(f"there is no Python {request.param} on this machine")
+    return made
+
+
+def test_it_says_its_version_and_is_light(installed: Installed) -> None:
+    for command in (("groundwire",), ("python", "-m", "groundwire")):
+        done = installed.run(*command, "--version")
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"groundwire, version {__version__}\n", "")
+    done = installed.run("python", "-c", _IMPORT)
+    assert done.returncode == 0, done.stderr
+    version, file, loaded, web = json.loads(done.stdout)
+    assert (version, web) == (__version__, "Web")
+    assert Path(file).is_relative_to(installed.root)
+    assert loaded < 10
+
+
+def test_nothing_is_there_that_it_does_not_need(installed: Installed, distributions: Distributions) -> None:
+    there = {line.partition("==")[0] for line in uv("pip", "freeze", "--python", installed.root / "bin/python").split()}
+    assert distributions.needs(extras=False) <= there
+    assert not distributions.needs(extras=True) & there
+
+
+def test_its_demo_runs(installed: Installed) -> None:
+    done = installed.run("groundwire", "demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "[1] Reciprocal rank fusion" in done.stdout
+    assert done.stderr == ""
+
+
+class Shelf(Endpoint):
+    """Documents of two kinds."""
+
+    def handle(self, request: Recorded) -> Reply:
+        if request.path == "/report.pdf":
+            return Reply(body=report(), content_type="application/pdf")
+        return Reply(body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip")
+
+
+def test_pages_and_documents_are_read_with_the_oldest_versions(
+    environment: Callable[[str], Installed | None], world: World
+) -> None:
+    installed = environment(_OLDEST)
+    if installed is None:
+        pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
+    shelf = world.add(Shelf("shelf"))
+    for url, words in {
+        world.site("articles").page("bm25"): "# ",
+        f"{shelf.url}/report.pdf": "lantern",
+        f"{shelf.url}/lamp.docx": "The lamp was lit.",
+    }.items():
+        done = installed.run("groundwire", "open", url, GROUNDWIRE_POLICY_ALLOW_ORIGINS=",".join(world.origins))
+        assert (done.returncode, done.stderr) == (0, ""), url
+        assert words in done.stdout
+
+
+def test_every_command_says_what_it_does_without_any_extra(installed: Installed) -> None:
+    done = installed.run("python", "-c", _HELP)
+    assert done.returncode == 0, done.stderr
+    assert {"search", "open", "completion", "archive search", "mcp install"} <= set(done.stdout.splitlines())
+
+
+def test_the_shell_and_the_manual_know_it(installed: Installed) -> None:
+    done = installed.run("groundwire", "completion", "bash")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "_GROUNDWIRE_COMPLETE=bash_complete" in done.stdout
+    page = installed.root / "share" / "man" / "man1" / "groundwire.1"
+    assert f'"groundwire {__version__}"' in page.read_text()
+
+
+def _tool(*arguments: str | Path, folder: Path) -> Sequence[str]:
+    places = {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin"), "HOME": str(folder)}
+    return uv("tool", *arguments, **places).splitlines()
+
+
+def test_it_runs_as_a_tool_that_is_not_installed(distributions: Distributions, tmp_path: Path) -> None:
+    said = _tool(
+        "run", "--python", sys.executable, "--from", distributions.wheel, "groundwire", "--version", folder=tmp_path
+    )
+    assert said == [f"groundwire, version {__version__}"]
+    with_extra = f"groundwire[mcp] @ {distributions.wheel.as_uri()}"
+    said = _tool(
+        "run", "--python", sys.executable, "--from", with_extra, "groundwire", "mcp", "--help", folder=tmp_path
+    )
+    assert said[0].startswith("Usage: groundwire mcp")
+    assert not (tmp_path / "bin").exists()
+
+
+def test_it_is_installed_as_a_tool_and_goes_without_a_trace(distributions: Distributions, tmp_path: Path) -> None:
+    _tool("install", "--python", sys.executable, distributions.wheel, folder=tmp_path)
+    command = tmp_path / "bin" / "groundwire"
+    done = subprocess.run([command, "--version"], env={"PATH": os.environ["PATH"]}, capture_output=True, check=True)
+    assert done.stdout.decode() == f"groundwire, version {__version__}\n"
+    _tool("uninstall", "groundwire", folder=tmp_path)
+    assert [*(tmp_path / "tools").glob("groundwire*"), *(tmp_path / "bin").iterdir()] == []
+
+
+def test_the_bill_of_materials(distributions: Distributions, tmp_path: Path) -> None:
+    target = tmp_path / "groundwire.cdx.json"
+    write_sbom(distributions.wheel, target)
+    text = target.read_text()
+    bill = json.loads(text)
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    root = bill["metadata"]["component"]
+    assert (root["name"], root["version"]) == ("groundwire", __version__)
+    assert root["hashes"] == [
+        {"alg": "SHA-256", "content": hashlib.sha256(distributions.wheel.read_bytes()).hexdigest()}
+    ]
+    names = {part["name"].lower().replace("_", "-"): part for part in bill["components"]}
+    needed = distributions.needs(extras=False)
+    assert needed <= set(names)
+    assert "pytest" not in names
+    assert [name for name, part in names.items() if not part.get("purl") or not part.get("version")] == []
+    assert [name for name, part in names.items() if not part.get("licenses")] == []
+    (direct,) = (one["dependsOn"] for one in bill["dependencies"] if one["ref"] == root["bom-ref"])
+    assert {ref.partition("==")[0].lower() for ref in direct} == needed
+    assert "file:" not in text
+    assert str(tmp_path) not in text
+    assert not {"serialNumber", "timestamp"} & {*bill, *bill["metadata"]}  # the same wheel has the same bill
