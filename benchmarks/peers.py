@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["PYTHON", "install"]
+__all__ = ["PYTHON", "install", "install_proxy"]
 
 _FOLDER = Path(__file__).resolve().parents[1] / ".venv-peers"
 PYTHON = _FOLDER / "bin" / "python"
@@ -40,16 +40,29 @@ _PINNED = (
     "validators==0.36.0",
 )
 _ALONE = ("open-webui==0.12.4",)  # with all that it asks for it would weigh some gigabytes
+_PROXY_FOLDER = _FOLDER.with_name(".venv-peer-proxy")
+_PROXY = ("litellm[proxy]==1.106.2",)  # pins other versions of what the others use
 
 
 def install() -> None:
     """Make the environment, unless it holds just these already."""
-    wanted, stamp = "\n".join((*_PINNED, *_ALONE)), _FOLDER / "pinned.txt"
+    _install(_FOLDER, _PINNED, _ALONE)
+
+
+def install_proxy() -> Path:
+    """Make an environment that has litellm's proxy, unless there is one, and return its Python."""
+    _install(_PROXY_FOLDER, _PROXY)
+    return _PROXY_FOLDER / "bin" / "python"
+
+
+def _install(folder: Path, packages: tuple[str, ...], alone: tuple[str, ...] = ()) -> None:
+    wanted, stamp = "\n".join((*packages, *alone)), folder / "pinned.txt"
     if stamp.exists() and stamp.read_text() == wanted:
         return
     print("installing the peers ...", file=sys.stderr)
     uv = [sys.executable, "-m", "uv", "--system-certs", "-q"]
-    subprocess.run([*uv, "venv", "--clear", "-p", sys.executable, str(_FOLDER)], check=True)
-    subprocess.run([*uv, "pip", "install", "-p", str(_FOLDER), *_PINNED], check=True)
-    subprocess.run([*uv, "pip", "install", "-p", str(_FOLDER), "--no-deps", *_ALONE], check=True)
+    subprocess.run([*uv, "venv", "--clear", "-p", sys.executable, str(folder)], check=True)
+    subprocess.run([*uv, "pip", "install", "-p", str(folder), *packages], check=True)
+    if alone:
+        subprocess.run([*uv, "pip", "install", "-p", str(folder), "--no-deps", *alone], check=True)
     stamp.write_text(wanted)

@@ -64,6 +64,7 @@ _SNIFF = 1_024  # bytes; the signatures of media types lie in the first few hund
 _FAILURES = 400  # statuses from here on say that there is no answer (RFC 9110, section 15)
 _CLOSED = "This Web was closed; make a new one."
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
+_CONNECTIONS = 500  # a gateway has some hundreds of calls at work; who waits for a connection loses its deadline
 
 _AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
 
@@ -210,7 +211,7 @@ class Transport:
         *,
         user_agent: str = USER_AGENT,
         proxy: str = "",
-        max_connections: int = 100,
+        max_connections: int = _CONNECTIONS,
         cassette: Cassette | None = None,
     ) -> None:
         self.guard = guard

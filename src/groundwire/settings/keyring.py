@@ -25,6 +25,6 @@ def key_from_keyring(variable: str) -> SecretStr | None:
 
     try:
         value = keyring.get_password(SERVICE, variable)
-    except (KeyringError, OSError):  # no desktop, no session bus, locked: the environment is asked instead
-        return None
+    except (KeyringError, OSError, RuntimeError):  # no desktop, no session bus, locked, a user without a home folder
+        return None  # the environment is asked instead
     return SecretStr(value.strip()) if value and value.strip() else None

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from groundwire.storage.base import Count, Entry, Pace, Store, StoreError
 from groundwire.storage.memory import MemoryStore
+from groundwire.storage.patience import Patience
 
 __all__ = ["ResilientStore"]
 
@@ -35,7 +36,7 @@ class ResilientStore:
     Args:
         store: The real store.
         fallback: Makes the memory that stands in; it is new for every outage.
-        bound: The most seconds that a call waits for the real store.
+        bound: The most seconds that a call waits for the real store, unless that answers others meanwhile.
         pause: Seconds after a failure until the real store is tried again; they double to 30 while it stays away.
         clock: Seconds that only grow.
     """
@@ -53,6 +54,7 @@ class ResilientStore:
         self._make_fallback = fallback
         self._fallback = fallback()
         self._bound = bound
+        self._patience = Patience(bound)
         self._clock = clock
         self._reading = _Switch(pause, clock)
         self._writing = _Switch(pause, clock)
@@ -141,7 +143,7 @@ class ResilientStore:
         """Ask the real store; raise _FellBack when it fails."""
         probe = switch.begin()
         try:
-            async with asyncio.timeout(self._bound):
+            async with self._patience.wait():
                 if switch is self._writing and self._owed:
                     await self._settle()
                 answer = await operation(self._store)

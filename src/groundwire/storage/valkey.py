@@ -11,8 +11,8 @@ import math
 import re
 import struct
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from groundwire.errors import ConfigurationError
@@ -66,10 +66,12 @@ class ValkeyStore:
             from redis.asyncio import BlockingConnectionPool, Redis
             from redis.asyncio.retry import Retry
             from redis.backoff import NoBackoff
+            from redis.exceptions import ConnectionError as Cut
             from redis.exceptions import RedisError
         except ImportError as exc:
             raise ConfigurationError('The store needs the package redis: pip install "groundwire[valkey]"') from exc
         self._failures = (RedisError, OSError, TimeoutError)
+        self._cuts = (Cut, OSError)
         self._clock = clock
         self._redis: Redis = Redis.from_pool(
             BlockingConnectionPool.from_url(
@@ -93,7 +95,7 @@ class ValkeyStore:
     async def get(self, key: str) -> Entry | None:
         """Return a value; see `Store.get`."""
         await self._connected()
-        with self._translated():
+        async with self._translated():
             found = await self._get(keys=[_ENTRY + encode_key(key)])
         if found is None:
             return None
@@ -107,7 +109,7 @@ class ValkeyStore:
         check_seconds(fresh=fresh, stale=stale)
         name = _ENTRY + encode_key(key)
         await self._connected()
-        with self._translated():
+        async with self._translated():
             if fresh + stale <= 0:
                 await self._redis.delete(name)
             else:
@@ -120,7 +122,7 @@ class ValkeyStore:
         given = [repr(float(amount)), "" if limit is None else repr(float(limit))]
         given.append("" if ttl is None else str(_milliseconds(ttl)))
         await self._connected()
-        with self._translated():
+        async with self._translated():
             granted, total = await self._count(keys=[_COUNTER + encode_key(key)], args=given)
         return Count(granted=bool(granted), total=float(total))
 
@@ -129,7 +131,7 @@ class ValkeyStore:
         check_pace(interval, burst, max_wait)
         given = [str(_microseconds(interval)), str(burst), "" if max_wait is None else str(_microseconds(max_wait))]
         await self._connected()
-        with self._translated():
+        async with self._translated():
             granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=given)
         return Pace(granted=bool(granted), wait=int(wait) / 1_000_000, backlog=int(backlog) / 1_000_000)
 
@@ -137,20 +139,20 @@ class ValkeyStore:
         """Take or renew a lease; see `Store.lease`."""
         check_seconds(ttl=ttl)
         await self._connected()
-        with self._translated():
+        async with self._translated():
             return bool(await self._lease(keys=[_LEASE + encode_key(key)], args=[owner, _milliseconds(ttl)]))
 
     async def release(self, key: str, *, owner: str) -> None:
         """Give a lease back; see `Store.release`."""
         await self._connected()
-        with self._translated():
+        async with self._translated():
             await self._release(keys=[_LEASE + encode_key(key)], args=[owner])
 
     async def delete(self, key: str) -> None:
         """Forget a value, a counter and a pace; see `Store.delete`."""
         name = encode_key(key)
         await self._connected()
-        with self._translated():
+        async with self._translated():
             await self._redis.delete(_ENTRY + name, _COUNTER + name, _PACE + name)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
@@ -160,7 +162,7 @@ class ValkeyStore:
         cursor = -1
         await self._connected()
         while cursor:
-            with self._translated():
+            async with self._translated():
                 cursor, found = await self._redis.scan(max(cursor, 0), match=pattern, count=500)
             for name in found:
                 if isinstance(name, bytes) and name not in seen:  # the server may tell a key twice when it makes room
@@ -173,7 +175,7 @@ class ValkeyStore:
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.wait([self._connecting])
-        with self._translated():
+        async with self._translated():
             await self._redis.aclose(close_connection_pool=True)
 
     async def _connected(self) -> None:
@@ -187,7 +189,7 @@ class ValkeyStore:
         if attempt.done():
             return
         try:
-            with self._translated():
+            async with self._translated():
                 await asyncio.shield(attempt)
         except asyncio.CancelledError:
             if self._closed:
@@ -197,11 +199,16 @@ class ValkeyStore:
     async def _ping(self) -> None:
         await self._redis.ping()
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def _translated(self) -> AsyncGenerator[None, None]:
         try:
             yield
         except self._failures as exc:
+            if isinstance(exc, self._cuts):
+                # The server has gone or was changed for another: the idle connections are dead, too, and each would
+                # fail one more call long after the server is back.
+                with suppress(*self._failures):
+                    await self._redis.connection_pool.disconnect(inuse_connections=False)
             raise StoreError(f"The server of the store cannot be used: {exc}") from exc
 
 

@@ -128,6 +128,23 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
         assert await process.end() == 128 + signal.SIGTERM
 
 
+async def test_calls_are_taken_until_load_balancers_have_seen_that_it_ends(world: World, tmp_path: Path) -> None:
+    async with running(world, tmp_path, "--notice", "60") as process:
+        url = await begun(process)
+        async with aiohttp.ClientSession(url) as client:
+            async with client.get("/readyz") as response:
+                assert (response.status, response.headers.get("Connection")) == (200, None)
+            process.process.send_signal(signal.SIGTERM)
+            while "Ending in 60 seconds" not in await process.line():
+                pass
+            async with client.get("/readyz") as response:
+                assert (response.status, await response.json()) == (503, {"status": "draining"})
+            async with client.post("/v1/search", json={"query": WORDS}) as response:
+                assert (response.status, response.headers["Connection"]) == (200, "close")
+        process.process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.end(), 20) == 128 + signal.SIGTERM
+
+
 async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> None:
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Self
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from groundwire.observing import Metrics
 from groundwire.server.access import Access, KeyFile, gate_of, key_file_of
@@ -65,7 +65,7 @@ class Gateway:
         elif scope["type"] == "http":
             await self._requests.through(self._gate, scope, receive, send)
         else:
-            await self._gate(scope, receive, send)
+            await self._gate(scope, receive, _parting(send) if self._house.traffic.leaving else send)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -79,6 +79,13 @@ class Gateway:
         for neighbour in self._neighbours:
             await self._stack.enter_async_context(neighbour.running)
         self._house.traffic.started = True
+
+    def leave(self) -> None:
+        """Say at `/readyz`, and with the end of every connection, that others should be asked; take calls all the same.
+
+        A load balancer goes on sending calls until it has noticed.
+        """
+        self._house.traffic.leave()
 
     def drain(self) -> None:
         """Take no new calls; those that run go on. `/readyz` says so from now on."""
@@ -116,6 +123,18 @@ class Gateway:
             await self.aclose()
         finally:
             await send({"type": "lifespan.shutdown.complete"})
+
+
+def _parting(send: Send) -> Send:
+    """Return a `send` that ends the connection with the response, so that a client's next request goes elsewhere."""
+
+    async def parting(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
+            message = {**message, "headers": [*headers, (b"connection", b"close")]}
+        await send(message)
+
+    return parting
 
 
 def build_gateway(

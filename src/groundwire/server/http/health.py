@@ -57,7 +57,7 @@ class Ready:
 
     async def _standing(self) -> Standing:
         traffic, web = self._house.traffic, self._house.web
-        if traffic.draining:
+        if traffic.leaving:
             return "draining"
         if not traffic.started:
             return "starting"

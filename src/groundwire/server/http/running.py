@@ -39,12 +39,18 @@ class _Quiet(uvicorn.Server):
 
 
 async def run_gateway(
-    gateway: Gateway, listener: socket.socket, ready: Callable[[], None], *, grace: float, say: Callable[[str], None]
+    gateway: Gateway,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    *,
+    grace: float,
+    say: Callable[[str], None],
+    notice: float = 0.0,
 ) -> int:
     """Serve until the process gets SIGINT or SIGTERM, and return which.
 
-    From then on `/readyz` says 503 and no new call is taken. Those that run have some time to end; the listener stays
-    open meanwhile, so that a load balancer sees it. A second signal ends everything at once.
+    From then on `/readyz` says 503. Calls are taken for as long as load balancers need to see that; those that run then
+    have some time to end. The listener stays open meanwhile. A second signal ends everything at once.
 
     Args:
         gateway: What is served; it was started, and stays the caller's to close.
@@ -52,6 +58,7 @@ async def run_gateway(
         ready: Is called when requests are taken.
         grace: Seconds that running calls have to end.
         say: Is told what is going on.
+        notice: Seconds for which calls are still taken.
     """
     limits = gateway.web.settings.server
     config = uvicorn.Config(
@@ -77,7 +84,7 @@ async def run_gateway(
     for number in _STOP:
         loop.add_signal_handler(number, stop, number)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    ending = asyncio.create_task(_end(gateway, server, asked, hurried, grace, say))
+    ending = asyncio.create_task(_end(gateway, server, asked, hurried, notice, grace, say))
     try:
         await serving
     finally:
@@ -93,14 +100,20 @@ async def _end(
     server: uvicorn.Server,
     asked: asyncio.Event,
     hurried: asyncio.Event,
+    notice: float,
     grace: float,
     say: Callable[[str], None],
 ) -> None:
     await asked.wait()
+    second = asyncio.create_task(hurried.wait())
+    gateway.leave()
+    if notice:
+        say(f"Ending in {notice:g} seconds, until when calls are taken. Once more ends everything at once.")
+        await asyncio.wait({second}, timeout=notice)
     gateway.drain()
     if gateway.running:
         say(f"Ending; {gateway.running} running calls have {grace:g} seconds. Once more ends them at once.")
-    idle, second = asyncio.create_task(gateway.idle()), asyncio.create_task(hurried.wait())
+    idle = asyncio.create_task(gateway.idle())
     try:
         await asyncio.wait({idle, second}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
         gateway.end_calls()

@@ -24,6 +24,7 @@ class Traffic:
     def __init__(self) -> None:
         self.running = 0
         self.started = False
+        self.leaving = False
         self.draining = False
         self._ended = False
         self._tasks: set[asyncio.Task[object]] = set()
@@ -49,9 +50,13 @@ class Traffic:
             if not self.running:
                 self._idle.set()
 
+    def leave(self) -> None:
+        """Say that the gateway is about to end; calls are still let in."""
+        self.leaving = True
+
     def drain(self) -> None:
         """Let no more calls in."""
-        self.draining = True
+        self.leaving = self.draining = True
 
     async def until_ended(self, work: Awaitable[_T]) -> _T:
         """Await the work of a call.

@@ -1,0 +1,39 @@
+"""Answers of the miniature web that wait until a test lets them go."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from aiohttp import web
+
+from groundwire.testing.exchange import Reply, Wire
+from groundwire.testing.faults import Fault
+
+__all__ = ["Held"]
+
+
+class Held:
+    """Holds answers back: `endpoint.fail(held.fault, times=12)`."""
+
+    def __init__(self) -> None:
+        self.fault = Fault("held", self._play)
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._released = False
+
+    def release(self) -> None:
+        """Let all answers go, those to come as well."""
+        with self._lock:
+            self._released = True
+            for loop, event in self._waiting:
+                loop.call_soon_threadsafe(event.set)
+
+    async def _play(self, wire: Wire, reply: Reply) -> web.StreamResponse:
+        event = asyncio.Event()
+        with self._lock:
+            if self._released:
+                event.set()
+            self._waiting.append((asyncio.get_running_loop(), event))
+        await event.wait()
+        return await wire.send(reply)
