@@ -12,6 +12,7 @@ from turbohtml import parse
 
 from groundwire.reading.clean import strip_controls
 from groundwire.reading.decode import decode
+from groundwire.reading.extract import extract
 from groundwire.reading.hygiene import clean_text
 from groundwire.reading.visible import drop_unseen
 
@@ -40,6 +41,16 @@ def test_hostile_page(page: dict[str, Any]) -> None:
         assert canary not in text, page["why"]
     for pattern in page["must_not_match"]:
         assert re.search(pattern, text) is None, page["why"]
+
+
+@pytest.mark.req("B11")
+@pytest.mark.skipif(not _pages(), reason="the hostile pages are not at hand")
+@pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page["id"]))
+def test_nothing_smuggled_is_in_what_is_made_of_a_page(page: dict[str, Any]) -> None:
+    body = (_FOLDER / page["file"]).read_bytes()
+    made = extract(decode(body, page["content_type"]).text, page["url"])
+    text = "\n".join((made.title, made.author or "", made.site or "", made.content))
+    assert [canary for canary in page["must_not_contain"] if canary in text] == [], page["why"]
 
 
 @pytest.mark.req("B11")
