@@ -22,6 +22,8 @@ INTERVAL = 0.02
 _SETTINGS = """
 [search]
 providers = ["tavily"]
+# The usual strategy asks a provider again that has been silent for long; here one request is to be one call.
+strategy = "fallback"
 timeout = 60.0
 attempt_timeout = 60.0
 [session]
