@@ -108,7 +108,7 @@ def check_command(words: list[str]) -> None:
     )
     rest = words[:end]
     command: click.Command = group
-    context = click.Context(command, info_name="groundwire")
+    context = click.Context(command, info_name="groundwire", **group.context_settings)
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         child = command.get_command(context, rest[0])
         if child is None:

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,9 +45,7 @@ def python_with_pip() -> Path:
 
 @pytest.mark.real
 @pytest.mark.timeout(300)
-async def test_the_tutorial_from_nothing(
-    tmp_path: Path, world: World, record_property: Callable[[str, object], None]
-) -> None:
+async def test_the_tutorial_from_nothing(tmp_path: Path, world: World) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
@@ -62,7 +59,6 @@ async def test_the_tutorial_from_nothing(
         for block in blocks_of(TUTORIAL):
             await stage.run(block)
     seconds = time.monotonic() - began
-    record_property("seconds", round(seconds, 1))
     print(f"The tutorial's commands took {seconds:.0f} s.")
     (stated,) = re.findall(r"in less than (\d+) minutes", (ROOT / TUTORIAL).read_text(encoding="utf-8"))
     assert seconds < 60 * int(stated)
