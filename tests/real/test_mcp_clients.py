@@ -59,7 +59,18 @@ def inspector(say: Callable[[str], None]) -> Path:
     if not program.exists():
         folder.mkdir(exist_ok=True)
         say("installing the MCP inspector (once, about 20 s)")
-        command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), _INSPECTOR]
+        command = [
+            npm,
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--fetch-retries=1",
+            "--fetch-retry-mintimeout=1000",
+            "--ignore-scripts",
+            "--prefix",
+            str(folder),
+            _INSPECTOR,
+        ]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=90)
         except (subprocess.SubprocessError, OSError) as exc:

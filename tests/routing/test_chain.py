@@ -180,7 +180,7 @@ class TestEmpty:
         for _ in range(2):
             answer = await chained.search(Query(text="q"), Deadline.after(5))
             assert answer.results == ()
-        assert asked.asked == ["q", "wikipedia"] * 2, "a canary of before says nothing about now"
+        assert asked.asked == ["q", "wikipedia", "q"] * 2, "a canary of before says nothing about now"
 
     @pytest.mark.req("B1")
     async def test_one_provider_is_not_believed_when_its_canary_is_silent(self) -> None:
@@ -195,6 +195,21 @@ class TestEmpty:
         answer = await chain(Scripted("ddg", quiet, canary=True)).search(Query(text="q"), Deadline.after(5))
         assert answer.attempts[0].outcome == "empty"
 
+    @pytest.mark.req("B1")
+    async def test_a_provider_that_lied_once_finds_something_after_all(self) -> None:
+        acts = iter((finds(), finds(ROW)))
+        answer = await chain(Scripted("only", lambda: next(acts)(), canary=True)).search(
+            Query(text="q"), Deadline.after(5)
+        )
+        assert [row.url for row in answer.results] == [ROW.url]
+        assert [attempt.outcome for attempt in answer.attempts] == ["unavailable", "ok", "ok"]
+
+    @pytest.mark.req("B1")
+    async def test_a_provider_that_fails_after_its_canary_proves_nothing(self) -> None:
+        acts = iter((finds(), raises(RateLimited("only", "too many requests", status=429))))
+        with pytest.raises(AllProvidersFailed, match="rate_limited"):
+            await search(chain(Scripted("only", lambda: next(acts)(), canary=True)))
+
     async def test_results_of_the_next_provider_come_before_any_proof(self) -> None:
         first = Scripted("first", finds(), canary=True)
         answer = await chain(first, Scripted("second", finds(ROW))).search(Query(text="q"), Deadline.after(5))
@@ -206,8 +221,12 @@ class TestEmpty:
         answer = await chain(limited, Scripted("second", finds(), canary=True)).search(
             Query(text="q"), Deadline.after(5)
         )
-        assert [attempt.outcome for attempt in answer.attempts if attempt.provider == "second"] == ["empty", "ok"]
-        assert "canary" in answer.attempts[-1].reason
+        assert [attempt.outcome for attempt in answer.attempts if attempt.provider == "second"] == [
+            "empty",
+            "ok",
+            "empty",
+        ]
+        assert "canary" in answer.attempts[-2].reason
         assert "first rate_limited" in answer.warnings[0]
 
 

@@ -2,8 +2,8 @@
 
 An empty answer is believed only when something shows that searching worked: a second provider that also found
 nothing, rows that were there but did not pass the filters that the provider was given, or a canary (a query that
-always has results) that the same provider answers. Otherwise a provider that quietly refuses would look like a web
-without an answer.
+always has results) that the same provider answers, before it finds nothing once more. Otherwise a provider that quietly
+refuses would look like a web without an answer.
 """
 
 from __future__ import annotations
@@ -129,12 +129,12 @@ class Chain:
 
             finish = await self._racer.run(self.providers, ask, deadline, hedged=chosen == "hedge")
         attempts = [item.attempt for item in finish.tries] + finish.left
-        if winner := finish.winner:
-            return ChainAnswer(
-                winner.attempt.provider, winner.rows, tuple(attempts), winner.filters, tuple(winner.warnings)
-            )
         canaries: list[Attempt] = []
-        witness = await self._witness(finish.tries, deadline, canaries, bill, began)
+        witness = finish.winner or await self._witness(finish.tries, query, deadline, canaries, bill, began)
+        if witness is not None and witness.rows:
+            return ChainAnswer(
+                witness.attempt.provider, witness.rows, (*attempts, *canaries), witness.filters, tuple(witness.warnings)
+            )
         if witness is None:
             attempts += canaries
             if self._last is None:
@@ -275,9 +275,15 @@ class Chain:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _witness(
-        self, tries: Sequence[Try], deadline: Deadline, canaries: list[Attempt], bill: Bill | None, began: float
+        self,
+        tries: Sequence[Try],
+        query: Query,
+        deadline: Deadline,
+        canaries: list[Attempt],
+        bill: Bill | None,
+        began: float,
     ) -> Try | None:
-        """Return the try whose emptiness is proven, or None; what a canary cost is put down.
+        """Return the try whose emptiness is proven, one that found something after all, or None.
 
         A canary of before the search began proves nothing: the provider may have begun to refuse since.
         """
@@ -288,8 +294,17 @@ class Chain:
         if len({item.attempt.provider for item in answered}) > 1:
             return answered[0]
         for item in (*answered, *(item for item in tries if item.empty == "unproven")):
-            if await self._canary(item.attempt.provider, deadline, canaries, bill, began):
+            name = item.attempt.provider
+            if not await self._canary(name, deadline, canaries, bill, began):
+                continue
+            again = await self._asker.ask(self._named(name), query, deadline, bill=bill)  # it may have lied just once
+            if again.rows:
+                canaries.append(again.attempt)
+                return again
+            if again.empty != "no":
+                canaries.append(again.attempt.model_copy(update={"outcome": "empty", "reason": "found nothing again"}))
                 return item
+            canaries.append(again.attempt)
         return None
 
     async def _canary(
@@ -298,13 +313,15 @@ class Chain:
         """Whether the provider has found anything at all since then."""
         if self._canaries.get(name, -math.inf) > began:
             return True
-        provider = next(provider for provider in self.providers if provider.name == name)
-        done = await self._asker.ask(provider, Query(text=_CANARY, limit=1), deadline, bill=bill)
+        done = await self._asker.ask(self._named(name), Query(text=_CANARY, limit=1), deadline, bill=bill)
         reason = "a canary, to see whether it finds anything at all"
         canaries.append(done.attempt.model_copy(update={"reason": done.attempt.reason or reason}))
         if done.rows:
             self._canaries[name] = asyncio.get_running_loop().time()
         return bool(done.rows)
+
+    def _named(self, name: str) -> SearchProvider:
+        return next(provider for provider in self.providers if provider.name == name)
 
 
 def _proven_empty(tries: Sequence[Try], witness: Try, canaries: Sequence[Attempt]) -> ChainAnswer:
