@@ -129,3 +129,19 @@ def test_the_header_is_right_and_the_page_is_wrong(language: str, wrong: str) ->
 def test_stray_zeros_do_not_make_a_text_utf_16() -> None:
     text = "<p>The bakery by the bridge opens at five in the morning.</p>"
     assert decode((text + "\0 ").encode() * 20).text == (text + "\ufffd ") * 20
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\n" + b"a" * 199_000,
+        b"<" * 199_000 + b"\xff",
+        b"<!--" * 50_000 + b"\xff\xe9",
+        b"<script" * 28_000 + b"\xff\xe9",
+        b"&a" * 99_000 + b"\xe9\xff",
+        b"\xe9\xff" + b"<html lang" * 19_000,
+    ],
+    ids=["line", "brackets", "comments", "scripts", "entities", "languages"],
+)
+def test_no_bytes_take_more_time_than_their_length(body: bytes) -> None:
+    assert decode(body, "").text  # what looks for a match from each byte on takes minutes

@@ -132,3 +132,8 @@ def test_the_last_of_very_many_rules_counts() -> None:
 def test_no_style_and_no_markup_makes_it_fail(text: str) -> None:
     for page in (f"<p style='{text}'>a</p>", f"<style>{text}</style><p>a</p>", text):
         drop_unseen(_parse(page))
+
+
+def test_a_value_of_blanks_takes_no_more_time_than_its_length() -> None:
+    text, _ = _seen(f'<p style="color: red{" " * 200_000}! x">07:45</p>')
+    assert "07:45" in text

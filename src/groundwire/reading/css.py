@@ -28,7 +28,7 @@ _PIECE: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
-_IMPORTANT: Final = re.compile(r"\s*!\s*important\s*\Z", re.IGNORECASE)
+_IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s+")
 _CONDITION: Final = re.compile(r"\(\s*([a-z-]+)\s*(?::\s*([^()]*|calc\([^()]*\)))?\s*\)")
 _RANGE: Final = re.compile(r"\(\s*(?:([\w.]+)\s*([<>]=?)\s*)?(width|height)\s*(?:([<>]=?|=)\s*([\w.]+))?\s*\)")

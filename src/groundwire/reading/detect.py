@@ -68,7 +68,6 @@ _MARKUP = re.compile(
 )
 _NOT_IN_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff]")
 _PAIR = re.compile(rb"[\x80-\xff]{2}")
-_STRANGE_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 
 
 def utf8_letters(body: bytes) -> tuple[int, int]:
@@ -120,7 +119,8 @@ def utf16_without_mark(sample: bytes) -> str | None:
 def _by_letters(sample: bytes) -> str | None:
     import charset_normalizer  # takes 50 ms, and most pages are UTF-8
 
-    words = b"\n".join(_STRANGE_LINE.findall(_MARKUP.sub(b" ", sample)))[:_STUDIED]
+    lines = re.split(rb"[\r\n]+", _MARKUP.sub(b" ", sample))
+    words = b"\n".join(line for line in lines if not line.isascii())[:_STUDIED]
     if not words:
         return None
     names = {codecs.lookup(codec).name: name for name, codec in CODECS.items() if name not in _UNDETECTED}

@@ -63,9 +63,10 @@ class Gateway:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            await self._requests.through(self._gate, scope, receive, send)
+            answer = _parting(send) if self._house.traffic.leaving else send
+            await self._requests.through(self._gate, scope, receive, answer)
         else:
-            await self._gate(scope, receive, _parting(send) if self._house.traffic.leaving else send)
+            await self._gate(scope, receive, send)
 
     async def __aenter__(self) -> Self:
         await self.start()

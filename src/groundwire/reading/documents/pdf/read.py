@@ -23,7 +23,7 @@ from groundwire.reading.extracted import MAX_CONTENT, Extracted
 
 __all__ = ["read_pdf"]
 
-_COMPOUNDS: Final = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_COMPOUNDS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _MARK: Final = re.compile(r"^(\\?)\[page (?=\d{1,6}\\?\]\s*$)", re.MULTILINE)
 _LISTED: Final = 12  # pages that are named in a warning
 _UNFINISHED: Final = b"%%EOF"
