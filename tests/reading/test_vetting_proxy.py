@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -156,6 +160,32 @@ async def test_closing_ends_what_is_under_way(site: Application) -> None:
         proxy.close()
         assert await waiting == b""
     await asyncio.to_thread(site.wait_until_idle)
+
+
+@pytest.mark.req("B3")
+async def test_a_connection_that_comes_while_it_closes_is_ended() -> None:
+    loop, closed = asyncio.get_running_loop(), asyncio.Event()
+    proxy = proxy_for()
+    await proxy.start()
+    host, _, port = proxy.url.removeprefix("http://").partition(":")
+
+    def close() -> None:
+        loop.remove_reader(bell)
+        proxy.close()
+        closed.set()
+
+    bell, rope = socket.socketpair()
+    with bell, rope, socket.create_connection((host, int(port))) as late, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        loop.add_reader(bell, close)  # looked at after the connection, in the same turn of the loop
+        rope.send(b"!")
+        await closed.wait()
+        late.setblocking(False)
+        async with asyncio.timeout(5):
+            with suppress(ConnectionResetError):
+                assert await loop.sock_recv(late, 1) == b""
+        gc.collect()
+    assert [str(one.message) for one in said] == []
 
 
 async def test_the_operators_proxy_is_gone_through(site: Application) -> None:

@@ -89,7 +89,8 @@ class VettingProxy:
         """End all connections at once; nothing is accepted any more. Closing twice is fine."""
         self._closed = True
         if self._server is not None:
-            self._server.close()
+            # Not in this turn of the loop: asyncio loses a connection that it has accepted and not yet handed over.
+            self._server.get_loop().call_soon(self._server.close)
         for task in self._tasks:
             task.cancel()
 
