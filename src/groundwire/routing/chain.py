@@ -298,13 +298,11 @@ class Chain:
             if not await self._canary(name, deadline, canaries, bill, began):
                 continue
             again = await self._asker.ask(self._named(name), query, deadline, bill=bill)  # it may have lied just once
-            if again.rows:
-                canaries.append(again.attempt)
-                return again
-            if again.empty != "no":
-                canaries.append(again.attempt.model_copy(update={"outcome": "empty", "reason": "found nothing again"}))
-                return item
-            canaries.append(again.attempt)
+            proven = not again.rows and again.empty != "no"
+            said = {"outcome": "empty", "reason": "found nothing again"} if proven else {}
+            canaries.append(again.attempt.model_copy(update=said))
+            if again.rows or proven:
+                return again if again.rows else item
         return None
 
     async def _canary(
