@@ -13,7 +13,9 @@ minutes on two cores.
 How: blocks are labelled by their place in the reviewed text (`alignment`). Names and phrases vote by site
 (`learn_lexicon`). A first forest judges blocks; a forest a kind judges pages; a second forest judges blocks again and
 sees the first scores around them. Whatever a later step learns from is predicted by a model of an earlier step that
-has not seen the page's site. The threshold of each kind is the one with the best word F1.
+has not seen the page's site. Labels that such models are sure to be wrong are then left out, and all is learned once
+more. Every page counts a second time with meaningless names, as many sites have them. The threshold of each kind is
+the one with the best word F1.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import gzip
 import json
 import pickle
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,7 @@ from groundwire.reading.lexicon import Lexicon, names_of
 from groundwire.reading.mend import parse_page
 from groundwire.reading.metadata import read_metas
 from groundwire.reading.second import SECOND, second_look
-from groundwire.reading.select import kind_row
+from groundwire.reading.select import MAYBE_DOCUMENTATION, kind_row, repeats, with_companions
 from groundwire.reading.visible import drop_unseen
 
 SEED = 7
@@ -72,6 +74,10 @@ _KINDS = {
     "bagging_freq": 1,
     "lambda_l2": 5,
 }
+_REPEATED = 40  # characters
+_NAMELESS = 0.5
+_ABOUT = 0.0002  # of word F1
+_SURE, _UNLIKELY = 0.9, 0.1
 _FIXED = {"verbose": -1, "seed": SEED, "deterministic": True, "force_row_wise": True}
 
 
@@ -94,6 +100,10 @@ class Example:
     score: np.ndarray = field(default_factory=lambda: np.zeros(0))
     final: np.ndarray = field(default_factory=lambda: np.zeros(0))
     chances: np.ndarray = field(default_factory=lambda: np.zeros(len(KINDS)))
+    share: float = 1.0
+    """What the page counts, beside others."""
+    doubtful: np.ndarray = field(default_factory=lambda: np.zeros(0, np.intp))
+    """Blocks whose labels are not learned from."""
 
 
 def make_example(page: Page) -> Example | None:
@@ -111,6 +121,7 @@ def make_example(page: Page) -> Example | None:
         shares, words = label_by_snippets(layout.texts, page)
     else:
         shares, counts = label_blocks(layout.texts, page.truth)
+        shares = alike(layout.texts, shares)
         words = [float(count) for count in counts]
     layout.elements, layout.nodes = [], []
     votes = collect_votes(layout, names, shares, words)
@@ -134,14 +145,32 @@ def label_by_snippets(texts: list[str], page: Page) -> tuple[list[float], list[f
     return shares, words
 
 
+def alike(texts: list[str], shares: list[float]) -> list[float]:
+    """Return the shares with those of a repeated long text made one: it is content in all its places or in none."""
+    best: dict[str, float] = {}
+    for text, share in zip(texts, shares, strict=True):
+        if len(text) >= _REPEATED:
+            best[text] = max(best.get(text, 0.0), share)
+    return [best.get(text, share) for text, share in zip(texts, shares, strict=True)]
+
+
 def weigh(example: Example) -> np.ndarray:
     """Return what each block counts: as much as it moves the word F1 of its page, but for a milder growth with size."""
     parts = np.array(example.words) ** 0.6
     if example.page.truth is None:
-        return parts * 0.0064
+        return parts * 0.0064 * example.share
     content = float((parts * np.array(example.shares)).sum())
     factor = {"article": 1.0, "fixture": 0.4}.get(example.page.kind, 1.3)
-    return parts / max(30.0, content, 0.7 * float(parts.sum())) * factor
+    weights = parts / max(30.0, content, 0.7 * float(parts.sum())) * factor * example.share
+    weights[example.doubtful] = 0
+    return weights
+
+
+def nameless(example: Example) -> Example:
+    """Return a page once more, its names of classes made meaningless, as many sites have them."""
+    numbers: dict[str, str] = {}
+    names = [numbers.setdefault(name, f"q{len(numbers)}") if name else "" for name in example.names]
+    return replace(example, names=names, share=_NAMELESS)
 
 
 def table_of(columns: list[bytes]) -> np.ndarray:
@@ -200,13 +229,26 @@ def apart(examples: list[Example], learn: Callable[[list[Example]], Any], use: C
                 use(model, example)
 
 
-def train(examples: list[Example]) -> dict[str, Any]:
-    """Return the model's data. The examples keep what models that had not seen them predicted."""
-    print("lexicon and features", flush=True)
-    for fold in sorted({example.page.fold for example in examples}):
-        others = [(e.page.site, e.votes) for e in examples if e.page.fold != fold]
-        describe_all((e for e in examples if e.page.fold == fold), build_lexicon(others))
-    lexicon = build_lexicon([(e.page.site, e.votes) for e in examples])
+def doubt(examples: Iterable[Example]) -> None:
+    """Leave out the labels that models which had not seen the page are sure to be wrong.
+
+    Reviewers skip the end of long pages, and take in what stands at their edge; learned from, that would cost
+    paragraphs on other pages. After Northcutt et al., "Confident Learning" (2021), with fixed bounds.
+    """
+    left_out = 0
+    for example in examples:
+        shares = np.array(example.shares)
+        missed, unlikely = (shares < 0.5) & (example.final > _SURE), (shares >= 0.5) & (example.final < _UNLIKELY)
+        example.doubtful = np.flatnonzero(missed | unlikely)
+        left_out += len(example.doubtful)
+    print(left_out, "labels left out", flush=True)
+
+
+def learn_blocks(examples: list[Example]) -> tuple[lgb.Booster, lgb.Booster, lgb.Booster]:
+    """Return the first forest, the kinds' and the second.
+
+    The examples keep what models that had not seen them predicted.
+    """
 
     def keep_score(model: lgb.Booster, example: Example) -> None:
         example.score = model.predict(example.first)
@@ -227,10 +269,24 @@ def train(examples: list[Example]) -> dict[str, Any]:
     add_kinds(examples)
     print("second forest", flush=True)
     apart(examples, lambda some: fit_blocks(some, "second", SECOND_ROUNDS), keep_final)
-    second = fit_blocks(examples, "second", SECOND_ROUNDS)
+    return first, kinds, fit_blocks(examples, "second", SECOND_ROUNDS)
+
+
+def train(examples: list[Example]) -> dict[str, Any]:
+    """Return the model's data. The examples keep what models that had not seen them predicted."""
+    voters = [(e.page.fold, e.page.site, e.votes) for e in examples]
+    examples = [*examples, *map(nameless, examples)]
+    print("lexicon and features", flush=True)
+    for fold in sorted({example.page.fold for example in examples}):
+        others = [(site, votes) for other, site, votes in voters if other != fold]
+        describe_all((e for e in examples if e.page.fold == fold), build_lexicon(others))
+    lexicon = build_lexicon([(site, votes) for _, site, votes in voters])
+    learn_blocks(examples)
+    doubt(examples)
+    first, kinds, second = learn_blocks(examples)
     importance = sorted(zip(second.feature_importance("gain"), [*FEATURES, *SECOND, *KINDS], strict=True), reverse=True)
     print("strongest features:", ", ".join(name for _, name in importance[:30]))
-    cuts = find_cuts([example for example in examples if not example.page.collection])
+    cuts = find_cuts([example for example in examples if not example.page.collection and example.share == 1])
     trees = [tree["tree_structure"] for tree in kinds.dump_model()["tree_info"]]
     return {
         "lexicon": {
@@ -245,47 +301,60 @@ def train(examples: list[Example]) -> dict[str, Any]:
     }
 
 
-def word_f1(example: Example, keep: np.ndarray) -> float:
-    """Return the word F1 of keeping some blocks, as the labels tell it."""
-    words = np.array(example.words)
-    kept = float((words * keep).sum())
-    right = float((words * np.array(example.shares) * keep).sum())
-    return 2 * right / (kept + example.truth_words) if kept + example.truth_words else 1.0
-
-
 def find_cuts(examples: list[Example]) -> list[float]:
-    """Return the threshold of each kind, for `Verdict.cut`, with the best mean word F1 (coordinate ascent)."""
+    """Return the threshold of each kind, for `Verdict.cut`, with the best mean word F1 (coordinate ascent).
+
+    Of thresholds that do about as well the highest is taken: what is left out by it is least likely to be content.
+    """
     cuts = [85.0] * len(KINDS)
-    choices = [45, 55, 65, 75, 85, 95, 105, 115, 125]
+    choices = [35, 45, 55, 65, 75, 85, 95, 105, 115, 125, 135, 145, 155, 165]
+    looks = [Look(example) for example in examples]
 
     def mean(number: int, cut: float) -> float:
         tried = np.array([*cuts[:number], cut, *cuts[number + 1 :]])
-        return float(np.mean([score_at(example, float(example.chances @ tried)) for example in examples]))
+        return float(np.mean([look.f1(float(look.chances @ tried)) for look in looks]))
 
     for _ in range(2):
         for number in range(len(KINDS)):
             scores = [mean(number, cut) for cut in choices]
-            smooth = [np.mean(scores[max(0, at - 2) : at + 3]) for at in range(len(scores))]
-            cuts[number] = float(choices[int(np.argmax(smooth))])
+            smooth = np.array([np.mean(scores[max(0, at - 2) : at + 3]) for at in range(len(scores))])
+            cuts[number] = float(choices[int(np.flatnonzero(smooth >= smooth.max() - _ABOUT)[-1])])
     print("cuts", dict(zip(KINDS, cuts, strict=True)))
-    report("folds left out one by one", examples, cuts)
+    report("folds left out one by one", looks, cuts)
     return cuts
 
 
-def score_at(example: Example, cut: float) -> float:
-    """Return the word F1 at a threshold."""
-    scores = example.final * 254
-    return word_f1(example, scores >= min(cut, 0.6 * scores.max()))
+class Look:
+    """A page as the choice of blocks sees it, for trying many thresholds."""
+
+    def __init__(self, example: Example) -> None:
+        self.page = example.page
+        self.chances = example.chances
+        scores = np.rint(example.final * 254).astype(int).tolist()
+        self.scores = np.array(with_companions(example.layout, scores))
+        self.best = max(scores)
+        self.words = np.array(example.words)
+        self.right = self.words * np.array(example.shares)
+        self.truth_words = example.truth_words
+        if example.chances[KINDS.index("documentation")] <= MAYBE_DOCUMENTATION:
+            self.words[repeats(example.layout, [True] * len(scores))] = 0
+            self.right[self.words == 0] = 0
+
+    def f1(self, cut: float) -> float:
+        """Return the word F1 at a threshold, as the labels tell it."""
+        keep = self.scores >= min(cut, 0.6 * self.best)
+        kept = float(self.words[keep].sum())
+        return 2 * float(self.right[keep].sum()) / (kept + self.truth_words) if kept + self.truth_words else 1.0
 
 
-def report(title: str, examples: list[Example], cuts: list[float]) -> None:
+def report(title: str, looks: list[Look], cuts: list[float]) -> None:
     """Print the mean word F1, as the labels tell it, by kind."""
     by_kind: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    for example in examples:
-        by_kind[example.page.kind].append(score_at(example, float(example.chances @ np.array(cuts))))
+    for look in looks:
+        by_kind[look.page.kind].append(look.f1(float(look.chances @ np.array(cuts))))
     every = [value for values in by_kind.values() for value in values]
     kinds = "  ".join(f"{kind} {np.mean(values):.3f}" for kind, values in by_kind.items() if values)
-    guessed = np.mean([KINDS[int(example.chances.argmax())] == example.page.kind for example in examples])
+    guessed = np.mean([KINDS[int(look.chances.argmax())] == look.page.kind for look in looks])
     print(f"{title}: {len(every)} pages, word F1 of blocks {np.mean(every):.4f}  {kinds}  kind right {guessed:.3f}")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from groundwire.reading.blocks import lay_out
 from groundwire.reading.model import KINDS
-from groundwire.reading.select import Selection, select_main
+from groundwire.reading.select import Selection, Verdict, choose, select_main
 
 _SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"
 _NAV = """<header><a href="/">Harbour Gazette</a><nav class="menu"><ul><li><a href="/news">News</a></li>
@@ -254,3 +254,69 @@ def test_other_links_are_blocks(part: str) -> None:
 def test_a_page_of_many_parts_keeps_them() -> None:
     parts = "".join(f"<div><div><p>Part {number} of the inventory</p></div></div>" for number in range(400))
     assert _blocks(parts + f'<div class="menu">{_LINKS}</div>').count("of the inventory") == 400
+
+
+def _verdict(scores: list[int], *, documentation: float = 0.0, cut: float = 120) -> Verdict:
+    kinds = [0.0] * len(KINDS)
+    kinds[KINDS.index("documentation")], kinds[KINDS.index("article")] = documentation, 1 - documentation
+    return Verdict(scores, tuple(kinds), cut)
+
+
+_TWICE = f"<div class=wide>{_paragraphs(*_PROSE)}</div><div class=narrow>{_paragraphs(*_PROSE)}</div>"
+
+
+@pytest.mark.req("B2")
+def test_what_a_page_says_in_two_places_is_kept_once() -> None:
+    layout = lay_out(turbohtml.parse(f"<body>{_TWICE}"))
+    assert choose(layout, _verdict([240] * 8)) == [True] * 4 + [False] * 4
+
+
+def test_a_copy_stands_in_for_a_text_that_is_not_kept() -> None:
+    layout = lay_out(turbohtml.parse(f"<body>{_TWICE}"))
+    assert choose(layout, _verdict([10] * 4 + [240] * 4)) == [False] * 4 + [True] * 4
+
+
+def test_what_is_repeated_in_one_place_stays() -> None:
+    layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(*_PROSE, *_PROSE)}</div>"))
+    assert choose(layout, _verdict([240] * 8)) == [True] * 8
+
+
+def test_documentation_may_repeat_a_note_at_every_function() -> None:
+    layout = lay_out(turbohtml.parse(f"<body>{_TWICE}"))
+    assert choose(layout, _verdict([240] * 8, documentation=0.4)) == [True] * 8
+
+
+def test_cells_and_code_may_be_repeated() -> None:
+    row = f"<tr><td>{_PROSE[0]}</td><td>{_PROSE[1]}</td></tr>"
+    code = f"<div><pre>{_PROSE[2]}</pre></div>"
+    layout = lay_out(
+        turbohtml.parse(f"<body><table>{row}</table><table>{row}</table>{code}{code}{_paragraphs(*_PROSE)}")
+    )
+    keep = choose(layout, _verdict([240] * 10))
+    assert keep[:6] == [True] * 6
+
+
+def test_short_texts_may_be_repeated() -> None:
+    layout = lay_out(turbohtml.parse(f"<body>{'<div><p>Read more</p><p>Ship</p></div>' * 2}{_paragraphs(*_PROSE)}"))
+    assert choose(layout, _verdict([240] * 8)) == [True] * 8
+
+
+def test_a_paragraph_goes_with_those_beside_it() -> None:
+    layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(*_PROSE)}</div><p>{_PROSE[0][::-1]}</p>"))
+    assert choose(layout, _verdict([230, 20, 230, 230, 20])) == [True, True, True, True, False]
+
+
+def test_a_paragraph_of_links_stays_alone() -> None:
+    links = f"<p><a href=/a>{_PROSE[1]}</a></p>"
+    layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(_PROSE[0])}{links}{_paragraphs(*_PROSE[2:])}</div>"))
+    assert choose(layout, _verdict([230, 20, 230, 230])) == [True, False, True, True]
+
+
+@given(st.lists(st.sampled_from([*_PROSE, "Ship", "Read more"]), min_size=1, max_size=12), st.data())
+def test_a_repeated_text_never_goes_altogether(texts: list[str], data: st.DataObject) -> None:
+    layout = lay_out(turbohtml.parse("<body>" + "".join(f"<div><p>{text}</p></div>" for text in texts)))
+    scores = data.draw(st.lists(st.integers(0, 254), min_size=len(texts), max_size=len(texts)))
+    verdict = _verdict(scores)
+    keep = choose(layout, verdict)
+    wanted = {text for text, score in zip(texts, scores, strict=True) if score >= verdict.cut}
+    assert wanted <= {text for text, kept in zip(texts, keep, strict=True) if kept}

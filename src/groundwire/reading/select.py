@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, sqrt
 from operator import mul
 from typing import Final
 
@@ -17,7 +17,17 @@ from groundwire.reading.model import KINDS, Model, load_model
 from groundwire.reading.scorer import Lanes
 from groundwire.reading.second import second_look
 
-__all__ = ["Selection", "judge", "kind_row", "select_main"]
+__all__ = [
+    "MAYBE_DOCUMENTATION",
+    "Selection",
+    "Verdict",
+    "choose",
+    "judge",
+    "kind_row",
+    "repeats",
+    "select_main",
+    "with_companions",
+]
 
 _PAGE: Final = FEATURES.index("page_blocks")
 _AVERAGED: Final = tuple(
@@ -33,9 +43,22 @@ _FLAGS: Final = frozenset(
     for index, name in enumerate(FEATURES)
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
+_DOCUMENTATION: Final = KINDS.index("documentation")
+MAYBE_DOCUMENTATION: Final = 0.15
+"""The chance from which a page is taken for documentation where a mistake would cost some of it."""
+_WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
+"""What is looked up rather than read; a repeated line belongs where it stands."""
+_SHARE_OF_BEST: Final = 0.6
+"""What scores this share of the best block is content, however low all scores are."""
 _TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
+_REPEATED: Final = 40
+"""Characters; what is shorter may well be said twice."""
+_RUNNING: Final = frozenset({"p", "li"})
+_LONG: Final = 40  # characters of running text
+_FEW_LINKS: Final = 0.4  # their share of a running text
+_COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +144,56 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     """Return which blocks are kept: at least one, and all of a page that says next to nothing.
 
     A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
+    Paragraphs go with the paragraphs beside them. What the page says in two places, as it does for narrow and for wide
+    screens, is kept once; not on a page of documentation, where every function may carry the same note.
     """
-    scores = verdict.scores
     if sum(map(len, layout.texts)) <= _TINY:
-        return [True] * len(scores)
-    cut = min(verdict.cut, 0.6 * max(scores))
-    keep = [score >= cut for score in scores]
+        return [True] * len(verdict.scores)
+    cut = min(verdict.cut, _SHARE_OF_BEST * max(verdict.scores))
+    keep = [score >= cut for score in with_companions(layout, verdict.scores)]
     for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
             keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+    if verdict.kinds[_DOCUMENTATION] <= MAYBE_DOCUMENTATION:
+        for number in repeats(layout, keep):
+            keep[number] = False
     return keep
+
+
+def with_companions(layout: Layout, scores: Sequence[int]) -> list[int]:
+    """Return the scores, each paragraph's at least as high as those of the paragraphs beside it are on the whole.
+
+    Args:
+        layout: The page.
+        scores: How likely each block is main content, 0 to 254.
+    """
+    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
+    groups: dict[tuple[int, str], list[int]] = {}
+    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
+        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
+            groups.setdefault((parents[owner], tags[owner]), []).append(number)
+    raised = list(scores)
+    for group in groups.values():
+        if len(group) >= _COMPANIONS:
+            weights = [sqrt(len(layout.texts[number])) for number in group]
+            mean = int(sum(map(mul, weights, [scores[number] for number in group])) / sum(weights))
+            for number in group:
+                raised[number] = max(scores[number], mean)
+    return raised
+
+
+def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
+    """Return the kept blocks whose text is kept before, in another part of the page."""
+    found = []
+    parents, owners, tags = layout.parents, layout.owners, layout.tags
+    places: dict[str, int] = {}
+    for number, (text, kept) in enumerate(zip(layout.texts, keep, strict=True)):
+        if kept and len(text) >= _REPEATED and tags[owners[number]] not in _WORD_FOR_WORD:
+            around = parents[owners[number]]
+            if places.setdefault(text, around) != around:
+                found.append(number)
+    return found
 
 
 def prune(layout: Layout, keep: Sequence[bool]) -> None:
