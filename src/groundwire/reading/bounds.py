@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.markup import shorten, tokens
@@ -57,9 +58,9 @@ _NAMES: Final = (
 _OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as with IGNORECASE
 _ATTRIBUTES: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
 _CLOSED_LATER = re.compile(
-    rf"<({_NAMES}){_ATTRIBUTES}"
-    rf"(?=[^<>]*(?:</?(?!\1[\s/>])(?:{_NAMES}|a|span|br|img|wbr|svg|path|use){_ATTRIBUTES}[^<>]*)*</\1\s*>)",
-    re.IGNORECASE,
+    rf"<(?=[bcefinstuBCEFINSTU])({_NAMES}){_ATTRIBUTES}"
+    rf"(?=[^<>]*(?:</?(?!(?i:\1)[\s/>])(?:{_NAMES}|[aA]|(?i:span|br|img|wbr|svg|path|use)){_ATTRIBUTES}[^<>]*)*"
+    r"</(?i:\1)\s*>)"
 )
 """A formatting element that surely ends where it seems to: no quote in it can be read in two ways, and what is inside
 neither hides its end tag nor is a border."""
@@ -157,8 +158,8 @@ def _may_explode(markup: str, tags: int) -> bool:
     opened = len(_OPENING.findall(markup))
     if opened * tags <= MAX_NODES:
         return False
-    opened -= sum(1 for _ in _CLOSED_LATER.finditer(markup))
-    return opened * tags > MAX_NODES
+    needed = opened - MAX_NODES // tags  # as many have to end where they seem to; no more are looked for
+    return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), needed)) < needed
 
 
 def _explosion(markup: str) -> int | None:
