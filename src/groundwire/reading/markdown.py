@@ -102,7 +102,7 @@ class _Renderer:
         }  # fmt: skip
 
     def run(self) -> str:
-        text = self._writer.text
+        text, line = self._writer.text, self._writer.line
         handlers = self._handlers
         top: Iterator[Node] = iter((self._root,))
         stack: list[tuple[Iterator[Node], _Close | None]] = [(top, None)]
@@ -110,7 +110,11 @@ class _Renderer:
             nodes, close = stack[-1]
             for node in nodes:
                 if type(node) is Text:
-                    text(node.data)
+                    data = node.data
+                    if not data.isspace():
+                        text(data)
+                    elif line:
+                        line.append(" ")
                 elif type(node) is Element:
                     handler = handlers.get(node.tag)
                     closing = handler(node) if handler is not None else None
@@ -232,7 +236,7 @@ class _Renderer:
     def _is_permalink(self, element: Element, reference: str) -> bool:
         """Whether a link only lets its reader copy the address of a heading."""
         classes = element.attr("class")
-        if classes and _PERMALINK.search(classes):
+        if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
             return element.text.strip() in _PERMALINK_TEXT
         return (
             bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
