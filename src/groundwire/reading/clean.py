@@ -9,7 +9,8 @@ __all__ = ["clean", "strip_controls"]
 
 _ESCAPES: Final = re.compile(
     "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin so, and what surely does not is passed by quickly
-    r"(?:(?<=\x1b)[\]PX^_]|(?<=[\x90\x98\x9d-\x9f]))[^\n\x07\x1b\x90\x98\x9c-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS ...
+    r"(?:(?<=\x1b)[\]PX^_]|(?<=[\x90\x98\x9d-\x9f]))"  # OSC, DCS ...
+    r"[^\n\x07\x1b\x90\x98\x9c-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|(?:(?<=\x1b)\[|(?<=\x9b))[0-?]{0,64}[ -/]{0,16}[@-~]"  # CSI
     r"|(?<=\x1b)[ -/]{0,16}[0-~])"
 )

@@ -63,7 +63,8 @@ _JOINER: Final = re.compile(
 )
 """A joiner; one without a meaning has the group."""
 _MARK: Final = (
-    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
 _MARKS: Final = re.compile(f"({_MARK}{_MARK}{{3}}){_MARK}+")
 

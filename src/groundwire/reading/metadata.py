@@ -198,7 +198,7 @@ class _Seen:
         bare = _bare(text.removesuffix("\u2026"))
         if not bare or any(bare in title for title in self._titles):
             return bool(bare)
-        return bare in _bare(self._shown)
+        return text in self._shown or bare in _bare(self._shown)
 
     def has_words_of(self, text: str) -> bool:
         words = [bare for word in text.split() if (bare := _bare(word))]

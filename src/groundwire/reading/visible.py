@@ -154,7 +154,7 @@ def _declare_defaults(
     utilities -= styles.classes
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
-        hidden = [e for e in document.select(selector) if not _UNHIDES.search(" ".join(_classes(e)))]
+        hidden = [e for e in document.select(selector) if not _UNHIDES.search(e.attr("class") or "")]
         styles.declare(hidden, none, layer=-1)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
@@ -181,11 +181,6 @@ def _hinted(names: Iterable[str]) -> Iterator[str]:
     for name, small in zip(names, lowered.split("\n"), strict=True) if hinted else ():
         if small in hinted:
             yield name
-
-
-def _classes(element: Element) -> list[str]:
-    value = element.attrs.get("class")
-    return value if isinstance(value, list) else (value or "").split()
 
 
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
@@ -266,7 +261,7 @@ def _is_marked(element: Element) -> bool:
     """Tell whether an element is one that the usual libraries fade in."""
     if any(element.attr(mark) is not None for mark in _REVEAL_MARKS):
         return True
-    if _REVEALED.search(" ".join(_classes(element))):
+    if _REVEALED.search(element.attr("class") or ""):
         return True
     style = (element.attr("style") or "").replace(" ", "").lower()
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
@@ -285,7 +280,7 @@ def _keep_folded(document: Document, found: _Judgement) -> None:
             role == "tabpanel"
             or (role == "region" and element.attr("aria-labelledby"))
             or (element.attr("id") or "-") in named
-            or _UNFOLDED.search(" ".join(_classes(element)))
+            or _UNFOLDED.search(element.attr("class") or "")
         ):
             del found.whole[element]
             found.revealed += 1

@@ -97,16 +97,13 @@ class Writer:
         self.line.append(BREAK)
 
     def _in_link(self) -> bool:
-        for mark in self._marks:  # noqa: SIM110 -- a generator takes three times as long
-            if mark.address:
-                return True
-        return False
+        return bool([mark for mark in self._marks if mark.address])
 
     def open_mark(self, kind: str, address: str = "") -> bool:
         """Begin an emphasis or a link; False when it is open already or would mean nothing here."""
         if len(self._marks) >= _MAX_MARKS or (kind in {"strong", "em"} and self._heading):
             return False
-        if self._marks and any([mark.kind == kind for mark in self._marks]):
+        if self._marks and kind in [mark.kind for mark in self._marks]:
             return False
         self._marks.append(_Mark(kind, len(self.line), address))
         return True
