@@ -10,9 +10,8 @@ from turbohtml import Element
 
 __all__ = ["footnotes", "is_back_reference"]
 
-_REFERENCES: Final = (
-    'sup a[href^="#"], a[href^="#"] sup, a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor'
-)
+_MARKED: Final = 'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor'
+_REFERENCES: Final = f'sup a[href^="#"], a[href^="#"] sup, {_MARKED}'
 _LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
 _BACK: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
 _MAX_NOTES: Final = 5_000
@@ -21,7 +20,7 @@ _MAX_NOTES: Final = 5_000
 def footnotes(root: Element) -> dict[str, str]:
     """Return the labels of the footnotes that are referred to and present, by the id of the note's element."""
     labels: dict[str, str] = {}
-    for reference in root.select(_REFERENCES):
+    for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
         link: object = reference
         if reference.tag != "a":
             link = reference.closest("a")
