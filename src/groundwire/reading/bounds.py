@@ -6,7 +6,7 @@ A page over a limit is read up to it, and the caller says so; nothing is refused
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -111,8 +111,7 @@ def trim(document: Document) -> bool:
     Returns:
         Whether anything was changed.
     """
-    elements = list(document.iter_elements())
-    deep = _too_deep(elements) if _is_deep(elements) else []
+    deep = _too_deep(list(document.iter_elements())) if _is_deep(document.iter_elements()) else []
     for element in deep:  # from the top down, so that every node moves once for each child list it is in
         element.unwrap()
     surplus = document.find_all("a")[MAX_LINKS:]
@@ -121,17 +120,17 @@ def trim(document: Document) -> bool:
     return bool(deep or surplus)
 
 
-def _is_deep(elements: Sequence[Element]) -> bool:
+def _is_deep(elements: Iterator[Element]) -> bool:
     """Return whether an element of a document may be nested too deeply; only a few are looked at.
 
     In the order of the document each is at most one level below the one before it.
     """
-    place = 0
-    while place < len(elements):
-        level = sum(1 for _ in elements[place].ancestors) + 1
+    skipped = 0
+    while (element := next(islice(elements, skipped, None), None)) is not None:
+        level = len(list(element.ancestors)) + 1
         if level > MAX_DEPTH:
             return True
-        place += MAX_DEPTH + 1 - level
+        skipped = MAX_DEPTH - level
     return False
 
 
