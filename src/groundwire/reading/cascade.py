@@ -120,10 +120,8 @@ class Styles:
         rows: list[_Row] = []
         number = len(self._rows)
         for name, value, important in declared:
-            if name.startswith("--") or ("var(" in value and is_told(name)):
-                pairs: Iterable[tuple[str, str]] = ((name, value),)
-            else:
-                pairs = longhands(name, value)
+            later = name.startswith("--") or ("var(" in value and is_told(name))
+            pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
             rows += [(longhand, (priority, part)) for longhand, part in pairs]
         if not rows:
@@ -221,8 +219,7 @@ def read_styles(document: Document) -> Styles:
 
 def class_names(document: Document) -> frozenset[str]:
     """Return the names of all classes that a page's elements have."""
-    values = {str(value) for value in document.xpath_iter("//*/@class", smart_strings=False)}  # most come again
-    return frozenset(" ".join(values).split())
+    return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
 def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
