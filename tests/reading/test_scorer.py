@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.scorer import Forest, Step, grow
+from groundwire.reading.scorer import Forest, Step
 
 _QUESTIONS = ((0, 10, True), (0, 10, False), (1, 100, True), (1, 253, False), (2, 0, True))
 _TREES: tuple[tuple[Step, ...], ...] = (
@@ -14,7 +14,7 @@ _TREES: tuple[tuple[Step, ...], ...] = (
     ((0, 2, 1), (1, 4, 2), (2, 1, 3)),
     (),
 )
-_FOREST = Forest(_QUESTIONS, grow(_TREES), base=40, scale=100.0, zero=50)
+_FOREST = Forest(_QUESTIONS, _TREES, base=40, scale=100.0, zero=50)
 
 
 def _by_hand(row: tuple[int, ...]) -> int:

@@ -6,6 +6,7 @@ entry. One walk over the tree finds them all, in the order of the page, with the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -38,10 +39,9 @@ _MENU_SHARE: Final = 0.7
 _FOOTER_SHARE: Final = 0.4
 """The share of links from which a menu or a footer is nothing else. On the developers' pages these hold three in ten
 of all blocks, and one in a thousand of the words of the main content."""
-_NAMED: Final = (
-    "menu", "nav", "foot", "header", "masthead", "topbar", "toolbar", "breadcrumb", "dropdown", "flyout", "drawer",
-    "pagin", "share", "social", "aside",
-)  # fmt: skip
+_NAMED: Final = re.compile(
+    "menu|nav|foot|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
+)
 _NAMED_SHARE: Final = 0.6
 """The same for what is only named like a menu, if it stands at the outside of the page and holds no main heading: one
 in ten of the blocks that are left, and one in five thousand of the words of the main content."""
@@ -216,7 +216,7 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
         level = []
         for element in below[: max(0, _MAX_NAMES - seen)]:
             name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
-            if any(map(name.__contains__, _NAMED)) and element.find("h1") is None:
+            if _NAMED.search(name) is not None and element.find("h1") is None:
                 yield element, _NAMED_SHARE
             if element not in menus:
                 level.append(element)

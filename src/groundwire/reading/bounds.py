@@ -6,8 +6,9 @@ A page over a limit is read up to it, and the caller says so; nothing is refused
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from groundwire.reading.markup import shorten, tokens
@@ -57,9 +58,9 @@ _NAMES: Final = (
 _OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as with IGNORECASE
 _ATTRIBUTES: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
 _CLOSED_LATER = re.compile(
-    rf"<({_NAMES}){_ATTRIBUTES}"
-    rf"(?=[^<>]*(?:</?(?!\1[\s/>])(?:{_NAMES}|a|span|br|img|wbr|svg|path|use){_ATTRIBUTES}[^<>]*)*</\1\s*>)",
-    re.IGNORECASE,
+    rf"<(?=[bcefinstuBCEFINSTU])({_NAMES}){_ATTRIBUTES}"
+    rf"(?=[^<>]*(?:</?(?!(?i:\1)[\s/>])(?:{_NAMES}|[aA]|(?i:span|br|img|wbr|svg|path|use)){_ATTRIBUTES}[^<>]*)*"
+    r"</(?i:\1)\s*>)"
 )
 """A formatting element that surely ends where it seems to: no quote in it can be read in two ways, and what is inside
 neither hides its end tag nor is a border."""
@@ -110,8 +111,7 @@ def trim(document: Document) -> bool:
     Returns:
         Whether anything was changed.
     """
-    elements = list(document.iter_elements())
-    deep = _too_deep(elements) if _is_deep(elements) else []
+    deep = _too_deep(list(document.iter_elements())) if _is_deep(document.iter_elements()) else []
     for element in deep:  # from the top down, so that every node moves once for each child list it is in
         element.unwrap()
     surplus = document.find_all("a")[MAX_LINKS:]
@@ -120,17 +120,17 @@ def trim(document: Document) -> bool:
     return bool(deep or surplus)
 
 
-def _is_deep(elements: Sequence[Element]) -> bool:
+def _is_deep(elements: Iterator[Element]) -> bool:
     """Return whether an element of a document may be nested too deeply; only a few are looked at.
 
     In the order of the document each is at most one level below the one before it.
     """
-    place = 0
-    while place < len(elements):
-        level = sum(1 for _ in elements[place].ancestors) + 1
+    skipped = 0
+    while (element := next(islice(elements, skipped, None), None)) is not None:
+        level = len(list(element.ancestors)) + 1
         if level > MAX_DEPTH:
             return True
-        place += MAX_DEPTH + 1 - level
+        skipped = MAX_DEPTH - level
     return False
 
 
@@ -157,8 +157,8 @@ def _may_explode(markup: str, tags: int) -> bool:
     opened = len(_OPENING.findall(markup))
     if opened * tags <= MAX_NODES:
         return False
-    opened -= sum(1 for _ in _CLOSED_LATER.finditer(markup))
-    return opened * tags > MAX_NODES
+    needed = opened - MAX_NODES // tags  # as many have to end where they seem to; no more are looked for
+    return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), needed)) < needed
 
 
 def _explosion(markup: str) -> int | None:

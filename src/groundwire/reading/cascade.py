@@ -14,7 +14,7 @@ from turbohtml import Document, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
 
 from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, on_screen, read_sheet
-from groundwire.reading.longhands import longhands
+from groundwire.reading.longhands import is_told, longhands
 
 __all__ = ["Styles", "class_names", "read_styles"]
 
@@ -120,7 +120,8 @@ class Styles:
         rows: list[_Row] = []
         number = len(self._rows)
         for name, value, important in declared:
-            pairs = [(name, value)] if "var(" in value or name.startswith("--") else longhands(name, value)
+            later = name.startswith("--") or ("var(" in value and is_told(name))
+            pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
             rows += [(longhand, (priority, part)) for longhand, part in pairs]
         if not rows:
@@ -218,8 +219,7 @@ def read_styles(document: Document) -> Styles:
 
 def class_names(document: Document) -> frozenset[str]:
     """Return the names of all classes that a page's elements have."""
-    values = set(map(str, document.xpath_iter("//*/@class")))  # most are on a page more than once
-    return frozenset(" ".join(values).split())
+    return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
 def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
@@ -272,7 +272,7 @@ def _by_name(document: Document) -> dict[str, list[Element]]:
 
 def _matters(declared: Declaration) -> bool:
     name, value, _ = declared
-    return name.startswith("--") or "var(" in value or bool(longhands(name, value))
+    return name.startswith("--") or ("var(" in value and is_told(name)) or bool(longhands(name, value))
 
 
 def _occurs(selector: str, names: set[str]) -> bool:

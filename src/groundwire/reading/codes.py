@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["TOP", "Picker", "Told", "fields", "log", "logs", "picker", "ratio", "shift", "stretch", "take"]
+__all__ = ["TOP", "Picker", "Told", "fields", "log", "logs", "picker", "ratio", "shift", "steps", "stretch", "take"]
 
 _T = TypeVar("_T")
 
@@ -99,8 +99,15 @@ def fields(values: Sequence[int], count: int, width: int, told: Callable[[Sequen
 
 def stretch(start: int, length: int, count: int) -> bytes:
     """Return where each block is within a span: 50 at its beginning, 150 at its end, 0 to 250 in all."""
-    places = [50 + 100 * (block - start) // length for block in range(count)]
-    return bytes([0 if place < 0 else min(250, place) for place in places])
+    first, end = max(0, start - length // 2 - 1), min(count, start + 2 * length + 1)  # all before are 0, behind 250
+    places = bytes([min(250, max(0, 50 + 100 * (block - start) // length)) for block in range(first, end)])
+    return bytes(first) + places + bytes((250,)) * (count - end)
+
+
+def steps(first: int, count: int, top: int = 200) -> bytes:
+    """Return a row of numbers from one to the next, each at least 0 and at most `top`."""
+    row = bytes(min(max(-first, 0), count)) + bytes(range(max(first, 0), min(top, first + count)))
+    return row + bytes((top,)) * (count - len(row))
 
 
 def shift(column: bytes, step: int) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.reading.css_values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
@@ -27,6 +28,9 @@ _PIECE: Final = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
+_NESTING: Final = re.compile(r"[\"'(\\]")
+"""What a semicolon that ends no declaration may stand in, or behind."""
+_COMMON: Final = 60  # characters of a declaration that elements and pages are likely to share
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s+")
@@ -89,7 +93,7 @@ def declarations(text: str) -> list[Declaration]:
     """Return what a `style` attribute declares, in order."""
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
-    if not any(char in text for char in "\"'(\\"):
+    if _NESTING.search(text) is None:
         return [declared for part in text.split(";") if (declared := _declaration(part))]
     found: list[Declaration | None] = []
     start = depth = 0
@@ -138,6 +142,15 @@ def on_screen(query: str) -> bool:
 
 
 def _declaration(text: str) -> Declaration | None:
+    return _known(text) if len(text) <= _COMMON else _read(text)
+
+
+@lru_cache(maxsize=2048)
+def _known(text: str) -> Declaration | None:
+    return _read(text)
+
+
+def _read(text: str) -> Declaration | None:
     name, colon, value = text.partition(":")
     if not colon:
         return None
@@ -151,7 +164,7 @@ def _declaration(text: str) -> Declaration | None:
         value, count = _IMPORTANT.subn("", value)
         important = bool(count)
     custom = name.startswith("--")
-    value = _SPACE.sub(" ", value).strip()
+    value = " ".join(value.split())
     return Declaration(name if custom else name.lower(), value.lower(), important) if value else None
 
 

@@ -37,7 +37,6 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         The content and the metadata; `warnings` count what was taken out. A page with visible text comes back empty
         only when it has scripts and all its text is menus.
     """
-    from groundwire.reading.footnotes import may_refer
     from groundwire.reading.hints import read_hints
     from groundwire.reading.jsonld import things
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
@@ -54,7 +53,6 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     hints = read_hints(found, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
-    notes = may_refer(document, markup)
     removed = drop_unseen(document)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
@@ -62,7 +60,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     if scripted and not chosen.whole and chosen.best < _MENUS_ONLY:
         content, warnings = "", ("nothing but menus came; the content may need a browser",)
     else:
-        content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base, notes=notes)))
+        content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate, repeat
-from operator import add, floordiv, sub
+from operator import add, floordiv, or_, sub
 from typing import Final
 
 from groundwire.reading.blocks import Layout
-from groundwire.reading.codes import TOP, Picker, Told, fields, log, logs, picker, ratio, shift, stretch, take
+from groundwire.reading.codes import TOP, Picker, Told, fields, log, logs, picker, ratio, shift, steps, stretch, take
 from groundwire.reading.hints import HINTS, NO_HINTS, Hints
 from groundwire.reading.lexicon import GROUPS, Lexicon, names_of
-from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up
+from groundwire.reading.standing import SEMANTIC, Holdings, Standing, innermost, see_standing, sum_up, within
 from groundwire.reading.wording import Wording, read_wording
 
 __all__ = ["FEATURES", "Facts", "describe"]
@@ -133,7 +134,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
         *_neighbour_columns(sizes, shares),
         *_element_columns(codes, standing, around),
         *_shape_columns(kinds, sizes, shares),
-        *_core_columns(layout, holdings, standing, codes[:3], core, half),
+        *_core_columns(layout, around[0], holdings, standing, codes[:3], core, half),
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
         *(bytes((code,)) * len(sizes) for code in hints),
     ]
@@ -178,13 +179,13 @@ def _place_columns(
 ) -> list[bytes]:
     count, total = len(sizes), holdings.good[0]
     places = [200 * so_far // total for so_far in accumulate(good[:-1], initial=0)] if total else [0] * count
-    far = [220] * count
+    far = bytes((220,)) * count
     if main_heading >= 0:
-        far = [min(200, max(0, block - main_heading + 60)) for block in range(count)]
+        far = steps(60 - main_heading, count)
     return [
         bytes([200 * block // count for block in range(count)]),
         bytes(places),
-        bytes(far),
+        far,
         bytes(wording.since_heading),
         bytes(wording.heading_sizes),
     ]
@@ -221,7 +222,8 @@ def _holding_codes(holdings: Holdings) -> list[bytes]:
 def _element_columns(codes: list[bytes], standing: Standing, around: list[Picker]) -> list[bytes]:
     here = around[0]
     columns = [take(column, around[level]) for level in _LEVELS for column in codes]
-    columns.append(bytes([min(TOP, depth) for depth in here(standing.depths)]))
+    depths = here(standing.depths)
+    columns.append(bytes(depths if max(depths) <= TOP else [min(TOP, depth) for depth in depths]))
     places = [Told(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
     told = places[0].column
     columns += fields(standing.flags, len(SEMANTIC), 1, told)
@@ -268,25 +270,21 @@ def _shape_columns(kinds: Sequence[int], sizes: Sequence[int], shares: Sequence[
 
 
 def _core_columns(
-    layout: Layout, holdings: Holdings, standing: Standing, codes: list[bytes], core: int, half: int
+    layout: Layout, here: Picker, holdings: Holdings, standing: Standing, codes: list[bytes], core: int, half: int
 ) -> list[bytes]:
     owners, parents, depths, ends = layout.owners, layout.parents, standing.depths, holdings.ends
     count = len(owners)
-    spans = ((core, ends[core]), (half, ends[half]))
-    insides = [bytes([first <= owner <= last for owner in owners]) for first, last in spans]
-    columns = list(insides)
-    levels = [depths[owner] for owner in owners]
-    for inside, place in zip(insides, (core, half), strict=True):
-        base = depths[place] - 1
-        columns.append(bytes([min(51, depth - base) if i else 0 for depth, i in zip(levels, inside, strict=True)]))
+    in_core, below_core = within(here, depths, core, ends[core])
+    in_half, below_half = within(here, depths, half, ends[half])
+    columns = [in_core, in_half, below_core, below_half]
     for place in (core, half):
         first = holdings.firsts[place]
         columns.append(stretch(first, holdings.lasts[place] - first + 1, count))
     branch = [0] * len(parents)
     for element in range(core + 1, ends[core] + 1):
         branch[element] = element if parents[element] == core else branch[parents[element]]
-    branches = [branch[owner] for owner in owners]
-    columns.extend(bytes([code[place] if place else TOP for place in branches]) for code in codes)
+    pick: Picker = picker(here(branch))
+    columns.extend(take(bytes((TOP,)) + code[1:], pick) for code in codes)
     return columns
 
 
@@ -303,12 +301,14 @@ def _page_columns(
     tags, owners, count, total = layout.tags, layout.owners, len(sizes), holdings.sizes[0]
     states = [standing.states[owner] for owner in owners]
     flags = [standing.flags[state] for state in states]
+    meanings = reduce(or_, set(flags))
     block_tags = [tags[owner] for owner in owners]
     pre = 1 << SEMANTIC.index("pre")
     shape_sizes = _shape_sums(kinds, sizes)
     widest = shape_sizes.index(max(shape_sizes))
     shape_count = kinds.count(widest)
     around = [standing.around[state] for state in states]
+    groups = reduce(or_, set(around))
     page = (
         log(count),
         log(total),
@@ -317,21 +317,25 @@ def _page_columns(
         ratio(holdings.good[0], total),
         log(holdings.sizes[core]),
         ratio(holdings.good[core], holdings.sizes[core]),
-        int(any(flag & 2 for flag in flags)),
+        meanings >> 1 & 1,
         log(tags.count("article")),
         log(sum(headings)),
-        ratio(sum(size for size, flag in zip(sizes, flags, strict=True) if flag & pre), total),
+        ratio(
+            sum([size for size, flag in zip(sizes, flags, strict=True) if flag & pre]) if meanings & pre else 0, total
+        ),
         ratio(block_tags.count("td") + block_tags.count("th"), count),
         ratio(block_tags.count("li"), count),
         log(wording.money),
         log(wording.times),
         log(tags.count("form")),
-        int(any(flag & 1 for flag in flags)),
+        meanings & 1,
         ratio(shape_sizes[widest], total),
         log(shape_sizes[widest] // shape_count),
         log(shape_count),
         *(
-            ratio(sum(s for s, mask in zip(sizes, around, strict=True) if mask >> bit & 1), total)
+            ratio(sum([s for s, mask in zip(sizes, around, strict=True) if mask >> bit & 1]), total)
+            if groups >> bit & 1
+            else 0
             for bit in _PAGE_GROUPS
         ),
     )

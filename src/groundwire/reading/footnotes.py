@@ -6,35 +6,21 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from turbohtml import Document, Element
+from turbohtml import Element
 
-__all__ = ["footnotes", "is_back_reference", "may_refer"]
+__all__ = ["footnotes", "is_back_reference"]
 
-_REFERENCES: Final = (
-    'sup a[href^="#"], a[href^="#"] sup, a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor'
-)
-_MARKS: Final = ("doc-noteref", "footnote-")
-"""What stands in the markup of all `_REFERENCES` that are in no `sup`."""
-
+_MARKED: Final = 'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor'
+_REFERENCES: Final = f'sup a[href^="#"], a[href^="#"] sup, {_MARKED}'
 _LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
 _BACK: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
 _MAX_NOTES: Final = 5_000
 
 
-def may_refer(document: Document, markup: str) -> bool:
-    """Tell whether a page may have references to footnotes; nine in ten have none, and it is quickly seen.
-
-    Args:
-        document: The page, as it was parsed: nothing is changed in it yet.
-        markup: The markup that it was parsed from.
-    """
-    return document.find("sup") is not None or any(mark in markup for mark in _MARKS)
-
-
 def footnotes(root: Element) -> dict[str, str]:
     """Return the labels of the footnotes that are referred to and present, by the id of the note's element."""
     labels: dict[str, str] = {}
-    for reference in root.select(_REFERENCES):
+    for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
         link: object = reference
         if reference.tag != "a":
             link = reference.closest("a")

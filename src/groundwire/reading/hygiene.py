@@ -37,9 +37,11 @@ _SUPPLEMENT: Final = re.compile(
     f"(?<![{_IDEOGRAPH}])[\U000e0100-\U000e01ef]+|(?<=[\U000e0100-\U000e01ef])[\U000e0100-\U000e01ef]+"
 )
 _SELECTOR: Final = re.compile(
-    "(?<![\u0023\u002a0-9\u00a9\u00ae\u203c-\u32ff\u1000-\u109f\u1800-\u18af\uf900-\ufaff\u3400-\u9fff\ua840-\ua87f"
-    "\U00010000-\U0003fffd])[\ufe00-\ufe0f]+|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+"
+    "[\ufe00-\ufe0f](?:(?<![\u0023\u002a0-9\u00a9\u00ae\u203c-\u32ff\u1000-\u109f\u1800-\u18af\uf900-\ufaff\u3400-\u9fff\ua840-\ua87f"
+    "\U00010000-\U0003fffd][\ufe00-\ufe0f])|(?<=[\ufe00-\ufe0f][\ufe00-\ufe0f]))[\ufe00-\ufe0f]*"
 )
+"""A selector behind something else than what has any, and what stands behind a selector. This and the next patterns
+begin with a class of signs and look back only then: so they pass by what is in none of it several times as fast."""
 _BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]")
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u3164\ufeff\uffa0\ufff0-\ufffb"
@@ -54,14 +56,17 @@ _JOINING: Final = (
 
 _EMOJI: Final = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e007f"
 _JOINER: Final = re.compile(
-    f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
-    f"|(?<=[{_JOINING}])\u200d(?![\u200c\u200d\\w])"
-    f"|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}])"
-    "|([\u200c\u200d])"
+    f"[\u200c\u200d](?:(?<=[{_JOINING}][\u200c\u200d])(?=[{_JOINING}])"
+    f"|(?<=[{_JOINING}]\u200d)(?![\u200c\u200d\\w])"
+    f"|(?<=[{_EMOJI}]\u200d)(?=[{_EMOJI}])"
+    "|())"
 )
-_MARKS: Final = re.compile(
-    "([\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+"""A joiner; one without a meaning has the group."""
+_MARK: Final = (
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
+_MARKS: Final = re.compile(f"({_MARK}{_MARK}{{3}}){_MARK}+")
 
 _PASSES: Final = (
     ("tags", re.compile("[\U000e0000-\U000e007f]"), _FLAG),
@@ -136,7 +141,7 @@ def _strip(text: str, counts: Counts) -> str:
             counts[name] += before - len(text)
     while "\u200c" in text or "\u200d" in text:
         before = len(text)
-        text = _JOINER.sub(lambda match: "" if match[1] else match[0], text)
+        text = _JOINER.sub(lambda match: match[0] if match[1] is None else "", text)
         if len(text) == before:
             break
         counts["zero-width"] += before - len(text)  # one that goes may leave another without its neighbour
@@ -177,7 +182,7 @@ def _parts(text: str) -> list[tuple[str, bool]]:
     lines: list[str] = []
     fence = ""
     for line in text.splitlines(keepends=True):
-        match = _FENCE.match(line)
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence:
             lines.append(line)
             if match and match[1].startswith(fence) and not line[match.end() :].strip(" \t\r\n" + fence[0]):

@@ -11,8 +11,10 @@ __all__ = ["Links"]
 _MAX_ADDRESS: Final = 8_192  # characters; servers refuse longer addresses
 _REMOVED: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
 _UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
+_DOUBTFUL: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
+"""What each of `_UNFIT` begins with."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
-_SIMPLE: Final = re.compile(r"/(?!/)[^\\]*")
+_DOTS: Final = re.compile(r"/\.|\\")
 
 
 class Links:
@@ -39,14 +41,16 @@ class Links:
         return known
 
     def _resolve(self, reference: str) -> str:
-        reference = _REMOVED.sub("", reference.strip("\x00\x0b\x0c \t\n\r"))
+        reference = reference.strip("\x00\x0b\x0c \t\n\r")
+        if not reference.isprintable():
+            reference = _REMOVED.sub("", reference)
         if not reference or len(reference) > _MAX_ADDRESS:
             return ""
         if reference[:8].lower().startswith(("http://", "https://")):
             address = reference
         elif _SCHEME.match(reference) and not reference[:6].lower().startswith(("http:", "https:")):
             return ""
-        elif self._origin and "/." not in reference and _SIMPLE.fullmatch(reference):
+        elif self._origin and reference[0] == "/" and reference[1:2] != "/" and not _DOTS.search(reference):
             address = self._origin + reference
         else:
             try:
@@ -60,7 +64,7 @@ class Links:
                 urlsplit(address)
             except ValueError:
                 return ""
-        if _UNFIT.search(address):
+        if _DOUBTFUL.search(address):
             address = _UNFIT.sub(_percent, address)
         return address if _balanced(address) else address.replace("(", "%28").replace(")", "%29")
 

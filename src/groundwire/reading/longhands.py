@@ -13,7 +13,7 @@ from typing import Final
 
 from groundwire.reading.css_values import arguments, colour, pixels, ratio
 
-__all__ = ["longhands"]
+__all__ = ["is_told", "longhands"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final = {
@@ -100,6 +100,11 @@ _KEPT: Final = frozenset(_VALID) | {
 }  # fmt: skip
 
 
+def is_told(name: str) -> bool:
+    """Tell whether a property, in lower case, has a part in what is seen."""
+    return name in _TOLD or name in _ALIASES
+
+
 def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
     """Return what a declaration sets of the properties that decide what is seen.
 
@@ -107,7 +112,7 @@ def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
         name: The property in lower case.
         value: Its value in lower case. One with `var()` in it has to be resolved before.
     """
-    if name not in _TOLD and name not in _ALIASES:
+    if not is_told(name):
         return ()
     return _known(name, value) if len(value) <= _COMMON else tuple(_split(name, value))
 

@@ -46,7 +46,7 @@ _Close = Callable[[], None]
 _Open = Callable[[Element], "_Close | bool | None"]
 
 
-def to_markdown(root: Element, base_url: str, *, notes: bool = True) -> str:
+def to_markdown(root: Element, base_url: str) -> str:
     """Return an element and what is in it as Markdown.
 
     Headings, lists, tables, code, links, quotes, definitions, footnotes and formulas keep their structure; images are
@@ -57,9 +57,8 @@ def to_markdown(root: Element, base_url: str, *, notes: bool = True) -> str:
         root: The element. What should not be seen or is not content is expected to be gone from it already.
         base_url: The address that its relative links are relative to (`Document.base_url`). Links that do not lead to
             an http or https address become their text.
-        notes: Whether footnotes are looked for; see `groundwire.reading.footnotes.may_refer`.
     """
-    renderer = _Renderer(root, base_url, notes=notes)
+    renderer = _Renderer(root, base_url)
     try:
         return renderer.run()
     finally:
@@ -73,10 +72,10 @@ class _Renderer:
     element is not looked at.
     """
 
-    def __init__(self, root: Element, base_url: str, *, notes: bool) -> None:
+    def __init__(self, root: Element, base_url: str) -> None:
         self._root = root
         self._links = Links(base_url)
-        self._notes = footnotes(root) if notes else {}
+        self._notes = footnotes(root)
         self._writer = Writer()
         self._lists: list[int | None] = []
         self._item_filled = False
@@ -103,7 +102,7 @@ class _Renderer:
         }  # fmt: skip
 
     def run(self) -> str:
-        text = self._writer.text
+        text, line = self._writer.text, self._writer.line
         handlers = self._handlers
         top: Iterator[Node] = iter((self._root,))
         stack: list[tuple[Iterator[Node], _Close | None]] = [(top, None)]
@@ -111,7 +110,11 @@ class _Renderer:
             nodes, close = stack[-1]
             for node in nodes:
                 if type(node) is Text:
-                    text(node.data)
+                    data = node.data
+                    if not data.isspace():
+                        text(data)
+                    elif line:
+                        line.append(" ")
                 elif type(node) is Element:
                     handler = handlers.get(node.tag)
                     closing = handler(node) if handler is not None else None
@@ -233,7 +236,7 @@ class _Renderer:
     def _is_permalink(self, element: Element, reference: str) -> bool:
         """Whether a link only lets its reader copy the address of a heading."""
         classes = element.attr("class")
-        if classes and _PERMALINK.search(classes):
+        if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
             return element.text.strip() in _PERMALINK_TEXT
         return (
             bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT

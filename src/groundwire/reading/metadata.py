@@ -30,6 +30,9 @@ _SEPARATOR: Final = re.compile(
     r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*"
 )
 _NOT_WORD: Final = re.compile(r"[\W_]+")
+_ASCII: Final = bytes(range(0x80))
+_NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
+_MAX_SIGNS: Final = 40  # that are replaced one by one
 _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED: Final = (
@@ -198,7 +201,7 @@ class _Seen:
         bare = _bare(text.removesuffix("\u2026"))
         if not bare or any(bare in title for title in self._titles):
             return bool(bare)
-        return bare in _bare(self._shown)
+        return text in self._shown or bare in _bare(self._shown)
 
     def has_words_of(self, text: str) -> bool:
         words = [bare for word in text.split() if (bare := _bare(word))]
@@ -240,7 +243,16 @@ def _without_site(title: str, site: str, heading: str, url: str) -> str:
 
 
 def _bare(text: str) -> str:
-    return _NOT_WORD.sub("", text).casefold()
+    """Return a text in small letters without what is neither letter nor number; whole pages are looked at this way."""
+    if not text.isascii():
+        signs = set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+        odd = [sign for sign in signs if not sign.isalnum()]
+        if len(odd) > _MAX_SIGNS:
+            return _NOT_WORD.sub("", text).casefold()
+        for sign in odd:
+            text = text.replace(sign, "")
+    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
+    return bare.casefold()
 
 
 def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: list[Thing]) -> str | None:

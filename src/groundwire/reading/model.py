@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from groundwire.reading.lexicon import Lexicon
-from groundwire.reading.scorer import Forest, grow
+from groundwire.reading.scorer import Forest
 
 __all__ = ["KINDS", "Model", "load_model", "read_model"]
 
@@ -49,7 +49,9 @@ def read_model(data: bytes) -> Model:
 def _forest(raw: Mapping[str, Any]) -> Forest:
     return Forest(
         questions=tuple((feature, threshold, bool(at_most)) for feature, threshold, at_most in raw["questions"]),
-        levels=grow([(tree[at], tree[at + 1], tree[at + 2]) for at in range(0, len(tree), 3)] for tree in raw["trees"]),
+        trees=tuple(
+            tuple((tree[at], tree[at + 1], tree[at + 2]) for at in range(0, len(tree), 3)) for tree in raw["trees"]
+        ),
         base=raw["base"],
         scale=raw["scale"],
         zero=raw["zero"],

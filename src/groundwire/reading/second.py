@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-from groundwire.reading.codes import TOP, Picker, log, logs, picker, ratio, shift, take
+from groundwire.reading.codes import TOP, Picker, log, logs, picker, ratio, shift, steps, take
 from groundwire.reading.features import Facts
-from groundwire.reading.standing import innermost
+from groundwire.reading.standing import innermost, within
 
 __all__ = ["SECOND", "second_look"]
 
@@ -134,29 +134,20 @@ def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
         ranks[score] = 200 * running // total
         running += above[score]
     return [
-        _distances(range(100 - first, 100 - first + count)),
-        _distances(range(last + 100, last + 100 - count, -1)),
+        steps(100 - first, count),
+        steps(last + 101 - count, count)[::-1],
         logs(before),
         logs([so_far - size for size in before]),
         bytes(scores).translate(bytes(ranks)),
     ]
 
 
-def _distances(row: range) -> bytes:
-    """Return steps from one to the next as codes; what is out of bounds is at the next one."""
-    return bytes([max(0, min(200, step)) for step in row])
-
-
 def _main_columns(facts: Facts, held: list[int], held_mass: list[int]) -> list[bytes]:
-    owners, depths, ends, count = facts.owners, facts.depths, facts.ends, len(facts.owners)
-    columns = []
+    depths, ends, count = facts.depths, facts.ends, len(facts.owners)
+    columns: list[bytes] = []
     for share in (0.9, 0.6):
         place = innermost(held_mass, depths, share) if held_mass[0] else innermost(held, depths, 1.0)
-        inside = [place <= owner <= ends[place] for owner in owners]
-        below = [
-            min(50, depths[owner] - depths[place]) + 1 if i else 0 for owner, i in zip(owners, inside, strict=True)
-        ]
-        columns += [bytes(inside), bytes(below)]
+        columns += within(facts.around[0], depths, place, ends[place])
         columns.append(bytes((held_mass[place] // held[place],)) * count)
         if share > 0.8:
             columns.append(bytes((ratio(held[place], held[0]),)) * count)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final
 
 from groundwire.reading.blocks import Layout
+from groundwire.reading.codes import Picker, take
 from groundwire.reading.lexicon import NEUTRAL, Lexicon
 
-__all__ = ["SEMANTIC", "Holdings", "Standing", "innermost", "see_standing", "sum_up"]
+__all__ = ["SEMANTIC", "Holdings", "Standing", "innermost", "see_standing", "sum_up", "within"]
 
 SEMANTIC: Final = (
     "main", "article", "footer", "aside", "figure", "nav", "header", "form", "table", "list", "section", "quote",
@@ -131,26 +133,26 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     counts: list[int] = []
     sizes: list[int] = []
     verdicts = _judge(names, lexicon)
-    for element, (parent, tag, name) in enumerate(zip(parents, tags, names, strict=True)):
-        if not blocks[element]:
-            continue
+    rows = compress(zip(range(total), parents, tags, names, held, strict=True), blocks)
+    for element, parent, tag, name, size in rows:
         above = states[parent]
         key = (above, tag, name)
         state = known.get(key)
         if state is None:
             verdict = verdicts[name]
+            state = known[key] = len(standings)
             standings.append(_stand(standings[above], tag, verdict) if element else _at_root(verdict))
-            state = known[key] = len(standings) - 1
         states[element] = state
         brothers = state * total + parent
         group = groups.get(brothers)
         if group is None:
             group = groups[brothers] = len(counts)
-            counts.append(0)
-            sizes.append(0)
+            counts.append(1)
+            sizes.append(size)
+        else:
+            counts[group] += 1
+            sizes[group] += size
         siblings[element] = group
-        counts[group] += 1
-        sizes[group] += held[element]
     deep, flags, own, near, masks, low, high, low_any, high_any, sums, articles = map(
         list, zip(*standings, strict=True)
     )
@@ -202,8 +204,23 @@ def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
         depths: How deep each element stands.
         share: From 0 to 1.
     """
-    best, deepest, needed = 0, -1, share * (parts[0] or 1)
-    for element, part in enumerate(parts):
-        if part >= needed and depths[element] > deepest:
-            best, deepest = element, depths[element]
-    return best
+    needed = share * (parts[0] or 1)
+    return max([element for element, part in enumerate(parts) if part >= needed], key=depths.__getitem__, default=0)
+
+
+def within(here: Picker, depths: Sequence[int], place: int, end: int) -> list[bytes]:
+    """Return for each block whether an element holds it, and how deep below it, from 1 to 51.
+
+    Args:
+        here: Picks for each block what belongs to its element.
+        depths: How deep each element stands.
+        place: The element.
+        end: The last element inside.
+    """
+    inside = take(bytes(place) + b"\x01" * (end + 1 - place) + bytes(len(depths) - end - 1), here)
+    base = depths[place] - 1
+    deepest = base + 51
+    below = [
+        0 if not i else depth - base if depth < deepest else 51 for depth, i in zip(here(depths), inside, strict=True)
+    ]
+    return [inside, bytes(below)]

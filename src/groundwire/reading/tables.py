@@ -138,7 +138,10 @@ class Grid:
 
 
 def _span(cell: Element, name: str) -> int:
-    value = (cell.attr(name) or "").strip()
+    said = cell.attr(name)
+    if not said:
+        return 1
+    value = said.strip()
     if not value.isascii() or not value.isdigit() or len(value) > 5:
         return 1
     return min(max(int(value), 1), _MAX_SPAN)

@@ -42,8 +42,9 @@ class Writer:
     """Takes text, marks and blocks in the order of a page; `result` is the Markdown."""
 
     def __init__(self) -> None:
+        self.line: list[str] = []
+        """The pieces of the line that is open; always the same list. Who adds white space may do so without a call."""
         self._out: list[str] = []
-        self._line: list[str] = []
         self._marks: list[_Mark] = []
         self._fragile: str | None = None
         self._containers: list[_Container] = []
@@ -64,11 +65,11 @@ class Writer:
 
     def text(self, data: str) -> None:
         """Add the text of a node."""
+        line = self.line
         if not data or data.isspace():
-            if data and self._line:
-                self._line.append(" ")
+            if data and line:
+                line.append(" ")
             return
-        line = self._line
         if line:
             if data[0] in "([:" and line[-1][-1:] == "]":
                 data = data[0] + escape_text(data[1:], in_label=self._in_link())
@@ -84,27 +85,27 @@ class Writer:
         """Add a piece of a line that is Markdown already."""
         self._fragile = None
         if markdown:
-            self._line.append(markdown)
+            self.line.append(markdown)
 
     def last_char(self) -> str:
         """Return the last character of the open line, or ""."""
-        return self._line[-1][-1:] if self._line else ""
+        return self.line[-1][-1:] if self.line else ""
 
     def line_break(self) -> None:
         """Break the line here."""
         self._fragile = None
-        self._line.append(BREAK)
+        self.line.append(BREAK)
 
     def _in_link(self) -> bool:
-        return any(mark.address for mark in self._marks)
+        return bool([mark for mark in self._marks if mark.address])
 
     def open_mark(self, kind: str, address: str = "") -> bool:
         """Begin an emphasis or a link; False when it is open already or would mean nothing here."""
         if len(self._marks) >= _MAX_MARKS or (kind in {"strong", "em"} and self._heading):
             return False
-        if any(mark.kind == kind for mark in self._marks):
+        if self._marks and kind in [mark.kind for mark in self._marks]:
             return False
-        self._marks.append(_Mark(kind, len(self._line), address))
+        self._marks.append(_Mark(kind, len(self.line), address))
         return True
 
     def close_mark(self) -> None:
@@ -113,7 +114,7 @@ class Writer:
 
     def _apply(self, mark: _Mark) -> bool:
         """Put the Markdown of a mark around what the line has since it began; False when that is nothing."""
-        line = self._line
+        line = self.line
         self._fragile = None
         content = "".join(line[mark.start :])
         inner = content.strip(" \t\n\r\f" + BREAK)
@@ -141,7 +142,7 @@ class Writer:
         return True
 
     def _delimit(self, inner: str, delimiter: str) -> None:
-        line = self._line
+        line = self.line
         before = self.last_char()
         if BREAK in inner:
             parts = [part.strip() for part in inner.split(BREAK)]
@@ -195,7 +196,7 @@ class Writer:
 
     def flush(self) -> None:
         """End the block of text that is being written, if there is one."""
-        if not self._line:
+        if not self.line:
             return
         for mark in reversed(self._marks):
             if self._apply(mark):
@@ -203,8 +204,11 @@ class Writer:
         for mark in self._marks:
             mark.start = 0
         self._fragile = None
-        text = _SPACES.sub(" ", "".join(self._line)).strip(" " + BREAK)
-        self._line = []
+        text = "".join(self.line)
+        if "  " in text or not text.isprintable():  # what is neither has no other white space than single spaces
+            text = _SPACES.sub(" ", text)
+        text = text.strip(" " + BREAK)
+        self.line.clear()
         if not text:
             return
         if self._cell is not None:

@@ -42,8 +42,11 @@ _SHAPES: Final = (
     rf"[\[\uff3b](?=[/\uff0f]?(?:{'|'.join(_BRACKETED)})[\]\uff3d])",
 )
 _RESERVED: Final = re.compile("|".join(_SHAPES), re.IGNORECASE)
-_START: Final = re.compile(r"[<\uff1c\ufe64\u2039\[\uff3b]")
-"""What each of them begins with; looked for first, as a single class of characters is found many times faster."""
+_START: Final = re.compile(
+    r"[<\uff1c\ufe64\u2039\[\uff3b](?:(?<![\[\uff3b])|(?=[/\uff0f]?[^\s\[\]\uff3b\uff3d]{3,20}[\]\uff3d]))"
+)
+"""What each of them begins with; looked for first, as a single class of characters is found many times faster. Behind
+a bracket stands one word, which most links have not."""
 _TURN: Final = re.compile(r"(?:Human|Assistant)(?=:)")
 _LINE_START: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]{0,8}\Z")
 
