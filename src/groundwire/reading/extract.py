@@ -8,7 +8,7 @@ a person could not see takes part in the choice of the main content.
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from groundwire.reading.bounds import fit, trim
 from groundwire.reading.clean import clean, strip_controls
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from groundwire.reading.model import Model
 
 __all__ = ["Extracted", "extract"]
-
-_MENUS_ONLY: Final = 0.12
-"""The chance of the likeliest block below which a page with scripts has no content: true of four of 1,497 real pages,
-and the reviewed text of none of them has a word."""
 
 
 def extract(html: str, url: str, model: Model | None = None) -> Extracted:
@@ -42,7 +38,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
     from groundwire.reading.mend import parse_page
     from groundwire.reading.metadata import read_metadata, read_metas, read_title, title_element
-    from groundwire.reading.select import select_main
+    from groundwire.reading.select import MENUS_ONLY, select_main
     from groundwire.reading.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))
@@ -57,7 +53,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
     warnings: tuple[str, ...]
-    if scripted and not chosen.whole and chosen.best < _MENUS_ONLY:
+    if scripted and chosen.best < MENUS_ONLY:
         content, warnings = "", ("nothing but menus came; the content may need a browser",)
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
