@@ -76,8 +76,8 @@ class Selection:
     whole: bool
     """Whether nothing was left out."""
     best: float = 1.0
-    """How likely the likeliest block is main content, 0 to 1: next to 0 on a page of nothing but menus, and 1 where there
-    was nothing to choose."""
+    """How likely the likeliest block is main content, 0 to 1; next to 0 on a page of nothing but menus, 1 if nothing
+    was there to choose."""
 
 
 @dataclass(frozen=True, slots=True)
