@@ -44,7 +44,7 @@ from groundwire.reading.lexicon import Lexicon, names_of
 from groundwire.reading.mend import parse_page
 from groundwire.reading.metadata import read_metas
 from groundwire.reading.second import SECOND, second_look
-from groundwire.reading.select import MAYBE_DOCUMENTATION, kind_row, repeats, with_companions
+from groundwire.reading.select import MAYBE_DOCUMENTATION, kind_row, repeats, side_by_side, with_companions
 from groundwire.reading.visible import drop_unseen
 
 SEED = 7
@@ -331,7 +331,7 @@ class Look:
         self.page = example.page
         self.chances = example.chances
         scores = np.rint(example.final * 254).astype(int).tolist()
-        self.scores = np.array(with_companions(example.layout, scores))
+        self.scores = np.array(with_companions(example.layout, scores, side_by_side(example.layout)))
         self.best = max(scores)
         self.words = np.array(example.words)
         self.right = self.words * np.array(example.shares)

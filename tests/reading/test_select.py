@@ -306,6 +306,12 @@ def test_a_paragraph_goes_with_those_beside_it() -> None:
     assert choose(layout, _verdict([230, 20, 230, 230, 20])) == [True, True, True, True, False]
 
 
+def test_a_paragraph_between_two_that_are_kept_needs_half_as_much() -> None:
+    layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(*_PROSE)}</div><p>{_PROSE[0][::-1]}</p>"))
+    assert choose(layout, _verdict([130, 70, 130, 70, 240])) == [True, True, True, False, True]
+    assert choose(layout, _verdict([130, 50, 130, 20, 240])) == [True, False, True, False, True]
+
+
 def test_a_paragraph_of_links_stays_alone() -> None:
     links = f"<p><a href=/a>{_PROSE[1]}</a></p>"
     layout = lay_out(turbohtml.parse(f"<body><div>{_paragraphs(_PROSE[0])}{links}{_paragraphs(*_PROSE[2:])}</div>"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, sqrt
 from operator import mul
@@ -27,6 +27,7 @@ __all__ = [
     "kind_row",
     "repeats",
     "select_main",
+    "side_by_side",
     "with_companions",
 ]
 
@@ -62,6 +63,8 @@ _REPEATED: Final = 40
 _RUNNING: Final = frozenset({"p", "li"})
 _LONG: Final = 40  # characters of running text
 _FEW_LINKS: Final = 0.4  # their share of a running text
+_BETWEEN: Final = 0.5
+"""The share of the threshold that is enough between two kept paragraphs."""
 _COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
 
 
@@ -149,13 +152,20 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     """Return which blocks are kept: at least one, and all of a page that says next to nothing or has no content.
 
     A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
-    Paragraphs go with the paragraphs beside them. What the page says in two places, as it does for narrow and for wide
-    screens, is kept once; not on a page of documentation, where every function may carry the same note.
+    Paragraphs go with the paragraphs beside them, above all with those on both sides. What the page says in two places,
+    as it does for narrow and for wide screens, is kept once; not on a page of documentation, where every function may
+    carry the same note.
     """
     if _is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
         return [True] * len(verdict.scores)
     cut = min(verdict.cut, _SHARE_OF_BEST * max(verdict.scores))
-    keep = [score >= cut for score in with_companions(layout, verdict.scores)]
+    groups = side_by_side(layout)
+    keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
+    for group in groups:
+        kept = [number for number in group if keep[number]]
+        for number in group if kept else ():
+            if kept[0] < number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:
+                keep[number] = True
     for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
@@ -170,26 +180,32 @@ def _is_tiny(layout: Layout) -> bool:
     return sum(map(len, layout.texts)) <= _TINY
 
 
-def with_companions(layout: Layout, scores: Sequence[int]) -> list[int]:
+def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
     """Return the scores, each paragraph's at least as high as those of the paragraphs beside it are on the whole.
 
     Args:
         layout: The page.
         scores: How likely each block is main content, 0 to 254.
+        groups: What stands side by side; see `side_by_side`.
     """
-    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
-    groups: dict[tuple[int, str], list[int]] = {}
-    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
-        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
-            groups.setdefault((parents[owner], tags[owner]), []).append(number)
     raised = list(scores)
-    for group in groups.values():
+    for group in groups:
         if len(group) >= _COMPANIONS:
             weights = [sqrt(len(layout.texts[number])) for number in group]
             mean = int(sum(map(mul, weights, [scores[number] for number in group])) / sum(weights))
             for number in group:
                 raised[number] = max(scores[number], mean)
     return raised
+
+
+def side_by_side(layout: Layout) -> list[list[int]]:
+    """Return the blocks of running text, those of one kind in one element together."""
+    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
+    groups: dict[tuple[int, str], list[int]] = {}
+    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
+        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
+            groups.setdefault((parents[owner], tags[owner]), []).append(number)
+    return list(groups.values())
 
 
 def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
