@@ -163,7 +163,8 @@ async def test_closing_ends_what_is_under_way(site: Application) -> None:
 
 
 @pytest.mark.req("B3")
-async def test_a_connection_that_comes_while_it_closes_is_ended() -> None:
+@pytest.mark.parametrize("before", [False, True], ids=["the connection is seen first", "the end is seen first"])
+async def test_a_connection_that_comes_while_it_closes_is_ended(before: bool) -> None:
     loop, closed = asyncio.get_running_loop(), asyncio.Event()
     proxy = proxy_for()
     await proxy.start()
@@ -175,10 +176,14 @@ async def test_a_connection_that_comes_while_it_closes_is_ended() -> None:
         closed.set()
 
     bell, rope = socket.socketpair()
-    with bell, rope, socket.create_connection((host, int(port))) as late, warnings.catch_warnings(record=True) as said:
+    with bell, rope, socket.socket() as late, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        loop.add_reader(bell, close)  # looked at after the connection, in the same turn of the loop
-        rope.send(b"!")
+        loop.add_reader(bell, close)
+        if before:
+            rope.send(b"!")
+        late.connect((host, int(port)))
+        if not before:
+            rope.send(b"!")  # both are looked at in one turn of the loop, in the order in which they came
         await closed.wait()
         late.setblocking(False)
         async with asyncio.timeout(5):

@@ -89,8 +89,13 @@ class VettingProxy:
         """End all connections at once; nothing is accepted any more. Closing twice is fine."""
         self._closed = True
         if self._server is not None:
-            # Not in this turn of the loop: asyncio loses a connection that it has accepted and not yet handed over.
-            self._server.get_loop().call_soon(self._server.close)
+            # asyncio loses a connection that it has accepted and not yet handed over: no more are accepted, and the
+            # server is closed when those of this turn of the loop have been handed over.
+            loop = self._server.get_loop()
+            with suppress(NotImplementedError):  # a loop that does not look at sockets
+                for listener in self._server.sockets:
+                    loop.remove_reader(listener.fileno())
+            loop.call_soon(self._server.close)
         for task in self._tasks:
             task.cancel()
 
