@@ -37,6 +37,7 @@ from benchmarks.extraction.export import forest_data
 from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_votes
 from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
 from groundwire.reading.blocks import Layout, lay_out
+from groundwire.reading.choosing import REPEATED, SHARE_OF_BEST, may_repeat, repeats, side_by_side, with_companions
 from groundwire.reading.features import FEATURES, Facts, describe
 from groundwire.reading.hints import Hints, read_hints
 from groundwire.reading.jsonld import things
@@ -44,7 +45,7 @@ from groundwire.reading.lexicon import Lexicon, names_of
 from groundwire.reading.mend import parse_page
 from groundwire.reading.metadata import read_metas
 from groundwire.reading.second import SECOND, second_look
-from groundwire.reading.select import MAYBE_DOCUMENTATION, kind_row, repeats, side_by_side, with_companions
+from groundwire.reading.select import kind_row
 from groundwire.reading.visible import drop_unseen
 
 SEED = 7
@@ -74,10 +75,9 @@ _KINDS = {
     "bagging_freq": 1,
     "lambda_l2": 5,
 }
-_REPEATED = 40  # characters
-_NAMELESS = 0.5
+_NAMELESS = 0.5  # of the weight of the page as it is
 _ABOUT = 0.0002  # of word F1
-_SURE, _UNLIKELY = 0.9, 0.1
+_SURE, _UNLIKELY = 0.9, 0.1  # chances
 _FIXED = {"verbose": -1, "seed": SEED, "deterministic": True, "force_row_wise": True}
 
 
@@ -149,7 +149,7 @@ def alike(texts: list[str], shares: list[float]) -> list[float]:
     """Return the shares with those of a repeated long text made one: it is content in all its places or in none."""
     best: dict[str, float] = {}
     for text, share in zip(texts, shares, strict=True):
-        if len(text) >= _REPEATED:
+        if len(text) >= REPEATED:
             best[text] = max(best.get(text, 0.0), share)
     return [best.get(text, share) for text, share in zip(texts, shares, strict=True)]
 
@@ -237,6 +237,8 @@ def doubt(examples: Iterable[Example]) -> None:
     """
     left_out = 0
     for example in examples:
+        if example.page.truth is None:  # most of its blocks have no label, and the others are certain
+            continue
         shares = np.array(example.shares)
         missed, unlikely = (shares < 0.5) & (example.final > _SURE), (shares >= 0.5) & (example.final < _UNLIKELY)
         example.doubtful = np.flatnonzero(missed | unlikely)
@@ -325,7 +327,7 @@ def find_cuts(examples: list[Example]) -> list[float]:
 
 
 class Look:
-    """A page as the choice of blocks sees it, for trying many thresholds."""
+    """A page about as the choice of blocks sees it, for trying many thresholds: of copies only the first may count."""
 
     def __init__(self, example: Example) -> None:
         self.page = example.page
@@ -336,13 +338,13 @@ class Look:
         self.words = np.array(example.words)
         self.right = self.words * np.array(example.shares)
         self.truth_words = example.truth_words
-        if example.chances[KINDS.index("documentation")] <= MAYBE_DOCUMENTATION:
+        if not may_repeat(example.chances):
             self.words[repeats(example.layout, [True] * len(scores))] = 0
             self.right[self.words == 0] = 0
 
     def f1(self, cut: float) -> float:
         """Return the word F1 at a threshold, as the labels tell it."""
-        keep = self.scores >= min(cut, 0.6 * self.best)
+        keep = self.scores >= min(cut, SHARE_OF_BEST * self.best)
         kept = float(self.words[keep].sum())
         return 2 * float(self.right[keep].sum()) / (kept + self.truth_words) if kept + self.truth_words else 1.0
 

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.reading.blocks import lay_out
+from groundwire.reading.choosing import Verdict, choose
 from groundwire.reading.model import KINDS
-from groundwire.reading.select import Selection, Verdict, choose, select_main
+from groundwire.reading.select import Selection, select_main
 
 _SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"
 _NAV = """<header><a href="/">Harbour Gazette</a><nav class="menu"><ul><li><a href="/news">News</a></li>

@@ -33,12 +33,13 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         The content and the metadata; `warnings` count what was taken out. A page with visible text comes back empty
         only when it has scripts and all its text is menus.
     """
+    from groundwire.reading.choosing import MENUS_ONLY
     from groundwire.reading.hints import read_hints
     from groundwire.reading.jsonld import things
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
     from groundwire.reading.mend import parse_page
     from groundwire.reading.metadata import read_metadata, read_metas, read_title, title_element
-    from groundwire.reading.select import MENUS_ONLY, select_main
+    from groundwire.reading.select import select_main
     from groundwire.reading.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import exp
 from operator import mul
 from typing import Final
 
 from turbohtml import Document, Element
 
 from groundwire.reading.blocks import INLINE, Layout, lay_out
+from groundwire.reading.choosing import Verdict, choose, is_tiny
 from groundwire.reading.features import FEATURES, Facts, describe
 from groundwire.reading.hints import NO_HINTS, Hints
 from groundwire.reading.model import KINDS, Model, load_model
 from groundwire.reading.scorer import Lanes
 from groundwire.reading.second import second_look
 
-__all__ = [
-    "MAYBE_DOCUMENTATION",
-    "MENUS_ONLY",
-    "Selection",
-    "Verdict",
-    "choose",
-    "judge",
-    "kind_row",
-    "repeats",
-    "select_main",
-    "side_by_side",
-    "with_companions",
-]
+__all__ = ["Selection", "judge", "kind_row", "select_main"]
 
 _PAGE: Final = FEATURES.index("page_blocks")
 _AVERAGED: Final = tuple(
@@ -45,27 +34,7 @@ _FLAGS: Final = frozenset(
     for index, name in enumerate(FEATURES)
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
-_DOCUMENTATION: Final = KINDS.index("documentation")
-MENUS_ONLY: Final = 0.2
-"""The chance of the likeliest block below which nothing on a page is content: true of nine of 1,497 real pages. Of six
-of them the reviewed text has no word, of three it is not in what came."""
-MAYBE_DOCUMENTATION: Final = 0.15
-"""The chance from which a page is taken for documentation where a mistake would cost some of it."""
-_WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
-"""What is looked up rather than read; a repeated line belongs where it stands."""
-_SHARE_OF_BEST: Final = 0.6
-"""What scores this share of the best block is content, however low all scores are."""
-_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
-_REPEATED: Final = 40
-"""Characters; what is shorter may well be said twice."""
-_RUNNING: Final = frozenset({"p", "li"})
-_LONG: Final = 40  # characters of running text
-_FEW_LINKS: Final = 0.4  # their share of a running text
-_BETWEEN: Final = 0.5
-"""The share of the threshold that is enough between two kept paragraphs."""
-_COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +50,6 @@ class Selection:
     best: float = 1.0
     """How likely the likeliest block is main content, 0 to 1; next to 0 on a page of nothing but menus, 1 if nothing
     was there to choose."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the model says of a page."""
-
-    scores: list[int]
-    """How likely each block is main content, 0 to 254."""
-    kinds: tuple[float, ...]
-    """How likely each of `KINDS` is; their sum is 1."""
-    cut: float
-    """The score from which a block is content."""
 
 
 def select_main(document: Document, model: Model | None = None, hints: Hints = NO_HINTS) -> Selection:
@@ -114,7 +71,7 @@ def select_main(document: Document, model: Model | None = None, hints: Hints = N
     keep = choose(layout, verdict)
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
-    nothing_to_choose = _is_tiny(layout) and not layout.trimmed
+    nothing_to_choose = is_tiny(layout) and not layout.trimmed
     best = 1.0 if nothing_to_choose else max(verdict.scores) / 254
     return Selection(root=layout.elements[0], kind=kind, whole=all(keep) and not layout.trimmed, best=best)
 
@@ -146,79 +103,6 @@ def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
     row.append(200 * sum(scores) // (254 * len(scores)))
     row.append(200 * sum(score > 178 for score in scores) // len(scores))
     return row
-
-
-def choose(layout: Layout, verdict: Verdict) -> list[bool]:
-    """Return which blocks are kept: at least one, and all of a page that says next to nothing or has no content.
-
-    A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
-    Paragraphs go with the paragraphs beside them, above all with those on both sides. What the page says in two places,
-    as it does for narrow and for wide screens, is kept once; not on a page of documentation, where every function may
-    carry the same note.
-    """
-    if _is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
-        return [True] * len(verdict.scores)
-    cut = min(verdict.cut, _SHARE_OF_BEST * max(verdict.scores))
-    groups = side_by_side(layout)
-    keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
-    for group in groups:
-        kept = [number for number in group if keep[number]]
-        for number in group if kept else ():
-            if kept[0] < number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:
-                keep[number] = True
-    for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
-        if keep[number + 1] and not keep[number]:
-            tag = layout.tags[layout.owners[number]]
-            keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
-    if verdict.kinds[_DOCUMENTATION] <= MAYBE_DOCUMENTATION:
-        for number in repeats(layout, keep):
-            keep[number] = False
-    return keep
-
-
-def _is_tiny(layout: Layout) -> bool:
-    return sum(map(len, layout.texts)) <= _TINY
-
-
-def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
-    """Return the scores, each paragraph's at least as high as those of the paragraphs beside it are on the whole.
-
-    Args:
-        layout: The page.
-        scores: How likely each block is main content, 0 to 254.
-        groups: What stands side by side; see `side_by_side`.
-    """
-    raised = list(scores)
-    for group in groups:
-        if len(group) >= _COMPANIONS:
-            weights = [sqrt(len(layout.texts[number])) for number in group]
-            mean = int(sum(map(mul, weights, [scores[number] for number in group])) / sum(weights))
-            for number in group:
-                raised[number] = max(scores[number], mean)
-    return raised
-
-
-def side_by_side(layout: Layout) -> list[list[int]]:
-    """Return the blocks of running text, those of one kind in one element together."""
-    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
-    groups: dict[tuple[int, str], list[int]] = {}
-    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
-        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
-            groups.setdefault((parents[owner], tags[owner]), []).append(number)
-    return list(groups.values())
-
-
-def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
-    """Return the kept blocks whose text is kept before, in another part of the page."""
-    found = []
-    parents, owners, tags = layout.parents, layout.owners, layout.tags
-    places: dict[str, int] = {}
-    for number, (text, kept) in enumerate(zip(layout.texts, keep, strict=True)):
-        if kept and len(text) >= _REPEATED and tags[owners[number]] not in _WORD_FOR_WORD:
-            around = parents[owners[number]]
-            if places.setdefault(text, around) != around:
-                found.append(number)
-    return found
 
 
 def prune(layout: Layout, keep: Sequence[bool]) -> None:

@@ -1,0 +1,137 @@
+"""Which blocks of a page are kept, by the scores of the model and by what stands together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from operator import mul
+from typing import Final
+
+from groundwire.reading.blocks import Layout
+from groundwire.reading.model import KINDS
+
+__all__ = [
+    "MENUS_ONLY",
+    "REPEATED",
+    "SHARE_OF_BEST",
+    "Verdict",
+    "choose",
+    "is_tiny",
+    "may_repeat",
+    "repeats",
+    "side_by_side",
+    "with_companions",
+]
+
+_DOCUMENTATION: Final = KINDS.index("documentation")
+MENUS_ONLY: Final = 0.2
+"""The chance of the likeliest block below which nothing on a page is content: true of nine of 1,497 real pages. Of six
+of them the reviewed text has no word, of three it is not in what came."""
+_MAYBE: Final = 0.15
+"""The chance from which a page is taken for documentation where a mistake would cost some of it."""
+_WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
+"""What is looked up rather than read; a repeated line belongs where it stands."""
+SHARE_OF_BEST: Final = 0.6
+"""What scores this share of the best block is content, however low all scores are."""
+_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+REPEATED: Final = 40
+"""Characters; what is shorter may well be said twice."""
+_RUNNING: Final = frozenset({"p", "li"})
+_LONG: Final = 40  # characters of running text
+_FEW_LINKS: Final = 0.4  # their share of a running text
+_BETWEEN: Final = 0.5
+"""The share of the threshold that is enough between two kept paragraphs."""
+_COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model says of a page."""
+
+    scores: list[int]
+    """How likely each block is main content, 0 to 254."""
+    kinds: tuple[float, ...]
+    """How likely each of `KINDS` is; their sum is 1."""
+    cut: float
+    """The score from which a block is content."""
+
+
+def choose(layout: Layout, verdict: Verdict) -> list[bool]:
+    """Return which blocks are kept: at least one, and all of a page that says next to nothing or has no content.
+
+    A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
+    Paragraphs go with the paragraphs beside them, above all with those on both sides. What the page says in two places,
+    as it does for narrow and for wide screens, is kept once; not on a page of documentation, where every function may
+    carry the same note.
+    """
+    if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
+        return [True] * len(verdict.scores)
+    cut = min(verdict.cut, SHARE_OF_BEST * max(verdict.scores))
+    groups = side_by_side(layout)
+    keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
+    for group in groups:
+        kept = [number for number in group if keep[number]]
+        for number in group if kept else ():
+            if kept[0] < number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:
+                keep[number] = True
+    for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
+        if keep[number + 1] and not keep[number]:
+            tag = layout.tags[layout.owners[number]]
+            keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+    if not may_repeat(verdict.kinds):
+        for number in repeats(layout, keep):
+            keep[number] = False
+    return keep
+
+
+def may_repeat(kinds: Sequence[float]) -> bool:
+    """Tell whether a page, by how likely each of `KINDS` is, may have reason to say the same in several places."""
+    return kinds[_DOCUMENTATION] > _MAYBE
+
+
+def is_tiny(layout: Layout) -> bool:
+    """Tell whether a page says so little that there is nothing to choose."""
+    return sum(map(len, layout.texts)) <= _TINY
+
+
+def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
+    """Return the scores, each paragraph's at least as high as those of the paragraphs beside it are on the whole.
+
+    Args:
+        layout: The page.
+        scores: How likely each block is main content, 0 to 254.
+        groups: What stands side by side; see `side_by_side`.
+    """
+    raised = list(scores)
+    for group in groups:
+        if len(group) >= _COMPANIONS:
+            weights = [sqrt(len(layout.texts[number])) for number in group]
+            mean = int(sum(map(mul, weights, [scores[number] for number in group])) / sum(weights))
+            for number in group:
+                raised[number] = max(scores[number], mean)
+    return raised
+
+
+def side_by_side(layout: Layout) -> list[list[int]]:
+    """Return the blocks of running text, those of one kind in one element together."""
+    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
+    groups: dict[tuple[int, str], list[int]] = {}
+    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
+        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
+            groups.setdefault((parents[owner], tags[owner]), []).append(number)
+    return list(groups.values())
+
+
+def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
+    """Return the kept blocks whose text is kept before, in another part of the page."""
+    found = []
+    parents, owners, tags = layout.parents, layout.owners, layout.tags
+    places: dict[str, int] = {}
+    for number, (text, kept) in enumerate(zip(layout.texts, keep, strict=True)):
+        if kept and len(text) >= REPEATED and tags[owners[number]] not in _WORD_FOR_WORD:
+            around = parents[owners[number]]
+            if places.setdefault(text, around) != around:
+                found.append(number)
+    return found
