@@ -1,0 +1,90 @@
+"""A tool's result as text for a model or a person, and as JSON."""
+
+from __future__ import annotations
+
+from groundwire.reading.envelope import fence
+from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, ToolResult, WebSearchToolResult
+
+__all__ = ["length_note", "render_json", "render_text"]
+
+_NAMED = 20  # sections in a text
+
+
+def render_json(result: ToolResult) -> str:
+    """Return a result as JSON of one line, for models and programs."""
+    return result.model_dump_json()
+
+
+def render_text(result: ToolResult, *, fenced: bool = True) -> str:
+    """Return a result as text for a model or a person; everything cut is said to be cut.
+
+    Args:
+        result: What a tool returned.
+        fenced: Whether a page's content stands between marks that say it is from the web and no instruction. A person
+            needs none.
+    """
+    if isinstance(result, OpenPageToolResult):
+        return _page_text(result, fenced=fenced)
+    return _search_text(result) if isinstance(result, WebSearchToolResult) else _local_text(result)
+
+
+def length_note(result: OpenPageToolResult) -> str:
+    """Return how much of the page is there: `4,000 of 18,211 characters, cut`."""
+    if not result.truncated:
+        return f"{result.content_length:,} characters, the whole page"
+    of = f" of {result.original_length:,}" if result.original_length else " of more"
+    return f"{result.content_length:,}{of} characters, cut"
+
+
+def _search_text(result: WebSearchToolResult) -> str:
+    if result.status == "error":
+        return f"Search failed: {result.error}"
+    if not result.results:
+        return result.message
+    blocks = [f"Search results for: {result.query}\n(Source: {result.provider})"]
+    for row in result.results:
+        date = f"\n   Published: {row.published}" if row.published else ""
+        snippet = f"\n   {row.snippet}" if row.snippet else ""
+        blocks.append(f"{row.citation_id}. {row.title}\n   URL: {row.url}{date}{snippet}")
+    return "\n\n".join(filter(None, (*blocks, result.message)))
+
+
+def _local_text(result: LocalSearchToolResult) -> str:
+    if result.status == "error":
+        return f"Search failed: {result.error}"
+    rows = [f"{row.title}\n   URL: {row.url}\n   {row.snippet}".rstrip() for row in result.results]
+    blocks = [f"Search results for: {result.query}\n(Source: {result.backend})", *rows]
+    return "\n\n".join(blocks) if rows else f"No results found for: {result.query}"
+
+
+def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
+    if result.status == "error":
+        return f"The page could not be opened: {result.error}"
+    address = result.final_url or result.url
+    lines = [f"# {result.title}" if result.title else "", f"URL: {address}"]
+    if fenced and result.citation_id:
+        lines.append(f"Cite as: [{result.citation_id}]")
+    if result.published:
+        lines.append(f"Published: {result.published}")
+    lines.append(f"Length: {length_note(result)}")
+    if result.next_cursor:
+        lines.append(f'More: open_page with the same url and cursor="{result.next_cursor}"')
+    if result.match_count:
+        lines.append(f"Found: {result.match_count:,} times")
+    lines += [f"Note: {warning}" for warning in result.warnings]
+    if result.excerpts:
+        lines.append('Excerpts follow, each after [@start-end headings]; cursor="@start" reads on from there.')
+    listed = _listed(result)
+    if not fenced:
+        return "\n".join(filter(None, (*lines, listed))) + f"\n\n{result.content}"
+    content = f"[{listed}]\n\n{result.content}" if listed else result.content  # within the marks: the page's own words
+    content = fence(content, address)
+    return "\n".join(filter(None, lines)) + f"\n\n{content}"
+
+
+def _listed(result: OpenPageToolResult) -> str:
+    """Return the sections in a line, where they were not given before."""
+    if not result.sections or (result.start and not result.excerpts):
+        return ""
+    more = f"; {len(result.sections) - _NAMED} more" if len(result.sections) > _NAMED else ""
+    return f'Sections (cursor="#2" reads the second): {"; ".join(result.sections[:_NAMED])}{more}'
