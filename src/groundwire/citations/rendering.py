@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from groundwire.citations.channels import CHANNELS, Channel, ChannelName, one_line
 from groundwire.citations.marks import Mark, MarkScanner
-from groundwire.models import Source, check_choice
+from groundwire.models import Source
+from groundwire.models.checks import check_choice
 
 __all__ = ["CitationStream", "RenderedAnswer", "render_answer"]
 

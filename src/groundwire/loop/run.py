@@ -17,7 +17,7 @@ from groundwire.loop.planning import planned
 from groundwire.loop.raw import answer_of
 from groundwire.loop.sources import Ledger, marked
 from groundwire.loop.wires import Result, check_wire, conversation, free_choice, no_choice, with_results
-from groundwire.models import check_int
+from groundwire.models.checks import check_int
 from groundwire.native import Mode, Needs, Plan, load_matrix, prepare
 from groundwire.native.answers import AnswerApi, HostedAnswer, HostedCall
 from groundwire.native.needs import NO_NEEDS

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import check_choice
+from groundwire.models.checks import check_choice
 from groundwire.native.matrix import Wire
 from groundwire.native.needs import NO_NEEDS, Location, Needs
 

@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, get_args
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import TimeRange, check_choice, check_date, check_domains, check_int, check_pattern
+from groundwire.models import TimeRange
+from groundwire.models.checks import check_choice, check_date, check_domains, check_int, check_pattern
 from groundwire.native.lists import common
 
 __all__ = ["NO_NEEDS", "Location", "Needs"]

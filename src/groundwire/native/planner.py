@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
-from groundwire.models import check_choice
+from groundwire.models.checks import check_choice
 from groundwire.native.lists import common, simplified, sub_domains
 from groundwire.native.matrix import Api, Hosted, Matrix, Version, load_matrix
 from groundwire.native.needs import NO_NEEDS, Needs

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.models import check_int
+from groundwire.models.checks import check_int
 from groundwire.server.access.tenant import tenant_of
 from groundwire.server.chat import ChatFace
 from groundwire.server.face import Face, House

@@ -19,7 +19,8 @@ from pydantic import (
 )
 
 from groundwire._version import USER_AGENT
-from groundwire.models import MAX_LIMIT, SafeSearch, check_domains
+from groundwire.models import MAX_LIMIT, SafeSearch
+from groundwire.models.checks import check_domains
 from groundwire.settings.keyring import key_from_keyring
 from groundwire.settings.rules import Decision, parse_rule
 from groundwire.settings.suggest import did_you_mean

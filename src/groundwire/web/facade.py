@@ -22,20 +22,8 @@ from groundwire.errors import (
     InvalidRequest,
     PermissionDenied,
 )
-from groundwire.models import (
-    MAX_URL,
-    Budget,
-    Observer,
-    Page,
-    Query,
-    SafeSearch,
-    SearchResponse,
-    TimeRange,
-    check_choice,
-    check_date,
-    check_domains,
-    check_int,
-)
+from groundwire.models import MAX_URL, Budget, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
+from groundwire.models.checks import check_choice, check_date, check_domains, check_int
 from groundwire.observing.calllog import CallLog
 from groundwire.observing.card import ScoreHistory, score_history
 from groundwire.observing.listening import telling

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from groundwire.models import Applied, FilterReceipt, check_domains
+from groundwire.models import Applied, FilterReceipt
+from groundwire.models.checks import check_domains
 from groundwire.native.answers.model import HostedAnswer, HostedCitation, HostedSource
 from groundwire.native.answers.sites import is_redirect
 from groundwire.safety.domains import DomainPolicy

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import MAX_QUERY, Excerpt, Match, Page, check_int
+from groundwire.models import MAX_QUERY, Excerpt, Match, Page
+from groundwire.models.checks import check_int
 from groundwire.reading.handle.counting import CountTokens
 from groundwire.reading.handle.cursor import Cursor, Place, resolve
 from groundwire.reading.handle.document import Document

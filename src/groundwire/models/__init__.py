@@ -1,0 +1,57 @@
+"""The nouns: what is asked, what comes back, and what was tried.
+
+Pydantic models where data crosses a border (it is validated and has a JSON form), plain dataclasses inside.
+All are frozen.
+"""
+
+from groundwire.models.attempts import Attempt, AttemptFinished, AttemptStarted, Event, Observer, Outcome
+from groundwire.models.checks import MAX_QUERY
+from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section
+from groundwire.models.query import MAX_LIMIT, MAX_PAGE, NO_FILTERS, Filters, Query, SafeSearch, TimeRange
+from groundwire.models.results import (
+    MAX_SNIPPET,
+    MAX_TITLE,
+    MAX_URL,
+    Applied,
+    Budget,
+    FilterReceipt,
+    RateWindow,
+    Results,
+    SearchResponse,
+    SearchResult,
+    Source,
+)
+
+__all__ = [
+    "MAX_LIMIT",
+    "MAX_PAGE",
+    "MAX_QUERY",
+    "MAX_SNIPPET",
+    "MAX_TITLE",
+    "MAX_URL",
+    "NO_FILTERS",
+    "Applied",
+    "Attempt",
+    "AttemptFinished",
+    "AttemptStarted",
+    "Budget",
+    "Event",
+    "Excerpt",
+    "FilterReceipt",
+    "Filters",
+    "Freshness",
+    "Match",
+    "Observer",
+    "Outcome",
+    "Page",
+    "Query",
+    "RateWindow",
+    "ReadResult",
+    "Results",
+    "SafeSearch",
+    "SearchResponse",
+    "SearchResult",
+    "Section",
+    "Source",
+    "TimeRange",
+]
