@@ -1,0 +1,206 @@
+"""The one HTTP client: guarded, bounded, on time.
+
+Two ways to use it. `call` asks a provider: the request may carry a key, so a redirect is never followed (every
+client sends custom key headers on to the new origin). `fetch` gets a page: no credentials, at most ten redirects,
+each judged by the guard. Both read bodies on one path, with a cap on the bytes on the wire and on the bytes that
+they decode to, and both end at their deadline: nothing is sent after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, Literal
+
+from groundwire._version import USER_AGENT
+from groundwire.cassette import Cassette
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedAddress,
+    DeadlineExceeded,
+    InvalidRequest,
+    ProviderTimeout,
+    TooManyRedirects,
+)
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import WebUrl, join_url
+from groundwire.transport.connections import CONNECTIONS, Connections
+from groundwire.transport.exchange import exchange
+from groundwire.transport.gate import Gate, Visit, seen_by
+from groundwire.transport.messages import Asked, Inspect, Reply
+from groundwire.transport_errors import ExchangeFailed, raise_page_error, raise_provider_error
+
+__all__ = ["Transport"]
+
+MAX_HOPS = 10
+"""Redirects that a page may take (rule 5 of the guard)."""
+
+_CALL_CAP = 5_000_000  # bytes; the largest recorded search answer has 0.3 million
+
+
+class Transport:
+    """One pool of connections under one guard.
+
+    It is made at once and connects on first use. All its requests must run in one event loop.
+
+    Args:
+        guard: Judges every URL and every address at the moment of connecting.
+        user_agent: How we introduce ourselves.
+        proxy: A forward proxy's URL, with a user name and password if it wants them, or empty for none. It resolves
+            names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
+            are never used.
+        max_connections: The most connections open at once.
+        cassette: Records every exchange, or answers every request in place of the network.
+
+    Raises:
+        ConfigurationError: `proxy` is not the address of an HTTP proxy.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        user_agent: str = USER_AGENT,
+        proxy: str = "",
+        max_connections: int = CONNECTIONS,
+        cassette: Cassette | None = None,
+    ) -> None:
+        self.guard = guard
+        self.cassette = cassette
+        self.gate: Gate | None = None
+        """Lets pages through, one request after the other; None lets all through at once. `call` knows no gate."""
+        self._connections = Connections(guard, user_agent=user_agent, proxy=proxy, most=max_connections)
+
+    async def call(
+        self,
+        provider: str,
+        method: Literal["GET", "POST"],
+        url: str,
+        *,
+        deadline: Deadline,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        json_body: object = None,
+        form: Mapping[str, str] | None = None,
+        cap: int = _CALL_CAP,
+    ) -> Reply:
+        """Ask a provider; any status is an answer, a redirect too.
+
+        Args:
+            provider: The provider's name, for the errors.
+            method: GET or POST.
+            url: The address without the parameters.
+            deadline: When the answer must be here.
+            params: Query parameters.
+            headers: Headers, keys among them.
+            json_body: A value to send as JSON.
+            form: Fields to send as a form.
+            cap: The most bytes to take, on the wire and decoded.
+
+        Raises:
+            ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, InvalidRequest, Closed.
+        """
+        from yarl import URL
+
+        target = self.guard.admit(url)
+        full = URL(target.request_text, encoded=True)
+        if params:
+            full = full.extend_query(params)
+        body: dict[str, Any] = {}
+        if json_body is not None:
+            body["json"] = json_body
+        elif form is not None:
+            body["data"] = dict(form)
+        try:
+            return await exchange(
+                self._connections, self.cassette, Asked(method, full, headers or {}, body), deadline, cap, None
+            )
+        except TimeoutError as error:
+            raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
+        except ExchangeFailed as error:
+            raise_provider_error(provider, target.host, error)
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        deadline: Deadline,
+        headers: Mapping[str, str] | None = None,
+        conditions: Mapping[str, Mapping[str, str]] | None = None,
+        cap: int = 10_000_000,
+        cut: bool = False,
+        inspect: Inspect | None = None,
+        hops: int = MAX_HOPS,
+        gated: bool = True,
+    ) -> Reply:
+        """Get a page, following at most ten redirects; any status that is not a redirect is an answer.
+
+        Args:
+            url: The page's address.
+            deadline: When it must be here.
+            headers: More headers; never credentials.
+            conditions: Headers for one address only, by its `WebUrl.request_text`: what an address has given as its
+                validators is shown to no other.
+            cap: The most bytes to take, on the wire and decoded.
+            cut: Whether a larger body is cut there instead of refused.
+            inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
+                a number that it returns is the cap instead.
+            hops: The most redirects.
+            gated: Whether each request waits until the gate lets it through.
+
+        Raises:
+            BlockedAddress, InvalidRequest, PageError (its classes), DeadlineExceeded, Closed.
+        """
+        from yarl import URL
+
+        target = self.guard.admit(url)
+        gate = self.gate if gated else None
+        passed: list[str] = []
+        try:
+            while True:
+                sent = {**(headers or {}), **(conditions or {}).get(target.request_text, {})}
+                asked = Asked("GET", URL(target.request_text, encoded=True), sent, {}, page=True, cut=cut)
+                async with gate.visit(target, deadline) if gate else nullcontext(Visit()) as visit:
+                    reply = await exchange(
+                        self._connections, self.cassette, asked, deadline, cap, seen_by(visit, inspect)
+                    )
+                if not asked.leads_on(reply.status, reply.headers):
+                    return replace(reply, url=target.text, hops=tuple(passed))
+                passed.append(target.text)
+                if len(passed) > hops:
+                    raise TooManyRedirects(
+                        url, f"The page redirects more than {hops} times. Look for another address of it."
+                    )
+                target = self._follow(target, reply.headers["Location"])
+        except DeadlineExceeded:
+            raise
+        except TimeoutError as error:
+            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
+        except ExchangeFailed as error:
+            raise_page_error(url, target.host, error)
+
+    async def aclose(self) -> None:
+        """Close all connections; further requests raise Closed, and so do those that are under way."""
+        await self._connections.aclose()
+
+    def _follow(self, target: WebUrl, location: str) -> WebUrl:
+        """Return where a redirect leads; a fragment lives on unless it brings its own (RFC 9110, 10.2.2)."""
+        reference = _as_reference(location)
+        if target.fragment and "#" not in reference:
+            reference += f"#{target.fragment}"
+        try:
+            return self.guard.admit(join_url(target, reference))
+        except (InvalidRequest, BlockedAddress) as error:
+            raise BlockedAddress(
+                "The page redirects to an address that is not allowed: only public http and https addresses are. "
+                "Open another page."
+            ) from error
+
+
+def _as_reference(location: str) -> str:
+    """Percent-encode what servers leave raw in a `Location`: spaces, and bytes that are not UTF-8."""
+    return "".join(
+        "%20" if char == " " else f"%{ord(char) & 0xFF:02X}" if "\udc80" <= char <= "\udcff" else char
+        for char in location
+    )

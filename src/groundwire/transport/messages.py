@@ -1,0 +1,99 @@
+"""One request, and what comes back: its head first, then the whole of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from yarl import URL
+
+__all__ = ["Asked", "Head", "Heard", "Inspect", "Reply"]
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is known of an answer when its body begins."""
+
+    url: str
+    """The address that answered, after all redirects."""
+    status: int
+    """The HTTP status."""
+    headers: Mapping[str, str]
+    """The headers; names in any case."""
+    start: bytes = b""
+    """The first decoded bytes of the body."""
+
+    @property
+    def content_type(self) -> str:
+        """The Content-Type header as sent, empty when there is none; what is not UTF-8 in it becomes `?`."""
+        return self.headers.get("Content-Type", "").encode("utf-8", "replace").decode()
+
+    @property
+    def media_type(self) -> str:
+        """The media type alone, in lower case."""
+        return self.content_type.split(";", 1)[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Head):
+    """A whole answer."""
+
+    body: bytes = b""
+    """The decoded body."""
+    hops: tuple[str, ...] = field(default=())
+    """The addresses that redirected, in order."""
+
+    def json(self) -> Any:
+        """Return the body as JSON.
+
+        Raises:
+            ValueError: it is not JSON.
+        """
+        try:
+            return json.loads(self.body)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+
+Inspect: TypeAlias = Callable[[Head], int | None]
+"""Is shown a head and the first bytes before the rest is read; what it raises ends the exchange, and a number that it
+returns is the cap instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request, before it meets the network or the cassette."""
+
+    method: str
+    url: URL
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
+    page: bool = False
+    """Whether a redirect will be followed, so that its body is for nobody."""
+    cut: bool = False
+    """Whether a body that is too large is cut instead of refused."""
+
+    def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
+        """Tell whether an answer is a redirect that will be followed."""
+        return self.page and status in _REDIRECTS and bool(headers.get("Location", ""))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the request as a cassette holds it."""
+        names = {"json": "json", "data": "form"}
+        body = {names[name]: value for name, value in self.body.items()}
+        return {"method": self.method, "url": str(self.url), "headers": dict(self.headers)} | body
+
+
+@dataclass(slots=True)
+class Heard:
+    """As much of one answer as has come."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
