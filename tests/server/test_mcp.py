@@ -292,7 +292,7 @@ class TestHttp:
         for arguments, variables, says in (
             (("--host", "0.0.0.0"), {}, "has no token"),
             (("--host", "0.0.0.0"), {"GROUNDWIRE_MCP_TOKEN": "short"}, "at least 16"),
-            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Cannot listen on 192.0.2.1"),
+            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Nothing can listen at 192.0.2.1"),
         ):
             place.variables = variables
             process = place.start("--http", *arguments, stdin=subprocess.DEVNULL)

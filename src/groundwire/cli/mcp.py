@@ -89,8 +89,9 @@ def _serve_stdio() -> None:
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
+    from groundwire.server.listening import listen
     from groundwire.server.mcp.gate import Gate
-    from groundwire.server.mcp.http import check_gate, listen, serve_http
+    from groundwire.server.mcp.http import check_gate, serve_http
     from groundwire.settings import load
 
     gate = Gate(host=host, token=_token(token_file), allowed_hosts=frozenset(name.lower() for name in allowed_hosts))

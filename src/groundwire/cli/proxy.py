@@ -81,9 +81,10 @@ async def _serve(
     settings: Settings, upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float
 ) -> int:
     try:
+        from groundwire.server.listening import listen
         from groundwire.server.names import LOOPBACK, is_loopback
         from groundwire.server.proxy import Proxy
-        from groundwire.server.serving import listen, serve
+        from groundwire.server.serving import serve
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f'The proxy needs {error.name}, which is not installed: pip install "groundwire[server]".'

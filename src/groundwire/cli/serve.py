@@ -89,7 +89,7 @@ async def _serve(settings: Settings, upstream: str | None, grace: float, notice:
     try:
         from groundwire.server.http import build_gateway
         from groundwire.server.http.running import run_gateway
-        from groundwire.server.serving import listen
+        from groundwire.server.listening import listen
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f'The gateway needs {error.name}, which is not installed: pip install "groundwire[server]".'

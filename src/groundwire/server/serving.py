@@ -12,40 +12,12 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from groundwire.errors import ConfigurationError
 from groundwire.server.connection import bounded
+from groundwire.server.listening import listen
 
-__all__ = ["listen", "serve", "serving"]
+__all__ = ["serve", "serving"]
 
 _PARTING = 3  # seconds that conversations have to end
-_BACKLOG = 512
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Args:
-        host: A name or address of this machine.
-        port: The port; 0 is any that is free.
-
-    Raises:
-        ConfigurationError: it is taken, or may not be used.
-    """
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        # With the protocol named, asyncio switches Nagle's algorithm off, which would hold each small event back 40 ms.
-        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address)
-            made.listen(_BACKLOG)
-        except BaseException:
-            made.close()
-            raise
-        return made
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise ConfigurationError(f"Nothing can listen at {host}, port {port}: {why}. Choose another --port.") from error
 
 
 async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> int:

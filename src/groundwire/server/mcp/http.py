@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from groundwire.server.mcp.sessions import Sessions
 
-__all__ = ["check_gate", "listen", "mounted", "serve_http"]
+__all__ = ["check_gate", "mounted", "serve_http"]
 
 _PATH, _SSE_PATH, _MESSAGES = "/mcp", "/sse", "/messages/"
 _GRACE = 2  # seconds for what is under way when the server is asked to end
@@ -44,25 +44,6 @@ def check_gate(gate: Gate) -> None:
             f"The token must be at least {MIN_TOKEN} visible ASCII characters. "
             "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
         )
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
-
-    Args:
-        host: An address or a name of this machine.
-        port: The port; 0 takes a free one.
-
-    Raises:
-        ConfigurationError: the address is not to be had.
-    """
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family, backlog=512)
-    except OSError as error:
-        raise ConfigurationError(
-            f"Cannot listen on {host} port {port}: {error.strerror or error}. Give another --host or --port."
-        ) from error
 
 
 async def serve_http(
