@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -37,6 +38,25 @@ def test_from_its_making_to_its_end(terminal: Any, file: KeyFile) -> None:
     for said in (listed, revoked, terminal.here("keys", "list", "--json")):
         assert key.rpartition("_")[2] not in said.stdout + said.stderr
         assert record.digest not in said.stdout + said.stderr
+
+
+def test_one_key_in_the_place_of_another(terminal: Any, file: KeyFile) -> None:
+    old = terminal.here("keys", "create", "ci", "--rate", "60").stdout.strip()
+    rotated = terminal.here("keys", "rotate", "ci", "--overlap", "12h")
+    assert rotated.exit_code == 0
+    new = rotated.stdout.strip()
+    first, second = file.records()
+    assert is_key_of(first, old)
+    assert is_key_of(second, new)
+    assert (first.limits, first.tenant) == (second.limits, second.tenant)
+    assert first.expires == second.created + timedelta(hours=12)
+    assert f"{second.id} takes the place of {first.id}" in rotated.stderr
+    assert new not in rotated.stderr
+    said = json.loads(terminal.here("keys", "rotate", second.id, "--overlap", "0", "--json").stdout)
+    assert (said["state"], said["replaces"]["id"], said["replaces"]["state"]) == ("valid", second.id, "revoked")
+    assert id_of(said["key"]) == said["id"]
+    both = terminal.here("keys", "revoke", "ci").stdout.splitlines()
+    assert len(both) == 2
 
 
 def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
@@ -90,6 +110,9 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         (["create", "a", "--rate", "0"], "--rate"),
         (["create", "a", "--usd-per-day", "nan"], "usd_per_day"),
         (["revoke", "nobody"], "keys list"),
+        (["rotate", "nobody"], "keys list"),
+        (["rotate", "ci", "--overlap", "soon"], "--overlap"),
+        (["rotate", "ci", "--overlap", "5"], "--overlap"),
     ],
 )
 def test_what_is_wrong_is_said(terminal: Any, file: KeyFile, arguments: list[str], says: str) -> None:

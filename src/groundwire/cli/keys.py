@@ -32,6 +32,8 @@ Exit codes:
   0  done
   2  wrong use: an argument, a setting, a name that is taken or that no key has"""
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
+_SPAN = re.compile(r"(\d{1,4})([mhd]?)")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 
@@ -51,7 +53,7 @@ def _told(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke the API keys of the gateway.
+    """Make, list, replace and revoke the API keys of the gateway.
 
     They are kept, hashed, in the file of the setting server.key_file. Gateways that run see a change within a second.
     """
@@ -152,18 +154,47 @@ def list_(as_json: bool) -> None:
     _print_table([_TABLE, *(_row(record, now) for record in records)])
 
 
+@keys.command(short_help="Make a key in the place of another.", epilog=_EXIT_CODES)
+@click.argument("key")
+@click.option(
+    "--overlap",
+    default="1d",
+    show_default=True,
+    metavar="SPAN",
+    help="How long the old key is still valid: 30m, 12h, 7d, or 0 to end it at once.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@_told
+def rotate(key: str, overlap: str, as_json: bool) -> None:
+    """Make a key in the place of another, given by its id or its name, and show it.
+
+    It has the same name, tenant, limits and lifetime. It is shown this one time. While both are valid each counts its
+    own use.
+    """
+    now = datetime.now(UTC)
+    made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(overlap))
+    if as_json:
+        click.echo(escaped(json.dumps({"key": made, **_shown(new, now), "replaces": _shown(old, now)})))
+        return
+    until = f"ends at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
+    click.echo(f"Key {new.id} takes the place of {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
+    click.echo("This is the only time that it is shown:", err=True)
+    click.echo(made)
+
+
 @keys.command(short_help="End a key, everywhere and at once.", epilog=_EXIT_CODES)
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @_told
 def revoke(key: str, as_json: bool) -> None:
-    """End a key, given by its id or its name. Gateways refuse it within a second. It cannot be undone."""
+    """End a key, given by its id, or the keys of a name. Gateways refuse it within a second. It cannot be undone."""
     now = datetime.now(UTC)
-    record = KeyFile(key_file_of(_settings())).revoke(key, now)
-    if as_json:
-        click.echo(escaped(json.dumps(_shown(record, now))))
-    else:
-        click.echo(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
+    records = KeyFile(key_file_of(_settings())).revoke(key, now)
+    for record in records:
+        if as_json:
+            click.echo(escaped(json.dumps(_shown(record, now))))
+        else:
+            click.echo(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
 
 
 def _settings() -> Settings:
@@ -208,6 +239,14 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
     if end <= now:
         raise ConfigurationError(f"--expires: {text} is over.")
     return end
+
+
+def _span(text: str) -> timedelta:
+    """Return for how long two keys are valid together."""
+    found = _SPAN.fullmatch(text)
+    if found is None or (not found[2] and int(found[1])):
+        raise ConfigurationError(f"--overlap: {text[:60]!r} is no span. Write 30m, 12h, 7d, or 0.")
+    return timedelta(**{_UNITS[found[2] or "d"]: int(found[1])})
 
 
 def _fault(where: str, what: str) -> str:

@@ -10,13 +10,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.access.keys import KeyRecord
+from groundwire.server.access.keys import KeyRecord, succeed
 from groundwire.settings import Settings
 from groundwire.settings.files import user_file
 
@@ -102,8 +102,8 @@ class KeyFile:
                     )
             records[record.id] = record
 
-    def revoke(self, which: str, now: datetime) -> KeyRecord:
-        """Mark a key as revoked, and return its record.
+    def revoke(self, which: str, now: datetime) -> tuple[KeyRecord, ...]:
+        """Mark a key as revoked, and return its record; those of all keys of that name, of which a rotation makes two.
 
         Args:
             which: Its id, or its name.
@@ -113,13 +113,35 @@ class KeyFile:
             ConfigurationError: there is none, or the file cannot be read or written.
         """
         with self._changing() as records:
-            named = [one for one in records.values() if one.name == which and one.revoked is None]
-            found = records.get(which) or (named[-1] if named else None)
-            if found is None:
-                raise ConfigurationError(f"No key is called {which[:80]!r}; see groundwire keys list.")
-            if found.revoked is None:
-                found = records[found.id] = found.model_copy(update={"revoked": now})
-            return found
+            found = [
+                one if one.revoked else one.model_copy(update={"revoked": now}) for one in _called(records, which, now)
+            ]
+            records.update({one.id: one for one in found})
+            return tuple(found)
+
+    def rotate(self, which: str, now: datetime, overlap: timedelta) -> tuple[str, KeyRecord, KeyRecord]:
+        """Make a key that takes the place of another, and end the other after a while.
+
+        Args:
+            which: The other's id, or its name.
+            now: When the new key is made.
+            overlap: For how long both are valid; zero ends the other at once.
+
+        Returns:
+            The new key, which is nowhere else; what is kept of it; and what is kept of the other.
+
+        Raises:
+            ConfigurationError: there is none that is valid, or the file cannot be read or written.
+        """
+        with self._changing() as records:
+            old = _called(records, which, now)[-1]
+            if why := old.why_dead(now):
+                raise ConfigurationError(f"The key {old.id} is {why}. Make a new one: groundwire keys create NAME.")
+            key, new = succeed(old, now)
+            ends = {"expires": min(now + overlap, old.expires or datetime.max.replace(tzinfo=UTC))}
+            old = old.model_copy(update=ends if overlap else {"revoked": now})
+            records.update({old.id: old, new.id: new})
+            return key, new, old
 
     def _refresh(self) -> None:
         now = self._clock()
@@ -180,6 +202,20 @@ class KeyFile:
             self._looked = float("-inf")
         finally:
             os.close(lock)
+
+
+def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list[KeyRecord]:
+    """Return the key of an id, or those of a name: all that are valid, or else the last one.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    if which in records:
+        return [records[which]]
+    named = [one for one in records.values() if one.name == which]
+    if not named:
+        raise ConfigurationError(f"No key is called {which[:80]!r}; see groundwire keys list.")
+    return [one for one in named if not one.why_dead(now)] or named[-1:]
 
 
 def _write(path: Path, content: object) -> None:

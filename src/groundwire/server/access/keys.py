@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from groundwire.models.checks import check_domains
 
-__all__ = ["ID", "NAME", "KeyLimits", "KeyRecord", "digest_of", "id_of", "is_key_of", "make_key"]
+__all__ = ["ID", "NAME", "KeyLimits", "KeyRecord", "digest_of", "id_of", "is_key_of", "make_key", "succeed"]
 
 ID = r"[a-z2-7]{8}"
 """What names a key."""
@@ -131,6 +131,25 @@ def make_key(
         limits=limits or KeyLimits(),
     )
     return key, record
+
+
+def succeed(record: KeyRecord, now: datetime) -> tuple[str, KeyRecord]:
+    """Return a new key that may do what another may, and what is to be kept of it.
+
+    It has the other's name, tenant and limits, and is valid for as long as the other was made to be.
+
+    Args:
+        record: What is kept of the other.
+        now: When it is made.
+    """
+    return make_key(
+        record.name,
+        now,
+        expires=now + (record.expires - record.created) if record.expires else None,
+        tenant=record.tenant,
+        operator=record.operator,
+        limits=record.limits,
+    )
 
 
 def id_of(key: str) -> str:
