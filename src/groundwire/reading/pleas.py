@@ -1,7 +1,7 @@
 """What walls say to a person, in the languages in which most of the web is written: data only, `softblock` decides.
 
 A phrase is one that a wall says of itself: it asks, orders or refuses. What tells of such things ("a CAPTCHA is a test
-that ...") is no plea; `ABOUT` has the words that only show what a sentence is about.
+that ...") is no plea; `said.Said` tells the two apart.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 __all__ = [
-    "ABOUT", "ACCEPT", "AGE", "BOT_CHECK", "BROWSER", "CHECKS", "CONSENT", "COOKIES", "JAVASCRIPT", "LOGIN", "MEMBERS",
+     "ACCEPT", "AGE", "BOT_CHECK", "BROWSER", "CHECKS", "CONSENT", "COOKIES", "JAVASCRIPT", "LOGIN", "MEMBERS",
     "PACE", "PAYWALL", "QUEUE", "REFUSED", "REGION",
 ]  # fmt: skip
 
@@ -49,7 +49,7 @@ BOT_CHECK: Final = (
         r"|imagen)",
         r"(?:que|si) (?:eres|es) (?:un ser )?humano|comprobando (?:su|tu) navegador|escrib[ae] los caracteres",
         r"non sei un robot|sei (?:un essere )?umano|che tu sia (?:una persona|un umano)|inserisci i caratteri",
-        r"não (?:é|sou) um robô|você é humano|digite os caracteres|geen robot bent|een mens bent",
+        r"não (?:é|sou) um robô|você é humano|digite os caracteres|geen robot bent|een mens bent|ben je een mens",
         r"nie jesteś robotem|że jesteś człowiekiem",
         r"вы не робот|я не робот|проверка (?:вашего )?браузера|подтвердите, что (?:запросы|вы)|что вы (?:не робот"
         r"|человек)",
@@ -87,7 +87,8 @@ CONSENT: Final = _any(
     r"wir verwenden cookies|nous utilisons des cookies|(?:utilizamos|usamos) cookies|utilizziamo (?:i )?cookie",
     r"wij gebruiken cookies|używamy plików cookie|мы используем (?:файлы )?cookie",
     r"(?:usamos|utilizamos) (?:os )?cookies",
-    r"stimmen sie .{0,40}cookies|weiter mit werbung|mit werbung (?:und|weiter)|(?:ohne|mit) (?:werbe)?tracking",
+    r"stimmen sie .{0,40}cookies|cookies accepteren|weiter mit werbung|mit werbung weiter|mit werbung (?:und|weiter)",
+    r"(?:ohne|mit) (?:werbe)?tracking",
     r"(?:cenimy|szanujemy) (?:twoją|państwa) prywatność|votre vie privée nous|tu privacidad (?:es|nos)|tu privacy",
 )
 """What a consent wall says."""
@@ -107,7 +108,8 @@ ACCEPT: Final = _line(
     r"(?:tout|tous) (?:accepter|refuser)|accepter(?: et continuer| et fermer)?|continuer sans accepter",
     r"aceptar(?: y continuar| todo| todas)?|rechazar(?: y suscribirse| todo)?|acepto",
     r"accetta(?: e continua| tutt[oi])?|rifiuta(?: e abbonati| tutt[oi])?|aceitar(?: tudo| todos)?|aceito",
-    r"akkoord|alles accepteren|accepteren|akceptuj(?:ę)?(?: wszystkie)?|zgadzam się|przejdź do serwisu",
+    r"akkoord|einverstanden|(?:ja, )?ik accepteer(?: cookies)?|alles accepteren|accepteren",
+    r"akceptuj(?:ę)?(?: wszystkie)?|zgadzam się|przejdź do serwisu",
     r"принять(?: все)?|согласен|hepsini kabul et|kabul et",
     "全て(?:の cookie を)?受け入れる|すべて(?:許可|同意)(?:する)?|同意する|接受所有|全部接受|同意|모두 동의|동의",
 )
@@ -126,7 +128,8 @@ MEMBERS: Final = _any(
     r"(?:must|need to|have to|required to) (?:be (?:logged|signed) in|log ?in|sign in) (?:in order )?to (?:view|see"
     r"|access"
     r"|continue|read|use|visit|open)|please (?:log|sign) in (?:again|to (?:continue|view|see|access|read))",
-    r"(?:log|sign) in to (?:continue|view|see|access|read|unlock)\b|(?:must|need to) log ?in to continue",
+    r"(?:log|sign) in to (?:continue\b|(?:view|see|access|read|unlock) (?:this|the))",
+    r"(?:must|need to) log ?in to continue",
     r"accept the (?:terms|conditions).{0,40}(?:connect|internet|wi-?fi)",
     r"sitzung ist abgelaufen|(?:melden sie sich|bitte) (?:bitte )?erneut an(?:melden)?",
     r"(?:müssen sich|musst dich) (?:erst )?anmelden,? um",
@@ -171,8 +174,9 @@ AGE: Final = (
         r" least))|(?:1[68]|21)\+? or older\?|must be (?:1[68]|21)\+ to",
         r"bist du (?:schon )?(?:über|mindestens)? ?1[68]|sind sie (?:schon )?(?:über|mindestens)? ?1[68]",
         r"avez-vous (?:plus de |au moins )?(?:1[68] ans|l(?:'|’)âge légal)|(?:eres|es usted) mayor de (?:edad|18)",
-        r"hai (?:più di|almeno) 18|(?:tem|você tem) mais de 18|ukończone 1[68] lat|ben je (?:ouder dan |minstens )?18",
-        r"вам (?:уже )?(?:есть|исполнилось) 18|18 yaşında(?:n büyük)? mısınız|18歳以上ですか",
+        r"sei maggiorenne|(?:hai|avere) (?:più di|almeno) 18|(?:tem|você tem) mais de 18|ukończone 1[68] lat",
+        r"ben je (?:ouder dan |minstens )?18",
+        r"вам (?:уже )?(?:есть|исполнилось) 18|18 yaşında(?:n büyük)? mısınız|(?:18|20)歳以上ですか",
         r"年满18|满18岁|만 ?1[89]세 이상",
     ),
     _line("age (?:verification|check|gate)", "altersprüfung", "vérification de l(?:'|’)âge", "성인 ?인증"),
@@ -181,7 +185,7 @@ AGE: Final = (
 
 PAYWALL: Final = (
     _any(
-        r"subscribe (?:now )?to (?:continue|keep) reading",
+        r"subscribe (?:now )?to (?:continue|keep) reading|read the rest of this (?:article|story)",
         r"subscribe to (?:read|unlock|view|access) (?:this|the|more|full)",
         r"to (?:continue|keep) reading,? (?:please )?(?:subscribe|log in|sign (?:in|up)|register|create)",
         r"(?:create an account|sign up|register|log in) to (?:read|continue reading) (?:the|this|full)",
@@ -192,9 +196,10 @@ PAYWALL: Final = (
         r"you(?:'|’)ve (?:reached|used) (?:your|all).{0,30}(?:free|articles)",
         r"(?:weiterlesen|lesen sie weiter) mit\b|artikel ist (?:nur |exklusiv )?für (?:\w+ )?abonnent|(?:nur"
         r"|exklusiv) für "
-        r"abonnent|jetzt weiterlesen",
+        r"abonnent|(?:jetzt|zum) weiterlesen",
         r"réservée?s? (?:à nos|aux) abonnés|il vous reste [\d ]+% de (?:cet|l)|pour lire la suite,? abonnez",
-        r"exclusivo para (?:los )?suscriptores|suscríbete para (?:seguir|continuar) leyendo",
+        r"(?:exclusivo|solo) para (?:los )?suscriptores|sigue leyendo (?:por|con)",
+        r"suscríbete para (?:seguir|continuar) leyendo",
         r"riservat[oa] agli abbonati|abbonati per (?:continuare|leggere)|exclusivo para assinantes",
         r"assine para (?:continuar|ler)",
         r"alleen voor abonnees|verder lezen\?|(?:pozostało|zostało) (?:ci )?(?:jeszcze )?\d+ ?% (?:artykułu|tekstu)",
@@ -215,11 +220,11 @@ REGION: Final = _any(
     r"in (?:ihrem|deinem) (?:land|region) (?:leider )?nicht (?:verfügbar|erreichbar)",
     r"pas (?:disponible|accessible) dans votre (?:pays|région)",
     r"no (?:está|se encuentra) disponible en (?:tu|su) (?:país|región)",
-    r"non (?:è )?disponibile nel tuo paese|não está disponível no seu país",
+    r"non (?:è )?disponibile nel tuo paese|não está disponível n[oa] (?:seu|sua) (?:país|região)",
     r"niet beschikbaar in (?:jouw|uw) (?:land|regio)",
     r"niedostępn\w+ w (?:twoim|państwa) kraju|недоступ\w+ в (?:вашей стране|вашем регионе)|ülkenizde kullanılam",
     "お住まいの(?:地域|国)(?:から)?(?:は|では)|所在的?(?:地区|国家|區域)(?:暂)?(?:不|无法|無法)",
-    "해당 (?:지역|국가)에서는.{0,20}(?:없|불가)",
+    "해당 (?:지역|국가)에서는?.{0,20}(?:없|불가)",
     "غير متاح(?:ة)? في (?:بلدك|منطقتك)",
 )
 """How a page says that it is not shown where the visitor is."""
@@ -227,13 +232,14 @@ REGION: Final = _any(
 PACE: Final = (
     _any(
         r"(?:you are|you(?:'|’)re) being rate limited|(?:have|has|(?:'|’)ve) (?:sent|made) too many requests",
+        r"requests too (?:fast|quickly)",
         r"(?:triggered|exceeded|hit) (?:a|an|the|your|our) (?:\w+ )?rate limit|request rate threshold exceeded",
         r"zu viele anfragen (?:gesendet|gestellt)|(?:trop de|de nombreuses) requêtes (?:ont été|depuis)",
         r"demasiadas (?:solicitudes|peticiones) (?:desde|de su)|troppe richieste (?:dal|da questo)",
         r"слишком много запросов (?:с|от)",
         r"访问(?:过于|太)?频繁|訪問(?:過於|太)頻繁|(?:短時間に|多数の)アクセス.{0,20}制限",
         r"アクセスが(?:拒否|制限|集中)",
-        "요청이 너무 많",
+        "요청이 너무 많|너무 많은 요청",
     ),
     _line(
         r"(?:error )?(?:429)?\W*too many requests", r"rate limit(?:ed| exceeded)?",
@@ -276,23 +282,3 @@ REFUSED: Final = _line(
     "erişim engellendi", "アクセス拒否", "拒绝访问", "禁止访问", "접근 거부", "접근 권한이 없습니다", "تم رفض الوصول",
 )  # fmt: skip
 """How a refusal is headed."""
-
-ABOUT: Final = _any(
-    r"cookie|privacy|javascript|browser|robot|captcha|verif|security|sicherheit|\bip\b|adres+e? ip",
-    r"sign(?:ed)? (?:in|up|out)",
-    r"log(?:ged|ging)? ?(?:in|out)|password|account|subscri|trial|cancel|digital|unlimited|\bray id|reference",
-    r"incident|cloudflare",
-    r"terms|try again|try a different|refresh|reload|contact|support|help|continue|redirect|block(?:ed)?\b|access",
-    r"permission",
-    r"forgot|register|join|copyright|©|all rights|wait|patience|human|\bbot\b|request|network|traffic|automat",
-    r"characters|image",
-    r"question|legal|region|country|licens|supported|version|chrome|firefox|reason|error|mistake|owner|adult|\bage\b",
-    r"alco?h?ol",
-    r"anmeld|abo\b|abonn|konto|passwort|weiter|erwachsen|werbung|bestätig|überprüf|prüfung|versuchen|seite nicht",
-    r"verfügbar",
-    r"connect|compte|continu|patient|abonné|navigateur|suscri|cuenta|sesión|navegador|abbona|accedi|zaloguj|konto",
-    r"hesap|şifre",
-    r"войти|провер|подпис|зарегистр|попробуй|подожд|アクセス|ブラウザ|ログイン|登録|会員|確認|しばらく|验证|登录|访问|稍后|请|會員"
-    r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة",
-)
-"""What the sentences of a wall speak of, beside its plea."""

@@ -26,7 +26,7 @@ _NOT_FOUND: Final = re.compile(
     r"|non trouvée)"
     r"|página no encontrada|pagina non trovata|página não encontrada|pagina niet gevonden|nie znaleziono strony"
     r"|страница не найдена|ページ(?:が|は)見つかりません|页面不存在|找不到(?:页面|頁面)|페이지를 찾을 수 없"
-    r"|sayfa bulunamadı|الصفحة غير موجودة|stránka nebyla nalezena|sidan (?:kunde inte hittas|hittades inte)"
+    r"|sayfa bulunamadı|الصفحة غير موجودة|stránka ne(?:byla )?nalezena|sidan (?:kunde inte hittas|hittades inte)"
     r"|siden (?:ble ikke funnet|blev ikke fundet)|sivua ei löytynyt|không tìm thấy trang|halaman tidak ditemukan",
     re.IGNORECASE,
 )
@@ -48,7 +48,7 @@ _DOWN: Final = re.compile(
     r"|temporarily (?:unavailable|down|offline)|^\W*maintenance(?: mode)?\W*$"
     r"|(?:an )?(?:unexpected |internal )?(?:server )?error (?:has )?occurred|^\W*(?:oops\W+)?something went wrong\W*$"
     r"|wegen wartung|wartungsarbeiten\W*$|vorübergehend nicht (?:erreichbar|verfügbar)"
-    r"|(?:site|page) en maintenance|temporairement (?:indisponible|inaccessible)|en mantenimiento"
+    r"|(?:site|page) en maintenance|temporairement (?:indisponible|inaccessible)|(?:en|tareas de) mantenimiento"
     r"|temporalmente no disponible"
     r"|in manutenzione|temporaneamente non disponibile|em manutenção|temporariamente indisponível|wegens onderhoud"
     r"|prac\w* (?:konserwacyjn|technicz)|(?:ведутся|проводятся) технические работы|временно недоступ|bakım çalışması"
@@ -70,7 +70,8 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
     start, begun = title[:_SAID], content[:_SAID]
     remarks = []
     if words <= _FEW:
-        if _NOT_FOUND.search(start) or _NOT_FOUND.search(content[:150]):
+        first = "\n".join(line for line in content[:150].split("\n") if not line.startswith(("- ", "|")))
+        if _NOT_FOUND.search(start) or _NOT_FOUND.search(first):
             remarks.append("the page says that there is no such page, though its status says there is")
         if _PARKED.search(f"{start}\n{begun}"):
             remarks.append("there seems to be no site at this domain: it is parked or for sale")

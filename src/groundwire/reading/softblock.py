@@ -29,6 +29,7 @@ from groundwire.reading.pleas import (
     REGION,
 )
 from groundwire.reading.said import Said
+from groundwire.reading.suspicions import HELD_OFF, HELD_OFF_TITLE
 from groundwire.reading.walls import CONSENT_FORM, HEADERS, LOGIN_PATH, VENDORS
 
 __all__ = ["SHELL", "BlockKind", "SoftBlock", "known_wall", "soft_block"]
@@ -51,6 +52,7 @@ BlockKind = Literal[
 _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
 _TINY: Final = 25  # words beside the message that a page needs scripts
 _LONGEST: Final = max(vendor.words for vendor in VENDORS)
+_FEW: Final = 10  # words beside what may as well be told as asked
 _ROOM: Final = 5  # words beside a password's field in any language
 _LITTLE: Final = 20  # words around a form to log in with
 _WORDY: Final = 200  # words of the wordiest checks of unknown make
@@ -60,7 +62,7 @@ _USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=
 _TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
 _CAPTCHA = re.compile(
     r"\b(?:class|id|name)\s*=\s*[\"']?[^\"'>]{0,40}\b(?:[gh]-re?captcha|g-recaptcha|h-captcha|cf-turnstile|frc-captcha"
-    r"|smart-captcha|altcha|captcha)\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
+    r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
     re.IGNORECASE,
 )
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
@@ -155,6 +157,8 @@ def _plea(said: Said, url: str, seen: str) -> SoftBlock | None:
             said.words <= _SHORT and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
+        if said.words <= _SHORT and said.pleads(HELD_OFF, HELD_OFF_TITLE, room=_FEW):
+            return SoftBlock(kind="bot check", name="a check of visitors")
         if said.pleads(QUEUE):
             return SoftBlock(kind="waiting room", name="a waiting room")
     if _wants_consent(said, seen):
@@ -175,7 +179,7 @@ def _plea(said: Said, url: str, seen: str) -> SoftBlock | None:
         return SoftBlock(kind="rate limit", name="a limit on requests")
     if said.pleads(BROWSER):
         return SoftBlock(kind="browser check", name="a check of the browser")
-    if said.has_line(REFUSED) and said.rest <= _TINY:
+    if said.is_titled(REFUSED) and said.rest() <= _FEW:
         return SoftBlock(kind="refusal", name="a refusal")
     if said.words <= _TINY and _SCRIPT.search(seen) and JAVASCRIPT.search(seen):
         return SHELL
@@ -194,7 +198,9 @@ def _is_login(said: Said, url: str, seen: str) -> bool:
     """Tell whether a page has little but a form to log in with."""
     leads = LOGIN_PATH.search(url) is not None
     if _PASSWORD.search(seen):
-        if said.rest <= _LITTLE and (leads or said.is_headed(LOGIN)):
+        if said.is_headed(LOGIN) and said.rest(LOGIN) <= (_LITTLE if leads else _FEW):
             return True
-        return said.has_text and said.rest <= _ROOM
-    return leads and _USER.search(seen) is not None and said.rest <= _LITTLE and said.is_headed(LOGIN)
+        if leads and said.rest(LOGIN) <= _LITTLE:
+            return True
+        return said.has_text and said.rest(LOGIN) <= _ROOM
+    return leads and _USER.search(seen) is not None and said.rest(LOGIN) <= _LITTLE and said.is_headed(LOGIN)

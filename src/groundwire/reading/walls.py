@@ -100,6 +100,7 @@ VENDORS: Final = (
         30,
     ),
     Vendor("Radware's bot check", ("captcha.perfdrive.com", "validate.perfdrive.com")),
+    Vendor("the bot check of bunny.net", ("/.bunny-shield/",), 60),
     Vendor("Qrator's bot check", ("/__qrator/",), 30),
     Vendor("Imunify360's bot check", ('id="wsidchk', "imunify360 bot-protection")),
     Vendor("LiteSpeed's bot check", ("/.lsrecap/recaptcha",)),
