@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from components.application import Application
 from groundwire import Settings, Web
-from groundwire.errors import GroundwireError, PageBlocked, PageNeedsScripts, PageRefused, PageUnavailable
+from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
 from groundwire.reading.said import Said
 from groundwire.reading.softblock import soft_block
 from groundwire.testing import Recorded, Reply, World
@@ -106,3 +107,26 @@ def test_a_form_to_log_in_above_a_page_that_gave_no_text_is_no_login_wall() -> N
 )
 def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
     assert Said("", content).rest() == rest
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "said"),
+    [
+        (Reply(status=401), PageRefused, "Only the user|the user can do"),
+        (Reply(status=402), PageRefused, "paid"),
+        (Reply(status=429), PageRefused, "Wait some minutes"),
+        (Reply(status=451), PageRefused, "legal reasons"),
+        (Reply(status=999), PageRefused, "to programs"),
+        (Reply.html("<title>Old mill</title>"), PageEmpty, 'HTTP 200, 23 bytes, text/html.*"Old mill".*browser'),
+        (Reply(body=b"\n", content_type="text/csv"), PageEmpty, r"1 byte, text/csv\)\. Open another page"),
+        (Reply.html(f"<div {' '.join(f'a{n}=1' for n in range(300_000))}><p>x"), PageEmpty, "only its beginning"),
+    ],
+)
+async def test_what_gives_nothing_says_what_it_was_and_what_to_do(
+    world: World, settings: Callable[..., Settings], reply: Reply, kind: type[GroundwireError], said: str
+) -> None:
+    site = world.add(Application())
+    site.pages["/page"] = reply
+    async with Web(settings(policy={"allow_origins": (site.url,)})) as web:
+        with pytest.raises(kind, match=said):
+            await web.open_page(f"{site.url}/page")
