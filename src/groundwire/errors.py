@@ -32,8 +32,8 @@ next; none carries a secret or a resolved private address.
     │   └── UnexpectedResponse        an answer that is not of the service's form
     ├── PageError                     the page cannot be had
     │   ├── PageNotFound              404, 410
-    │   ├── PageRefused               401, 403, 407, 429, 451
-    │   │   └── PageBlocked           a bot check, a login, consent, an age gate or a script stands in front of it
+    │   ├── PageRefused               401, 402, 403, 407, 429, 451, 999
+    │   │   └── PageBlocked           a bot check, a login, a paywall, a script ... stands in front of it
     │   │       └── PageNeedsScripts  there is nothing to read until its scripts have run
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
     │   │   └── PagePaced             the site is not asked yet: it, or the settings, want a pause
@@ -359,9 +359,11 @@ class PageRefused(PageError):
 
 
 class PageBlocked(PageRefused):
-    """Something stands in front of the page: a bot check, a login, consent, an age gate, or a script that draws it.
+    """Something stands in front of the page.
 
-    Another reader, above all one with a browser, may get past it.
+    That is a bot check, a login, consent, an age gate, a paywall, a block of the region, a limit on requests, a check
+    of the browser, a waiting room, a plain refusal, or a script that draws it. Another reader, above all one with a
+    browser, may get past it.
     """
 
 

@@ -145,3 +145,58 @@ def test_stray_zeros_do_not_make_a_text_utf_16() -> None:
 )
 def test_no_bytes_take_more_time_than_their_length(body: bytes) -> None:
     assert decode(body, "").text  # what looks for a match from each byte on takes minutes
+
+
+@pytest.mark.parametrize(("language", "encoding"), [pair for pair in PAIRS if pair[1] not in WIDE | {"iso-2022-jp"}])
+def test_a_page_may_say_it_far_down(language: str, encoding: str) -> None:
+    filler = "<script>let counted = 1;</script>" * 600
+    body, text = page(language, encoding, f'{filler}<meta charset="{encoding}">')
+    assert decode(body, "text/html").text == text
+
+
+@pytest.mark.parametrize("language", [language for language in TEXTS if language not in {"ja", "zh", "tw", "ko"}])
+def test_one_broken_byte_does_not_make_utf_8_something_else(language: str) -> None:
+    text = f"<title>{TEXTS[language][:20]}</title><p>{TEXTS[language]}</p>"
+    found = decode(text.encode().replace(b"</p>", b"\xff</p>"), "text/html")
+    assert (found.encoding, found.text) == ("utf-8", text.replace("</p>", "\ufffd</p>"))
+
+
+@pytest.mark.parametrize("language", ["cs", "ru", "zh", "tw", "ko", "el"])
+def test_one_broken_byte_does_not_hide_the_encoding_of_a_long_page(language: str) -> None:
+    encoding = next(pair[1] for pair in PAIRS if pair[0] == language)
+    body, _ = page(language, encoding, length=30, lang=False)
+    assert TEXTS[language] in decode(body.replace(b"</main>", b"\xff</main>"), "text/html").text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16le", "utf-16be"])
+@pytest.mark.parametrize("length", [1, 40])
+@pytest.mark.parametrize("language", ["zh", "tw", "ko", "ja", "vi", "th"])
+def test_utf_16_without_a_mark_is_found_in_texts_with_few_spaces(language: str, length: int, encoding: str) -> None:
+    more = {
+        "vi": "Tháp chuông cũ bên sông điểm mỗi giờ hơi muộn, vì ngày xưa có người chỉnh sai.",
+        "th": "หอระฆังเก่าริมแม่น้ำตีบอกเวลาช้าไปเล็กน้อยทุกชั่วโมง เพราะมีคนตั้งไว้ไม่ดี",
+    }
+    text = "<title>1</title>" + "".join(f"<p>{(TEXTS | more)[language]}</p>\n" for _ in range(length))
+    assert decode(text.encode(encoding), "text/html").text == text
+
+
+def test_serbian_and_persian_letters_are_not_taken_for_those_of_old_macs() -> None:
+    serbian = "Стари звоник крај реке откуцава сваки сат помало касно, јер га је неко лоше подесио. Ђаци љубе часовник."
+    persian = "برج ناقوس قديمي کنار رود هر ساعت را کمي دير مي\u200cزند، چون روزي کسي آن را بد تنظيم کرده است."
+    for text, encoding in ((serbian, "windows-1251"), (persian, "windows-1256")):
+        for length in (1, 30):
+            markup = "".join(f"<p>{text}</p>\n" for _ in range(length))
+            assert decode(markup.encode(CODECS[encoding]), "text/html").text == markup
+
+
+def test_short_japanese_is_not_taken_for_korean() -> None:
+    text = "<p>川沿いの古い鐘楼は毎時すこし遅れて鐘を打つ。直し方を知る者はもういない。</p>"
+    for encoding in ("shift_jis", "euc-jp"):
+        assert decode(text.encode(CODECS[encoding]), "text/html").text == text
+
+
+@pytest.mark.parametrize("label", ["utf-7", "x-user-defined", "rot13", "utf-16-surrogatepass", "unicode_escape"])
+def test_an_encoding_that_no_browser_knows_is_not_used(label: str) -> None:
+    found = decode(b"<p>1 +AGE- 2</p>", f"text/html; charset={label}")
+    assert found.text == "<p>1 +AGE- 2</p>"
+    assert any("unknown encoding" in warning for warning in found.warnings)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from groundwire.reading.convert import convert
-from groundwire.reading.softblock import BlockKind, known_wall, page_remarks, soft_block
+from groundwire.reading.remarks import page_remarks
+from groundwire.reading.softblock import BlockKind, known_wall, soft_block
 
 pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"

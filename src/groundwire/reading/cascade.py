@@ -7,6 +7,7 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -20,6 +21,7 @@ __all__ = ["Styles", "class_names", "read_styles"]
 
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
 _MAX_WORK: Final = 5_000_000  # rules times elements; a selector visits every element
+_MAX_SECONDS: Final = 1.0  # of processor time for finding what rules are about; real pages took a tenth at most
 _MANY: Final = 150  # rules; from here on an index of the classes pays
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _HIDES: Final = re.compile(
@@ -228,7 +230,11 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
     size = sum(1 for _ in document.iter_elements())
     room = _MAX_WORK // max(size, 1)
     index = _by_name(document) if len(rules) > _MANY else {}
+    end = time.thread_time() + _MAX_SECONDS
     for rule in rules:
+        if time.thread_time() > end:  # a selector may look through long attributes of every ancestor
+            styles.incomplete = True
+            return
         selector = rule.selector
         asked = _NAMED.findall(selector)
         styles.classes.update([name for mark, name in asked if mark == "."])

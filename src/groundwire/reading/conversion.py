@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Final
 
 from groundwire.deadline import Deadline
@@ -23,11 +22,15 @@ _TELLING: Final = 1_000  # characters; the headers that tell something have a fe
 _SHARE: Final = 0.6  # of the time that is left; what was read of a long file is still to be put together
 
 
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, "groundwire-extract")
+
+
 class Conversion:
     """Converts what a reader brought. All its calls must run in one event loop."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(_THREADS, "groundwire-extract")
+        self._threads = _threads()
         self._workers = Workers()
 
     async def convert(
@@ -65,8 +68,17 @@ class Conversion:
                         "Open another page.",
                     ) from error
                 # a thread may hold up the loop for a while, but the page is read
-        here = partial(convert, body, content_type, url, headers=headers)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, here)
+        threads = self._threads
+        job = threads.submit(convert, body, content_type, url, headers=headers)
+        try:
+            return await asyncio.wrap_future(job)
+        except asyncio.CancelledError:
+            if (
+                not job.cancel() and threads is self._threads
+            ):  # it is at work, and cannot be ended: the next get another
+                self._threads = _threads()
+                threads.shutdown(wait=False)
+            raise
 
     async def aclose(self) -> None:
         """End the processes and let the threads go; one that is busy ends by itself."""

@@ -21,8 +21,9 @@ from groundwire.reading.hydration import hydrate
 from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
 from groundwire.reading.kinds import KindName, language_of
 from groundwire.reading.media import media_type
+from groundwire.reading.remarks import page_remarks
 from groundwire.reading.shell import is_shell
-from groundwire.reading.softblock import SHELL, SoftBlock, page_remarks, soft_block
+from groundwire.reading.softblock import SHELL, SoftBlock, soft_block
 from groundwire.safety.reserved import break_reserved
 
 __all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]

@@ -23,6 +23,7 @@ EncodingSource = Literal["bom", "header", "meta", "detected", "default"]
 """What said which encoding it is."""
 
 PRESCAN: Final = 4_096  # bytes; the standard asks for 1,024, but many pages have their <meta> behind scripts
+_FAR: Final = 65_536  # bytes for a page of which nobody else tells; a browser that meets a <meta> late starts anew
 _FIT_SAMPLE: Final = 1_000_000  # bytes; enough to judge by, and errors are slow to replace
 
 _BOMS: Final = (
@@ -94,7 +95,9 @@ def _claims(body: bytes, content_type: str, warnings: list[str]) -> Iterator[tup
     labels: list[tuple[str, EncodingSource]] = []
     if match := _HEADER_CHARSET.search(content_type[:1_000]):
         labels.append((match[1] or match[2] or match[3] or "", "header"))
-    labels.extend((label, "meta") for label in _labels_inside(body, content_type))
+    labels.extend((label, "meta") for label in _labels_inside(body[:PRESCAN], content_type))
+    if not labels and utf8_letters(body[:_FAR])[1]:
+        labels.extend((label, "meta") for label in _labels_inside(body[:_FAR], content_type))
     for label, source in labels:
         name = name_of(label)
         if name is None:
@@ -106,12 +109,11 @@ def _claims(body: bytes, content_type: str, warnings: list[str]) -> Iterator[tup
             yield name, source
 
 
-def _labels_inside(body: bytes, content_type: str) -> Iterator[str]:
+def _labels_inside(head: bytes, content_type: str) -> Iterator[str]:
     """Yield the labels in the XML declaration and the `<meta>` elements at the beginning."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind and "html" not in kind and "xml" not in kind and not kind.endswith("octet-stream"):
         return  # a text about HTML may quote a <meta>
-    head = body[:PRESCAN]
     if match := _XML_DECLARATION.match(head):
         yield match[1].decode("latin-1")
     for tag in _META.finditer(_COMMENT.sub(b"", head)):

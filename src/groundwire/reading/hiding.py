@@ -44,7 +44,7 @@ _TURNS: Final = frozenset({"scale", "rotate", "transform"})
 _MOVES: Final = frozenset(
     {"left", "right", "top", "bottom", "z-index", "margin-left", "margin-top", "translate", "transform"}
 )
-_CALL: Final = re.compile(r"([a-z0-9-]+)\(((?:[^()]|\([^()]*\))*)\)")
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]+)\(((?:[^()]|\([^()]*\))*)\)")
 _ANGLE: Final = re.compile(r"([+-]?[\d.]+)(deg|grad|rad|turn)")
 _TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
 

@@ -20,23 +20,35 @@ from groundwire.errors import (
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.conversion import Conversion
+from groundwire.reading.convert import Converted
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.documents.unreadable import Unreadable, Why
 from groundwire.reading.freshness import freshness
 from groundwire.reading.media import media_type
 from groundwire.reading.results import read_result
 from groundwire.reading.softblock import known_wall
-from groundwire.transport import Head, Transport
+from groundwire.transport import Head, Reply, Transport
 
 __all__ = ["LocalReadProvider"]
 
 _TIMEOUT = 20.0  # seconds, when nobody gives a deadline
+_TITLE = 200  # characters of a title in a message
 _NOT_MODIFIED = 304
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
 _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
     "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
 )
+_REFUSALS = {
+    401: "wants a login, which only the user can do (HTTP 401). Open another page, or ask the user for its text.",
+    402: "wants to be paid for the page (HTTP 402). Open another page.",
+    403: "refuses to give the page (HTTP 403). Open another page.",
+    407: "refuses to give the page (HTTP 407). Open another page.",
+    429: "was asked too often (HTTP 429). Wait some minutes before you try it again, or open another page.",
+    451: "may not show the page here, for legal reasons (HTTP 451). Open another page.",
+    999: "refuses to give the page to programs (HTTP 999). Open another page.",
+}
+"""What the statuses mean by which a server will not give a page; 999 is not registered, but used for that."""
 _UNREADABLE: dict[Why, type[PageError]] = {
     "protected": PageRefused,
     "scanned": PageEmpty,
@@ -120,8 +132,7 @@ class LocalReadProvider:
         if converted.unreadable is not None:
             raise _unreadable(url, converted.unreadable, reply.status)
         if not converted.extracted.content:
-            size = f"{len(reply.body):,} bytes of {reply.media_type or 'unknown type'}"
-            raise PageEmpty(url, f"The page has no readable text ({size}). It may need a browser; open another page.")
+            raise _empty(url, converted, reply)
         result = read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
         return result.model_copy(update={"freshness": said})
 
@@ -153,8 +164,8 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
         raise PageBlocked(url, f"{wall}", status=status)
     if status in {404, 410}:
         raise PageNotFound(url, f"There is no such page (HTTP {status}). Search for it.", status=status)
-    if status in {401, 402, 403, 407, 429, 451}:
-        raise PageRefused(url, f"The site refuses to give the page (HTTP {status}). Open another page.", status=status)
+    if status in _REFUSALS:
+        raise PageRefused(url, f"The site {_REFUSALS[status]}", status=status)
     if status >= 500:
         raise PageUnavailable(url, f"The site failed (HTTP {status}). Try again later.", status=status)
     if status == 204:
@@ -170,6 +181,19 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
             f"The address leads to {kind.description}, which cannot be read as text. Open another page.",
             status=status,
         )
+
+
+def _empty(url: str, converted: Converted, reply: Reply) -> PageEmpty:
+    """Return the error for a page in which there is nothing to read, with what it was."""
+    size = f"{len(reply.body):,} byte{'' if len(reply.body) == 1 else 's'}"
+    kind = media_type(reply.content_type, reply.body[:4_096], reply.url)
+    said = [f"The page has no readable text (HTTP {reply.status}, {size}, {reply.media_type or 'unknown type'})."]
+    if converted.extracted.title:
+        said.append(f'It has a title: "{converted.extracted.title[:_TITLE]}".')
+    if converted.extracted.cut:
+        said.append("It is very large, and only its beginning was looked at.")
+    said.append("It may need a browser; open another page." if kind.kind == "html" else "Open another page.")
+    return PageEmpty(url, " ".join(said), status=reply.status)
 
 
 def _unreadable(url: str, found: Unreadable, status: int) -> PageError:

@@ -11,7 +11,7 @@ from turbohtml import Document, Element, Text
 from groundwire.reading.bounds import fit, trim
 from groundwire.reading.clean import strip_controls
 from groundwire.reading.mend import parse_page
-from groundwire.reading.walls import JAVASCRIPT
+from groundwire.reading.pleas import JAVASCRIPT
 
 __all__ = ["FEW", "is_shell", "word_count"]
 

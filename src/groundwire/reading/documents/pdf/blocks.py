@@ -23,7 +23,7 @@ _BULLET: Final = re.compile(
 )
 _NUMBERED: Final = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+\S")
 _REFERENCE: Final = re.compile(r"\\?\[\d{1,3}\\?\]\s")
-_COMPOUND: Final = re.compile(r"([^\W\d_]+)-$")
+_COMPOUND: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _NEXT: Final = re.compile(r"[^\W\d_]+")
 _ENTRY: Final = re.compile(r"\u2026 (?:\d{1,4}|[ivxlc]{1,7})$")
 _ENDS: Final = (".", ":", "?", "!", "\u3002", ";")

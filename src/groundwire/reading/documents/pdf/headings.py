@@ -19,7 +19,9 @@ _LONG_BOLD: Final = 120
 _MOST_LINES: Final = 4
 _MAX_OUTLINE: Final = 5_000
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_NUMBERING: Final = re.compile(r"^(?:chapter|section|part|appendix)?\s*(?:[\dA-Z]{1,3}\.?)+\s+", re.IGNORECASE)
+_NUMBERING: Final = re.compile(
+    r"^(?:chapter|section|part|appendix)?\s*[\dA-Z]{1,5}(?:\.[\dA-Z]{1,3})*\.?\s+", re.IGNORECASE
+)
 _ENTRY: Final = re.compile(r"\u2026 \w{1,7}$")  # of a table of contents
 _SPACE: Final = re.compile(r"[\W_]+")
 

@@ -1,0 +1,132 @@
+"""What stands in front of pages, and pages that look like it, through the whole way of `open_page`.
+
+`walls.jsonl` has answers in the manner of real services in many languages, `pages_like_walls.jsonl` pages that share
+their words, their forms or their scripts; the sentences are ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.application import Application
+from groundwire import Settings, Web
+from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
+from groundwire.reading.said import Said
+from groundwire.reading.softblock import soft_block
+from groundwire.testing import Recorded, Reply, World
+from groundwire.testing.server import Endpoint
+
+pytestmark = [pytest.mark.req("B2", "Y15"), pytest.mark.timeout(60)]
+HERE = Path(__file__).parent
+REMARKS = ("the page says", "the site says", "there seems to be no site")
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    with (HERE / name).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+class Street(Endpoint):
+    """A server that answers with the cases."""
+
+    def __init__(self, answers: list[dict[str, Any]]) -> None:
+        super().__init__("street")
+        self._answers = {answer["path"]: answer for answer in answers}
+
+    def handle(self, request: Recorded) -> Reply:
+        answer = self._answers[request.target]
+        return Reply(
+            status=answer.get("status", 200),
+            headers=answer["headers"],
+            body=answer["markup"].encode(),
+            content_type="text/html; charset=utf-8",
+        )
+
+
+async def seen(web: Web, url: str) -> tuple[str, str]:
+    """Return how opening a page ends, and what an agent gets to read."""
+    try:
+        page = await web.open_page(url)
+    except PageNeedsScripts as error:
+        return "shell", str(error)
+    except PageBlocked as error:
+        return "blocked", str(error)
+    except PageRefused as error:
+        return "blocked" if error.status in {403, 429, 451} else "refused", str(error)
+    except PageUnavailable as error:
+        return "unavailable", str(error)
+    except GroundwireError as error:
+        return type(error).__name__, str(error)
+    told = any(warning.startswith(REMARKS) for warning in page.warnings)
+    return "remark" if told else "content", page.content
+
+
+async def test_no_wall_is_shown_as_a_page(world: World, settings: Callable[..., Settings]) -> None:
+    walls = cases("walls.jsonl")
+    street = world.add(Street(walls))
+    wrong = {}
+    async with Web(settings(policy={"allow_origins": (street.url,)})) as web:
+        for wall in walls:
+            end, said = await seen(web, street.url + wall["path"])
+            helps = end == "remark" or "pen another page" in said or "ry again later" in said
+            if end != wall["is"] or not helps:
+                wrong[wall["name"]] = (end, said[:200])
+    assert wrong == {}
+
+
+async def test_no_page_is_taken_for_a_wall(world: World, settings: Callable[..., Settings]) -> None:
+    pages = cases("pages_like_walls.jsonl")
+    street = world.add(Street(pages))
+    wrong = {}
+    async with Web(settings(policy={"allow_origins": (street.url,)})) as web:
+        for page in pages:
+            end, said = await seen(web, street.url + page["path"])
+            if end != "content" or page["says"] not in said:
+                wrong[page["name"]] = (end, said[:200])
+    assert wrong == {}
+
+
+def test_a_form_to_log_in_above_a_page_that_gave_no_text_is_no_login_wall() -> None:
+    markup = "<form>Log in <input type=password></form><div id=thread></div>"
+    assert soft_block({}, "https://forum.example/t/12", markup, title="Wheels that creak", content="") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "rest"),
+    [
+        ("Please verify your browser.", 0),
+        ("Please verify your browser. The mill grinds rye.", 4),
+        ("[Home](/a) [Shop](/b)\n\nThe mill grinds rye.", 4),
+        ("# The mill\n\nRye.", 3),
+    ],
+)
+def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
+    assert Said("", content).rest() == rest
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "said"),
+    [
+        (Reply(status=401), PageRefused, "Only the user|the user can do"),
+        (Reply(status=402), PageRefused, "paid"),
+        (Reply(status=429), PageRefused, "Wait some minutes"),
+        (Reply(status=451), PageRefused, "legal reasons"),
+        (Reply(status=999), PageRefused, "to programs"),
+        (Reply.html("<title>Old mill</title>"), PageEmpty, 'HTTP 200, 23 bytes, text/html.*"Old mill".*browser'),
+        (Reply(body=b"\n", content_type="text/csv"), PageEmpty, r"1 byte, text/csv\)\. Open another page"),
+        (Reply.html(f"<div {' '.join(f'a{n}=1' for n in range(300_000))}><p>x"), PageEmpty, "only its beginning"),
+    ],
+)
+async def test_what_gives_nothing_says_what_it_was_and_what_to_do(
+    world: World, settings: Callable[..., Settings], reply: Reply, kind: type[GroundwireError], said: str
+) -> None:
+    site = world.add(Application())
+    site.pages["/page"] = reply
+    async with Web(settings(policy={"allow_origins": (site.url,)})) as web:
+        with pytest.raises(kind, match=said):
+            await web.open_page(f"{site.url}/page")
