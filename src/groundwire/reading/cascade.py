@@ -24,7 +24,7 @@ _MANY: Final = 150  # rules; from here on an index of the classes pays
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill",
+    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s",
     re.IGNORECASE,
 )
 """What stands in every style that could hide something."""

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from groundwire.reading.css_values import arguments, colour, fraction, pixels, ratio
+from groundwire.reading.colours import colour
+from groundwire.reading.css_values import arguments, fraction, pixels, ratio
 
 __all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "text_hidden"]
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from groundwire.reading.css_values import arguments, colour, pixels, ratio
+from groundwire.reading.colours import colour
+from groundwire.reading.css_values import arguments, pixels, ratio
 
 __all__ = ["is_told", "longhands"]
 
@@ -24,6 +25,7 @@ _ALIASES: Final = {
     "-webkit-text-security": "text-security",
     "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
     "-webkit-text-stroke-width": "text-stroke", "text-stroke-width": "text-stroke",
+    "-webkit-text-stroke-color": "text-stroke-color",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
     "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
@@ -69,7 +71,7 @@ def _is_size(value: str) -> bool:
 
 
 def _is_colour(value: str) -> bool:
-    return colour(value) is not None or (_WORD.fullmatch(value) is not None and value in {"currentcolor", "canvas"})
+    return colour(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
 
 
 _VALID: Final[dict[str, Callable[[str], bool]]] = {
@@ -97,6 +99,7 @@ _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
+    "box-shadow", "color-scheme", "text-stroke-color",
 }  # fmt: skip
 
 
@@ -171,12 +174,23 @@ def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
                 yield "font-size", word
 
 
+_BACKGROUND_WORDS: Final = frozenset(
+    {
+        "repeat", "repeat-x", "repeat-y", "no-repeat", "space", "round", "scroll", "fixed", "local", "left", "right",
+        "top", "bottom", "center", "cover", "contain", "border-box", "padding-box", "content-box", "text",
+        "border-area", "initial", "inherit", "unset", "revert", "revert-layer",
+    }
+)  # fmt: skip
+
+
 def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
+    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_colour(part) or _is_length(part) for part in parts):
+        return
     shade = next((part for part in parts if colour(part) is not None), None)
-    image = "url(" in value or "gradient(" in value or "image(" in value or "image-set(" in value
+    image = "url(" in value or "image(" in value or "image-set(" in value
     yield "background-color", shade or "transparent"
-    yield "background-image", "image" if image else "none"
+    yield "background-image", "image" if image else value if "gradient(" in value else "none"
     yield "background-clip", "text" if "text" in parts else "border-box"
 
 

@@ -1,0 +1,143 @@
+"""What is behind a text: the background of the element, of those around it, or of one that lies under them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from turbohtml import Element
+
+from groundwire.reading.cascade import Styles
+from groundwire.reading.colours import Colour, alike, blend, colour
+from groundwire.reading.css_values import fraction, pixels
+from groundwire.reading.hiding import FAINT
+
+__all__ = ["BLACK", "WHITE", "Backdrop", "Given", "gradient_colours"]
+
+Given = Mapping[Element, Mapping[str, str]]
+"""The longhands of the elements that change a colour."""
+
+WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
+BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
+_DARK: Final = Colour(0.07, 0.07, 0.07, 1.0)
+_YELLOW: Final = Colour(1.0, 1.0, 0.0, 1.0)
+_CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
+_MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
+_PLACED: Final = frozenset({"absolute", "fixed"})
+_TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]+")
+_MAX_SIBLINGS: Final = 50
+
+
+class Backdrop:
+    """Looks for what is behind a text.
+
+    Args:
+        styles: All styles of the page.
+        given: Those that change a colour.
+        dark: Whether the page asks for the browser's dark colours.
+    """
+
+    def __init__(self, styles: Styles, given: Given, *, dark: bool) -> None:
+        self._styles = styles
+        self._given = given
+        self.dark = dark
+
+    def behind(self, element: Element) -> Colour | None:
+        """Return the colour behind an element's text; None if it cannot be told."""
+        glazes: list[Colour] = []
+        node: object = element
+        while isinstance(node, Element):
+            shade = self._of(node)
+            if shade is None:
+                return None
+            if shade.alpha >= 0.95:
+                return _through(glazes, shade)
+            if shade.alpha > 0.02:
+                glazes.append(shade)
+            if self._styles.incomplete and node.attr("class"):
+                return None
+            lying = self._under(node)
+            if lying is None or lying.alpha >= 0.95:
+                return lying and _through(glazes, lying)
+            node = node.parent
+        if self._styles.incomplete:
+            return None
+        return _through(glazes, _DARK if self.dark else WHITE)
+
+    def shines_through(self, element: Element) -> bool:
+        """Tell whether a background that can be seen is cut to the letters, as in headings with a gradient."""
+        node: object = element
+        while isinstance(node, Element):
+            style = self._given.get(node, {})
+            if style.get("background-clip") == "text":
+                paints = [colour(style.get("background-color", "transparent"), dark=self.dark)]
+                if (image := style.get("background-image", "none")) not in {"none", "initial"}:
+                    paints = [*(gradient_colours(image, dark=self.dark) or (None,))]
+                around = node.parent
+                back = self.behind(around) if isinstance(around, Element) else WHITE
+                return any(
+                    paint is None or (paint.alpha > FAINT and (back is None or not alike(blend(paint, back), back)))
+                    for paint in paints
+                )
+            node = node.parent
+        return False
+
+    def _of(self, element: Element) -> Colour | None:
+        """Return the background of an element itself; None if it cannot be told."""
+        style = self._given.get(element, {})
+        if style.get("background-clip") == "text":
+            return Colour(0.0, 0.0, 0.0, 0.0)
+        if (image := style.get("background-image", "none")) not in {"none", "initial"}:
+            shades = gradient_colours(image, dark=self.dark)
+            if not shades or any(shade.alpha < 0.95 or not alike(shade, shades[0]) for shade in shades):
+                return None
+            return shades[0]
+        value = style.get("background-color", "")
+        if value in {"", "initial", "unset", "revert"}:
+            if element.tag in _CONTROLS:
+                return None
+            return _YELLOW if element.tag == "mark" else Colour(0.0, 0.0, 0.0, 0.0)
+        return colour(value, dark=self.dark)
+
+    def _under(self, element: Element) -> Colour | None:
+        """Return the colour of what lies under an element because it is placed over all of the part around both.
+
+        Pages put a picture or a shade there and the text on it. None if its colour cannot be told.
+        """
+        for steps, sibling in enumerate(element.previous_siblings):
+            if steps > _MAX_SIBLINGS:
+                break
+            if not isinstance(sibling, Element):
+                continue
+            style = self._styles.get(sibling)
+            if style.get("position") in _PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
+                return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
+        return Colour(0.0, 0.0, 0.0, 0.0)
+
+
+def gradient_colours(value: str, *, dark: bool = False) -> list[Colour]:
+    """Return the colours of a background's gradients; none if it is something else or one cannot be told."""
+    if "gradient(" not in value or "url(" in value or "image(" in value:
+        return []
+    tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
+    found = [shade for token in tokens if (shade := colour(token, dark=dark)) is not None]
+    return [] if any(None in shade[:3] for shade in found) else found
+
+
+def _is_spread(style: Mapping[str, str]) -> bool:
+    """Tell whether an element is as large as what it is placed in."""
+
+    def fills(size: str, start: str, end: str) -> bool:
+        if (fraction(style.get(size, "")) or 0.0) >= 0.99:
+            return True
+        return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
+
+    return fills("width", "left", "right") and fills("height", "top", "bottom")
+
+
+def _through(glazes: list[Colour], shade: Colour) -> Colour:
+    """Return what a colour looks like behind see-through ones, the first of which lies on top."""
+    for glaze in reversed(glazes):
+        shade = blend(glaze, shade)
+    return shade
