@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from turbohtml import Element
 
 from groundwire.reading.cascade import Styles
-from groundwire.reading.colours import Colour, alike, blend, colour
+from groundwire.reading.colours import Colour, alike, blend, colour, gradient_colours
 from groundwire.reading.css_values import fraction, pixels
 from groundwire.reading.hiding import FAINT
 
-__all__ = ["BLACK", "WHITE", "Backdrop", "Given", "gradient_colours"]
+__all__ = ["BLACK", "WHITE", "Backdrop", "Given"]
 
 Given = Mapping[Element, Mapping[str, str]]
 """The longhands of the elements that change a colour."""
@@ -25,7 +24,6 @@ _YELLOW: Final = Colour(1.0, 1.0, 0.0, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
 _PLACED: Final = frozenset({"absolute", "fixed"})
-_TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]+")
 _MAX_SIBLINGS: Final = 50
 
 
@@ -114,15 +112,6 @@ class Backdrop:
             if style.get("position") in _PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
                 return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
         return Colour(0.0, 0.0, 0.0, 0.0)
-
-
-def gradient_colours(value: str, *, dark: bool = False) -> list[Colour]:
-    """Return the colours of a background's gradients; none if it is something else or one cannot be told."""
-    if "gradient(" not in value or "url(" in value or "image(" in value:
-        return []
-    tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
-    found = [shade for token in tokens if (shade := colour(token, dark=dark)) is not None]
-    return [] if any(None in shade[:3] for shade in found) else found
 
 
 def _is_spread(style: Mapping[str, str]) -> bool:

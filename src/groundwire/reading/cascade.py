@@ -13,7 +13,8 @@ from typing import Final
 from turbohtml import Document, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
 
-from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, on_screen, read_sheet
+from groundwire.reading.conditions import on_screen
+from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, read_sheet
 from groundwire.reading.longhands import is_told, longhands
 
 __all__ = ["Styles", "class_names", "read_styles"]
@@ -24,7 +25,7 @@ _MANY: Final = 150  # rules; from here on an index of the classes pays
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s",
+    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew",
     re.IGNORECASE,
 )
 """What stands in every style that could hide something."""
@@ -33,11 +34,14 @@ _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
+_ALWAYS: Final = ":not(.\u2205)"
+"""What is true of every element, and as specific as what it stands for."""
 _NAMED: Final = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)(?![\\])")
 _KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)\Z")
 """The class or id at the end of a selector: only elements that have it can match."""
 
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
+_UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
@@ -120,6 +124,8 @@ class Styles:
         rows: list[_Row] = []
         number = len(self._rows)
         for name, value, important in declared:
+            if name == "all":
+                rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
             later = name.startswith("--") or ("var(" in value and is_told(name))
             pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
@@ -159,7 +165,7 @@ class Styles:
             if "var(" not in value or len(value) > _MAX_VALUE:
                 break
             value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
-        return value.lower()
+        return "" if "var(" in value else value.lower()
 
     def _property(self, element: Element, name: str) -> str:
         """Return a custom property as an element has it; linear, since no path is walked twice."""
@@ -174,7 +180,12 @@ class Styles:
             path.append(node)
             if (sources := self._sources.get(node)) and (entry := self._merge(tuple(sources)).get(name)) is not None:
                 value = entry[1]
-                break
+                if value == "initial":
+                    value = ""
+                    break
+                if value not in _UNSET:
+                    break
+                value = ""
             node = node.parent
         known.update(dict.fromkeys(path, value))
         return value
@@ -198,6 +209,7 @@ def read_styles(document: Document) -> Styles:
             incomplete = True
         elif (
             _HIDES.search(text)
+            and (element.attr("type") or "text/css").lower() == "text/css"
             and element.closest("noscript, template") is None
             and on_screen(element.attr("media") or "")
         ):
@@ -237,9 +249,10 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
             continue
         if not any(map(_matters, rule.declarations)):
             continue
-        for arm in _arms(selector):
-            arm = _NOT_STATE.sub("", arm)
-            if not arm or "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
+        arms = _arms(selector)
+        for arm in arms if all(arms) else ():
+            arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
+            if "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
                 continue
             key = _KEY.search(arm) if index else None
             if key is None:

@@ -23,7 +23,7 @@ from groundwire.reading.colour_spaces import (
 )
 from groundwire.reading.css_values import arguments, comma_parts, ratio
 
-__all__ = ["Colour", "alike", "blend", "colour", "legacy_colour"]
+__all__ = ["Colour", "alike", "blend", "colour", "gradient_colours", "legacy_colour"]
 
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _FUNCTION: Final = re.compile(r"([a-z-]+)\((.*)\)", re.DOTALL)
@@ -39,6 +39,7 @@ _SYSTEM: Final = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
     "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
 }  # fmt: skip
+_TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]+")
 _MAX_LEGACY: Final = 128  # characters
 _NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 _COLOUR_NAMES: Final = """
@@ -125,6 +126,15 @@ def legacy_colour(value: str) -> Colour | None:
         parts = [part[1:] for part in parts]
     red, green, blue = (int(part[:2], 16) / 255 for part in parts)
     return Colour(red, green, blue, 1.0)
+
+
+def gradient_colours(value: str, *, dark: bool = False) -> list[Colour]:
+    """Return the colours of a background's gradients; none if it is something else or one cannot be told."""
+    if "gradient(" not in value or "url(" in value or "image(" in value:
+        return []
+    tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
+    found = [shade for token in tokens if (shade := colour(token, dark=dark)) is not None]
+    return [] if any(None in shade[:3] for shade in found) else found
 
 
 def alike(one: Colour, other: Colour) -> bool:

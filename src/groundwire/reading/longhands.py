@@ -19,6 +19,7 @@ __all__ = ["is_told", "longhands"]
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final = {
     "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
+    "-webkit-mask-size": "mask-size",
     "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
     "-webkit-animation-name": "animation-name", "-webkit-animation-fill-mode": "animation-fill-mode",
     "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
@@ -54,6 +55,7 @@ _FONT_SIZES: Final = frozenset(
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(r"(?:^|\s)([\w.%+-]+|calc\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0)(?=\s)")
+_MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
@@ -63,6 +65,10 @@ def _words(known: frozenset[str]) -> Callable[[str], bool]:
 
 def _is_length(value: str) -> bool:
     return value in _LENGTH_WORDS or pixels(value, 100.0) is not None or "content" in value or "(" in value
+
+
+def _is_room(value: str) -> bool:
+    return _is_length(value) and not value.startswith("-")
 
 
 def _is_size(value: str) -> bool:
@@ -88,18 +94,23 @@ _VALID: Final[dict[str, Callable[[str], bool]]] = {
     "text-fill": _is_colour,
     **dict.fromkeys(
         (
-            "left", "right", "top", "bottom", "margin-left", "margin-top", "width", "height", "max-width", "max-height",
-            "min-width", "min-height", "text-indent", "letter-spacing", "padding-left", "padding-top", "padding-bottom",
-            "padding-right",
+            "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
         ),
         _is_length,
+    ),
+    **dict.fromkeys(
+        (
+            "width", "height", "max-width", "max-height", "min-width", "min-height", "padding-left", "padding-top",
+            "padding-bottom", "padding-right",
+        ),
+        _is_room,
     ),
 }  # fmt: skip
 _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
-    "box-shadow", "color-scheme", "text-stroke-color",
+    "box-shadow", "color-scheme", "text-stroke-color", "mask-size", "zoom",
 }  # fmt: skip
 
 
@@ -130,7 +141,7 @@ def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     if name in _KEPT:
         if value in _WIDE:
             yield name, value
-        elif (valid := _VALID.get(name)) is None or valid(value):
+        elif (valid := _VALID.get(name)) is None or valid(value := value.removesuffix(" each-line")):
             yield name, value.split()[-1] if name == "text-indent" and value.endswith(" hanging") else value
     elif (split := _SHORTHANDS.get(name)) is not None:
         for longhand, part in split(name, value):
@@ -196,6 +207,7 @@ def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
 
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
+    yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
 
 
 _SHORTHANDS: Final[dict[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
