@@ -15,6 +15,7 @@ from turbohtml.convert import css_specificity
 
 from groundwire.reading.conditions import on_screen
 from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, read_sheet
+from groundwire.reading.inlined import sheet_of, with_imports
 from groundwire.reading.longhands import is_told, longhands
 
 __all__ = ["Styles", "class_names", "read_styles"]
@@ -22,6 +23,7 @@ __all__ = ["Styles", "class_names", "read_styles"]
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
 _MAX_WORK: Final = 5_000_000  # rules times elements; a selector visits every element
 _MANY: Final = 150  # rules; from here on an index of the classes pays
+_CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
@@ -201,10 +203,19 @@ def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
 
 def read_styles(document: Document) -> Styles:
     """Return what a page's own style sheets and `style` attributes say; its `style` elements must still be in it."""
-    sheet, incomplete = Sheet(), document.select_one('link[rel~="stylesheet" i]') is not None
+    elements = document.select('style, link[rel~="stylesheet" i]')
+    texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
+    sheet, incomplete = Sheet(), None in texts
+    if any("@container" in text for text in texts if text):
+        sheet.contained = any(_CONTAINS.search(text) for text in texts if text)
+        sheet.contained = sheet.contained or document.select_one('[style*="container" i]') is not None
     room = _MAX_SHEETS
-    for element in document.select("style"):
-        text = element.text
+    for element, text in zip(elements, texts, strict=True):
+        if text is None:
+            continue
+        if "@import" in text:
+            text, missing = with_imports(text)
+            incomplete = incomplete or missing
         if not text.strip() or len(text) > room:
             incomplete = True
         elif (
@@ -214,7 +225,6 @@ def read_styles(document: Document) -> Styles:
             and on_screen(element.attr("media") or "")
         ):
             room -= len(text)
-            incomplete = incomplete or "@import" in text
             read_sheet(text, sheet)
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=class_names(document))
     if sheet.rules:

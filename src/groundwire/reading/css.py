@@ -65,6 +65,8 @@ class Sheet:
     """For each animation the properties of its last frame."""
     layers: dict[str, int] = field(default_factory=dict)
     """The place of each named layer."""
+    contained: bool = False
+    """Whether anything on the page may be a container, for `@container`."""
 
 
 @dataclass(slots=True)
@@ -200,7 +202,7 @@ def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
     if name == "supports":
         return inside if is_supported(rest) else _Block("skip")
     if name == "container":
-        return inside if in_container(rest) else _Block("skip")
+        return inside if sheet.contained and in_container(rest) else _Block("skip")
     if name == "layer":
         inside.layer = _layer(rest or f"({len(sheet.layers)})", sheet)
         return inside

@@ -6,7 +6,9 @@ Nothing is laid out, so a relative unit is taken at its usual size: 16 pixels fo
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from typing import Final
 
 __all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "arguments", "comma_parts", "fraction", "pixels", "ratio"]
@@ -14,6 +16,7 @@ __all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "arguments", "comma_parts", "fractio
 SCREEN_WIDTH: Final = 1280  # pixels
 SCREEN_HEIGHT: Final = 720  # pixels
 
+_ANGLES: Final = {"deg": math.pi / 180, "rad": 1.0, "turn": 2 * math.pi, "grad": math.pi / 200}
 _UNITS: Final = {
     "px": 1.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "lh": 19.0, "rlh": 19.0, "ic": 16.0, "cap": 11.0,
     "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
@@ -23,7 +26,15 @@ _UNITS: Final = {
 _NUMBER: Final = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 _QUANTITY: Final = re.compile(rf"({_NUMBER})(%|[a-z]*)")
 _TERM: Final = re.compile(rf"\s*(?:({_NUMBER})(%|[a-z]*)|([a-z-]*\()|([()*/+,-]))\s*")
-_FUNCTIONS: Final = frozenset({"(", "calc(", "min(", "max(", "clamp("})
+_CONSTANTS: Final = {"pi": f"{math.pi}", "e": f"{math.e}", "infinity": "1e300"}
+_CONSTANT: Final = re.compile(r"\b(?:pi|e|infinity)\b")
+_FUNCTIONS: Final[dict[str, Callable[..., float]]] = {
+    "(": lambda x: x, "calc(": lambda x: x, "min(": min, "max(": max,
+    "clamp(": lambda low, x, high: max(low, min(x, high)), "abs(": abs, "sign(": lambda x: float((x > 0) - (x < 0)),
+    "round(": lambda x, step=1.0: math.floor(x / step + 0.5) * step, "mod(": lambda x, y: x % y, "rem(": math.fmod,
+    "sin(": math.sin, "cos(": math.cos, "tan(": math.tan, "sqrt(": math.sqrt, "pow(": math.pow, "exp(": math.exp,
+    "hypot(": math.hypot, "log(": math.log,
+}  # fmt: skip
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
 
@@ -99,12 +110,13 @@ def _scale(number: float, unit: str, whole: float | None) -> float | None:
 
 def _reckon(value: str, whole: float | None) -> float | None:
     """Return what a formula such as `calc(1px - 100em)` comes to."""
-    if len(value) > _MAX_FORMULA or not value.startswith(("calc(", "min(", "max(", "clamp(", "-webkit-calc(")):
+    value = value.removeprefix("-webkit-")
+    if len(value) > _MAX_FORMULA or value.partition("(")[0] + "(" not in _FUNCTIONS:
         return None
     try:
-        terms = _terms(value.removeprefix("-webkit-"))
+        terms = _terms(_CONSTANT.sub(lambda match: _CONSTANTS[match[0]], value))
         result = _sum(terms, whole, 0)
-    except (_NotANumber, IndexError, ZeroDivisionError, OverflowError):
+    except (_NotANumber, IndexError, ArithmeticError, ValueError, TypeError):
         return None
     return None if terms else result
 
@@ -150,6 +162,8 @@ def _factor(terms: list[tuple[str | None, ...]], whole: float | None, depth: int
     if number is not None:
         if not unit:
             return float(number)
+        if unit in _ANGLES:
+            return float(number) * _ANGLES[unit]
         scaled = _scale(float(number), unit, whole)
         if scaled is None:
             raise _NotANumber
@@ -162,12 +176,4 @@ def _factor(terms: list[tuple[str | None, ...]], whole: float | None, depth: int
         values.append(_sum(terms, whole, depth + 1))
     if mark != ")":
         raise _NotANumber
-    if name == "min(":
-        return min(values)
-    if name == "max(":
-        return max(values)
-    if name == "clamp(" and len(values) == 3:
-        return max(values[0], min(values[1], values[2]))
-    if len(values) > 1:
-        raise _NotANumber
-    return values[0]
+    return float(_FUNCTIONS[name](*values))
