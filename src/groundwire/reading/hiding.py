@@ -12,6 +12,7 @@ from typing import Final
 
 from groundwire.reading.colours import gradient_colours
 from groundwire.reading.css_values import arguments, fraction, pixels, ratio
+from groundwire.reading.fonts import TINY_FONT, may_be_tiny
 from groundwire.reading.transforms import TRANSFORMS, is_flat, moves
 
 __all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "text_hidden"]
@@ -22,7 +23,6 @@ FAINT: Final = 0.05
 INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", "text-security")
 """The properties by which a text is hidden unless an element further inside sets them again."""
 
-_TINY_FONT: Final = 2.0  # pixels
 _TINY_BOX: Final = 2.0  # pixels
 _FAR_LEFT: Final = -900.0  # pixels; tricks say -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
@@ -94,7 +94,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
         return "position"
-    if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= _TINY_FONT / 16:
+    if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= TINY_FONT / 16:
         return "size"
     if boxed and tag not in _TABLE and "table" not in style.get("display", "") and box_hidden(style):
         return "size"
@@ -143,14 +143,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     if name == "visibility":
         return value != "visible"
     if name == "font-size":
-        size = pixels(value, 16.0)
-        if size is not None and size <= _TINY_FONT:
-            return True
-        return (
-            None
-            if (value.endswith(("%", "em")) and not value.endswith("rem")) or value in {"larger", "smaller"}
-            else False
-        )
+        return may_be_tiny(value)
     if name == "text-indent":
         share = fraction(value)
         away = pixels(value)

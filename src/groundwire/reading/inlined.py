@@ -11,7 +11,8 @@ __all__ = ["sheet_of", "with_imports"]
 
 _MAX: Final = 200_000  # characters
 _IMPORT: Final = re.compile(
-    r"@import\s+(?:url\(\s*)?(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^\"')\s;]+))\s*\)?([^;{}]{0,200})(?:;|\Z)", re.IGNORECASE
+    r"@import\s+(?:url\(\s*([^\"')\s]+)\s*\)|(?:url\(\s*)?(?:\"([^\"\n]*)\"|'([^'\n]*)')\s*\)?)([^;{}]{0,200})(?:;|\Z)",
+    re.IGNORECASE,
 )
 
 

@@ -54,7 +54,9 @@ _FONT_SIZES: Final = frozenset(
 )  # fmt: skip
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
-_FONT_SIZE: Final = re.compile(r"(?:^|\s)([\w.%+-]+|calc\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0)(?=\s)")
+_FONT_SIZE: Final = re.compile(
+    r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
+)
 _MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
@@ -110,7 +112,7 @@ _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
-    "box-shadow", "color-scheme", "text-stroke-color", "mask-size", "zoom",
+    "box-shadow", "color-scheme", "text-stroke-color", "mask-size", "zoom", "animation-iteration-count",
 }  # fmt: skip
 
 

@@ -19,7 +19,8 @@ from turbohtml.query import escape_identifier
 from groundwire.reading.cascade import Styles, class_names, read_styles
 from groundwire.reading.colouring import COLOURED, declare_attributes, unreadable
 from groundwire.reading.css import Declaration
-from groundwire.reading.css_values import ratio
+from groundwire.reading.css_values import pixels, ratio
+from groundwire.reading.fonts import MEDIUM_FONT, TINY_FONT, font_size
 from groundwire.reading.hiding import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
 from groundwire.reading.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
@@ -50,6 +51,8 @@ _REVEAL_MARKS: Final = (
     "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
     "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
 )  # fmt: skip
+_OUT: Final = frozenset({"absolute", "fixed"})
+_FREE: Final = frozenset({"fixed"})
 _FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
 
@@ -60,6 +63,7 @@ _UNFOLDED: Final = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
     re.IGNORECASE,
 )
+_ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
 _HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
@@ -129,7 +133,9 @@ def drop_unseen(document: Document) -> Removed:
     if not len(styles):
         return Removed(counts)
     found = _judge(styles, reasons)
+    _measure_fonts(document, found.texts["font-size"], styles)
     found.texts["colour"] = unreadable(document, styles)
+    _let_out(found.whole, styles)
     if alive:
         _keep_folded(document, found)
         _keep_main_part(document, found)
@@ -230,9 +236,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
 
 def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
     """Return a style as it stands after its animation."""
-    words = (
-        f"{style.get('animation', '')} {style.get('animation-name', '')} {style.get('animation-fill-mode', '')}".split()
-    )
+    words = " ".join(style.get(name, "") for name in _ANIMATED).split()
     words = [word.rstrip(",") for word in words]
     if not words or words == ["none"]:
         return style
@@ -245,6 +249,33 @@ def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
     if styles.incomplete:
         return {name: value for name, value in style.items() if name not in {"opacity", "visibility", "transform"}}
     return style
+
+
+def _measure_fonts(document: Document, states: dict[Element, bool], styles: Styles) -> None:
+    """Measure the letters where some may be tiny: a size that is relative is one to that of the element around."""
+    if not any(states.values()):
+        return
+    known: dict[Element, float] = {}
+    for element in states:
+        if "font-size" in styles.get(element):  # and not in an animation alone
+            states[element] = _font_size(element, styles, known) <= TINY_FONT
+    for control in document.select("button"):
+        states.setdefault(control, False)  # has a size of its own, whatever is around it
+
+
+def _font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
+    """Return the size of an element's letters in pixels; linear, since no path is walked twice."""
+    path: list[Element] = []
+    node: object = element
+    while isinstance(node, Element) and node not in known:
+        path.append(node)
+        node = node.parent
+    size = known[node] if isinstance(node, Element) else MEDIUM_FONT
+    for step in reversed(path):
+        if (value := styles.get(step).get("font-size")) is not None:
+            size = font_size(value, size)
+        known[step] = size
+    return size
 
 
 def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
@@ -265,6 +296,23 @@ def _is_marked(element: Element) -> bool:
         return True
     style = (element.attr("style") or "").replace(" ", "").lower()
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
+
+
+def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
+    """Put what is placed by itself beside a box without height that does not cut it off.
+
+    A box cuts what is in it if it is placed itself, else what is placed in it is measured by something around it; and
+    what is placed over the padding is seen, as in boxes that keep a ratio of width to height.
+    """
+    for element in [element for element, reason in whole.items() if reason == "size"]:
+        style = styles.get(element)
+        free = _OUT if style.get("position", "static") == "static" else _FREE
+        if style.get("position", "static") != "static" and (pixels(style.get("padding-top", ""), 500.0) or 0) > 2:
+            free = _OUT
+        inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
+        placed = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
+        for node in list(_topmost(placed)):
+            element.insert_before(node.extract())
 
 
 def _keep_folded(document: Document, found: _Judgement) -> None:
