@@ -108,7 +108,10 @@ def colour(value: str, *, dark: bool = False) -> Colour | None:
         return colour(ways[dark], dark=dark) if len(ways) == 2 else None
     if name == "color-mix":
         return _mixed(comma_parts(inside), dark=dark)
-    return _from_function(name, arguments(inside), slashed="/" in inside, dark=dark)
+    words = arguments(inside)
+    if name in _HSL and "," in inside and not all(part.endswith("%") for part in words[1:3]):
+        return None  # only the newer way to write it has numbers there
+    return _from_function(name, words, slashed="/" in inside, dark=dark)
 
 
 def legacy_colour(value: str) -> Colour | None:

@@ -186,6 +186,8 @@ def _supports(text: str) -> bool | None:
     """Tell whether a declaration is one that browsers know, as far as it has a part in what is seen."""
     if text.startswith("selector("):
         return ":" not in text or any(known in text for known in (":has(", ":is(", ":where(", ":focus"))
+    if text.startswith("font-"):
+        return True  # asks for a kind of fonts, and browsers know all of them
     name, colon, value = text.partition(":")
     name, value = name.strip(), value.strip()
     if not colon or "(" in name:
