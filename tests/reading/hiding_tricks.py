@@ -152,6 +152,17 @@ HIDDEN: Final = (
 )
 
 SHOWN: Final = (
+    "<style>.h{position:relative;color:#fff}.s{position:absolute;inset:0;background:rgba(0,0,0,.6)}</style>"
+    "<section class=h><div class=s></div><h2>SECRET</h2></section>",
+    "<style>.h{color:#fff;position:relative;z-index:0}.h::before{content:'';position:absolute;inset:0;background:#234;"
+    "z-index:-1}</style><section class=h><h2>SECRET</h2></section>",
+    "<style>.h{position:relative;color:#fff}.h img{position:absolute;inset:0}</style><section class=h><img src=x.jpg>"
+    "<h2>SECRET</h2></section>",
+    "<style>_:-ms-fullscreen,:root .d{display:none}</style><p class=d>SECRET</p>",
+    "<style>@supports (-ms-ime-align:auto){.d{display:none}}</style><p class=d>SECRET</p>",
+    "<style>:root{--c:oklch(98% 0 0);--b:oklch(15% 0 0)}body{background:var(--b);color:var(--c)}</style><p>SECRET</p>",
+    "<style>.r{position:relative;height:0;padding-top:56.25%;overflow:hidden}.r>div{position:absolute;inset:0}</style>"
+    "<div class=r><div>SECRET</div></div>",
     "display:none\\9",
     "display:none;all:unset",
     "display:none;all:initial",

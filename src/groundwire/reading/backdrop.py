@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from turbohtml import Element
+from turbohtml import Element, Node
 
 from groundwire.reading.cascade import Styles
 from groundwire.reading.colours import Colour, alike, blend, colour, gradient_colours
@@ -55,9 +55,13 @@ class Backdrop:
                 glazes.append(shade)
             if self._styles.incomplete and node.attr("class"):
                 return None
-            lying = self._under(node)
+            lying = self._under(node, node.previous_siblings)
+            if node is element and lying is not None and lying.alpha == 0:
+                lying = self._under(node, node.children)  # the text may be in any of those
             if lying is None or lying.alpha >= 0.95:
                 return lying and _through(glazes, lying)
+            if lying.alpha > 0.02:
+                glazes.append(lying)
             node = node.parent
         if self._styles.incomplete:
             return None
@@ -83,7 +87,9 @@ class Backdrop:
 
     def _of(self, element: Element) -> Colour | None:
         """Return the background of an element itself; None if it cannot be told."""
-        style = self._given.get(element, {})
+        return self._painted(self._given.get(element, {}), element.tag)
+
+    def _painted(self, style: Mapping[str, str], tag: str) -> Colour | None:
         if style.get("background-clip") == "text":
             return Colour(0.0, 0.0, 0.0, 0.0)
         if (image := style.get("background-image", "none")) not in {"none", "initial"}:
@@ -93,17 +99,20 @@ class Backdrop:
             return shades[0]
         value = style.get("background-color", "")
         if value in {"", "initial", "unset", "revert"}:
-            if element.tag in _CONTROLS:
+            if tag in _CONTROLS:
                 return None
-            return _YELLOW if element.tag == "mark" else Colour(0.0, 0.0, 0.0, 0.0)
+            return _YELLOW if tag == "mark" else Colour(0.0, 0.0, 0.0, 0.0)
         return colour(value, dark=self.dark)
 
-    def _under(self, element: Element) -> Colour | None:
+    def _under(self, element: Element, beside: Iterable[Node]) -> Colour | None:
         """Return the colour of what lies under an element because it is placed over all of the part around both.
 
         Pages put a picture or a shade there and the text on it. None if its colour cannot be told.
         """
-        for steps, sibling in enumerate(element.previous_siblings):
+        added = self._styles.added.get(element, {})
+        if added.get("position") in _PLACED and _is_spread(added):
+            return self._painted(added, "")
+        for steps, sibling in enumerate(beside):
             if steps > _MAX_SIBLINGS:
                 break
             if not isinstance(sibling, Element):

@@ -36,6 +36,9 @@ _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
+_ADDED: Final = re.compile(r"::?(?:before|after)\Z")
+_OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
+"""What makes a whole list of selectors invalid, as it is for the browsers of one maker alone."""
 _ALWAYS: Final = ":not(.\u2205)"
 """What is true of every element, and as specific as what it stands for."""
 _NAMED: Final = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)(?![\\])")
@@ -60,6 +63,7 @@ class Styles:
         incomplete: Whether more styles exist than were read, in files of their own.
         classes: The classes that the sheets at hand have rules for.
         named: The classes that elements of the page have.
+        added: The longhands of the box that a sheet adds to an element (`::before`), if it has a background.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Styles:
         self.incomplete = incomplete
         self.classes: set[str] = set()
         self.named = named
+        self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._sources: dict[Element, list[int]] = {}
         self._merged: dict[_Sources, dict[str, _Entry]] = {}
@@ -259,9 +264,14 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
             continue
         if not any(map(_matters, rule.declarations)):
             continue
+        if _OF_OTHERS.search(selector) and ":is(" not in selector and ":where(" not in selector:
+            continue
         arms = _arms(selector)
         for arm in arms if all(arms) else ():
             arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
+            if _ADDED.search(arm):
+                _note_added(document, arm, rule, styles)
+                continue
             if "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
                 continue
             key = _KEY.search(arm) if index else None
@@ -280,6 +290,19 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
                 continue
             if elements:
                 styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
+
+
+def _note_added(document: Document, arm: str, rule: Rule, styles: Styles) -> None:
+    """Note the box that a rule adds to elements, where it has a background: pages lay shades under a text this way."""
+    if not any(declared.name.startswith(("background", "position")) for declared in rule.declarations):
+        return
+    try:
+        elements = document.select(_ADDED.sub("", arm) or "*")
+    except (SelectorSyntaxError, ValueError, RecursionError):
+        return
+    style = dict(pair for name, value, _ in rule.declarations for pair in longhands(name, value))
+    for element in elements:
+        styles.added.setdefault(element, {}).update(style)
 
 
 def _by_name(document: Document) -> dict[str, list[Element]]:
