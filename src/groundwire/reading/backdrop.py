@@ -40,6 +40,7 @@ class Backdrop:
         self._styles = styles
         self._given = given
         self.dark = dark
+        self._known: dict[Element, Colour | None] = {}
 
     def behind(self, element: Element) -> Colour | None:
         """Return the colour behind an element's text; None if it cannot be told."""
@@ -55,7 +56,9 @@ class Backdrop:
                 glazes.append(shade)
             if self._styles.incomplete and node.attr("class"):
                 return None
-            lying = self._under(node, node.previous_siblings)
+            if node not in self._known:
+                self._known[node] = self._under(node, node.previous_siblings)
+            lying = self._known[node]
             if node is element and lying is not None and lying.alpha == 0:
                 lying = self._under(node, node.children)  # the text may be in any of those
             if lying is None or lying.alpha >= 0.95:

@@ -39,7 +39,7 @@ _SYSTEM: Final = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
     "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
 }  # fmt: skip
-_TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|[a-z-]+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]+")
+_TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
 _MAX_LEGACY: Final = 128  # characters
 _NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 _COLOUR_NAMES: Final = """

@@ -59,7 +59,7 @@ _MOVES: Final = frozenset(
     }
 )
 _OF_SCREEN: Final = re.compile(r"([+-]?[\d.]+)(?:%|[sld]?v[wh])")
-_CALL: Final = re.compile(r"([a-z0-9-]+)\(((?:[^()]|\([^()]*\))*)\)")
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:

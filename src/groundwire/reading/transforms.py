@@ -20,13 +20,13 @@ TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
 
 _Matrix = list[list[float]]
 
-_CALL: Final = re.compile(r"([a-z0-9-]+)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 _ANGLE: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
 _TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
 _SHARE_OF: Final = 200.0  # pixels
 _FLAT: Final = 4e-4  # of its area
 _THIN: Final = 0.02  # of its width or height
-_MAX_CALLS: Final = 20
+_MAX_CALLS: Final = 500
 
 
 def is_flat(style: Mapping[str, str]) -> bool:

@@ -16,12 +16,13 @@ from typing import Final, NamedTuple
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.cascade import Styles, class_names, read_styles
+from groundwire.reading.cascade import Styles
 from groundwire.reading.colouring import COLOURED, declare_attributes, unreadable
 from groundwire.reading.css import Declaration
 from groundwire.reading.css_values import pixels, ratio
-from groundwire.reading.fonts import MEDIUM_FONT, TINY_FONT, font_size
+from groundwire.reading.fonts import measure_fonts
 from groundwire.reading.hiding import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
+from groundwire.reading.sheets import class_names, read_styles
 from groundwire.reading.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
 __all__ = ["Removed", "drop_unseen"]
@@ -133,7 +134,7 @@ def drop_unseen(document: Document) -> Removed:
     if not len(styles):
         return Removed(counts)
     found = _judge(styles, reasons)
-    _measure_fonts(document, found.texts["font-size"], styles)
+    measure_fonts(document, found.texts["font-size"], styles)
     found.texts["colour"] = unreadable(document, styles)
     _let_out(found.whole, styles)
     if alive:
@@ -251,33 +252,6 @@ def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
     return style
 
 
-def _measure_fonts(document: Document, states: dict[Element, bool], styles: Styles) -> None:
-    """Measure the letters where some may be tiny: a size that is relative is one to that of the element around."""
-    if not any(states.values()):
-        return
-    known: dict[Element, float] = {}
-    for element in states:
-        if "font-size" in styles.get(element):  # and not in an animation alone
-            states[element] = _font_size(element, styles, known) <= TINY_FONT
-    for control in document.select("button"):
-        states.setdefault(control, False)  # has a size of its own, whatever is around it
-
-
-def _font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
-    """Return the size of an element's letters in pixels; linear, since no path is walked twice."""
-    path: list[Element] = []
-    node: object = element
-    while isinstance(node, Element) and node not in known:
-        path.append(node)
-        node = node.parent
-    size = known[node] if isinstance(node, Element) else MEDIUM_FONT
-    for step in reversed(path):
-        if (value := styles.get(step).get("font-size")) is not None:
-            size = font_size(value, size)
-        known[step] = size
-    return size
-
-
 def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
     product = faint[element]
     for steps, ancestor in enumerate(element.ancestors):
@@ -304,7 +278,7 @@ def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
     A box cuts what is in it if it is placed itself, else what is placed in it is measured by something around it; and
     what is placed over the padding is seen, as in boxes that keep a ratio of width to height.
     """
-    for element in [element for element, reason in whole.items() if reason == "size"]:
+    for element in list(_topmost([element for element, reason in whole.items() if reason == "size"])):
         style = styles.get(element)
         free = _OUT if style.get("position", "static") == "static" else _FREE
         if style.get("position", "static") != "static" and (pixels(style.get("padding-top", ""), 500.0) or 0) > 2:
