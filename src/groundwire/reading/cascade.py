@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from turbohtml import Element
@@ -17,6 +18,7 @@ from groundwire.reading.longhands import is_told, longhands
 
 __all__ = ["Styles"]
 
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 _UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
@@ -66,7 +68,10 @@ class Styles:
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands, custom properties resolved."""
-        sources = tuple(self._sources.get(element, ()))
+        noted = self._sources.get(element)
+        if noted is None:
+            return _NOTHING
+        sources = tuple(noted)
         shared = self._shared(sources)
         if shared is not None:
             return shared

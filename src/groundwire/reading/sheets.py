@@ -46,7 +46,7 @@ _KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)\Z")
 
 def read_styles(document: Document) -> Styles:
     """Return what a page's own style sheets and `style` attributes say; its `style` elements must still be in it."""
-    elements = document.select('style, link[rel~="stylesheet" i]')
+    elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
     sheet, incomplete = Sheet(), None in texts
     if any("@container" in text for text in texts if text):
@@ -82,6 +82,14 @@ def read_styles(document: Document) -> Styles:
     return styles
 
 
+def _sheets(document: Document) -> list[Element]:
+    """Return what holds or names a style sheet; in the order of the page if a link holds one itself."""
+    links = [link for link in document.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
+    if any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links):
+        return document.select('style, link[rel~="stylesheet" i]')
+    return [*document.find_all("style"), *links]
+
+
 def class_names(document: Document) -> frozenset[str]:
     """Return the names of all classes that a page's elements have."""
     return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
@@ -102,15 +110,17 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
             continue
         if not any(map(_matters, rule.declarations)):
             continue
-        if _OF_OTHERS.search(selector) and ":is(" not in selector and ":where(" not in selector:
+        if ":-" in selector and _OF_OTHERS.search(selector) and ":is(" not in selector and ":where(" not in selector:
             continue
         arms = _arms(selector)
         for arm in arms if all(arms) else ():
-            arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
-            if _ADDED.search(arm):
-                _note_added(document, arm, rule, styles)
-                continue
-            if "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
+            if ":" in arm:
+                arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
+                if _ADDED.search(arm) and _occurs(arm, names):
+                    _note_added(document, arm, rule, styles)
+                if "::" in arm or _STATES.search(arm):
+                    continue
+            if not _occurs(arm, names):
                 continue
             key = _KEY.search(arm) if index else None
             if key is None:
@@ -132,7 +142,8 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
 
 def _note_added(document: Document, arm: str, rule: Rule, styles: Styles) -> None:
     """Note the box that a rule adds to elements, where it has a background: pages lay shades under a text this way."""
-    if not any(declared.name.startswith(("background", "position")) for declared in rule.declarations):
+    said = {declared.name.partition("-")[0]: declared.value for declared in rule.declarations}
+    if "background" not in said or said.get("position") not in {"absolute", "fixed"}:
         return
     try:
         elements = document.select(_ADDED.sub("", arm) or "*")
