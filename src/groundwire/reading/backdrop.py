@@ -44,31 +44,40 @@ class Backdrop:
 
     def behind(self, element: Element) -> Colour | None:
         """Return the colour behind an element's text; None if it cannot be told."""
-        glazes: list[Colour] = []
+        back = self._at(element)
+        own = self._of(element)
+        if back is None or own is None or own.alpha >= 0.95:
+            return back
+        lying = self._under(element, element.children)  # the text may be in any that follows
+        return lying and blend(lying, back)
+
+    def _at(self, element: Element) -> Colour | None:
+        """Return what is behind an element and its siblings; linear, since no path is walked twice."""
+        path: list[Element] = []
         node: object = element
-        while isinstance(node, Element):
-            shade = self._of(node)
-            if shade is None:
-                return None
-            if shade.alpha >= 0.95:
-                return _through(glazes, shade)
-            if shade.alpha > 0.02:
-                glazes.append(shade)
-            if self._styles.incomplete and node.attr("class"):
-                return None
-            if node not in self._known:
-                self._known[node] = self._under(node, node.previous_siblings)
-            lying = self._known[node]
-            if node is element and lying is not None and lying.alpha == 0:
-                lying = self._under(node, node.children)  # the text may be in any of those
-            if lying is None or lying.alpha >= 0.95:
-                return lying and _through(glazes, lying)
-            if lying.alpha > 0.02:
-                glazes.append(lying)
+        while isinstance(node, Element) and node not in self._known:
+            path.append(node)
             node = node.parent
-        if self._styles.incomplete:
+        back = self._known[node] if isinstance(node, Element) else None
+        if not isinstance(node, Element) and not self._styles.incomplete:
+            back = _DARK if self.dark else WHITE
+        for step in reversed(path):
+            back = self._known[step] = self._over(step, back)
+        return back
+
+    def _over(self, element: Element, back: Colour | None) -> Colour | None:
+        """Return the colour of an element's background on what is behind it."""
+        shade = self._of(element)
+        if shade is None or shade.alpha >= 0.95:
+            return shade
+        if self._styles.incomplete and element.attr("class"):
             return None
-        return _through(glazes, _DARK if self.dark else WHITE)
+        lying = self._under(element, element.previous_siblings)
+        if lying is None or lying.alpha >= 0.95:
+            back = lying
+        elif back is not None:
+            back = blend(lying, back)
+        return back and blend(shade, back)
 
     def shines_through(self, element: Element) -> bool:
         """Tell whether a background that can be seen is cut to the letters, as in headings with a gradient."""
@@ -135,10 +144,3 @@ def _is_spread(style: Mapping[str, str]) -> bool:
         return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
 
     return fills("width", "left", "right") and fills("height", "top", "bottom")
-
-
-def _through(glazes: list[Colour], shade: Colour) -> Colour:
-    """Return what a colour looks like behind see-through ones, the first of which lies on top."""
-    for glaze in reversed(glazes):
-        shade = blend(glaze, shade)
-    return shade
