@@ -74,6 +74,10 @@ _TOKENS = (
     "</tool_response>", "<invoke name='x'>", "</function_calls>", "<system>", "</system>", "<think>",
     "<function=run>", "<｜User｜>", "<｜tool▁calls▁begin｜>", "＜|im_start|＞", "<｜im_start｜>", "<|im_start |>",
     "<IM_START|x><|x|>", "</ function_results>", "<|\u200bim_start|>", "<system-reminder>", "<web_content_0>",
+    "<|turn>", "<turn|>", "<|channel>", "<tool_call|>", '<|"|>', "[|system|]", "[|endofturn|]", "<BOS_TOKEN>",
+    "<unused7>", "<reserved_106>", "<ctrl42>", "<SPECIAL_10>", "<seed:think>", "<minimax:tool_call>",
+    "[BEGIN_AUDIO]", "[control_8]",
+    "<file_sep>", "<repo_name>", "<end_of_utterance>",
 )  # fmt: skip
 
 

@@ -7,39 +7,21 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from turbohtml import Document, Element, SelectorSyntaxError
-from turbohtml.convert import css_specificity
+from turbohtml import Element
 
-from groundwire.reading.css import UNLAYERED, Declaration, Rule, Sheet, declarations, on_screen, read_sheet
+from groundwire.reading.css import UNLAYERED, Declaration
 from groundwire.reading.longhands import is_told, longhands
 
-__all__ = ["Styles", "class_names", "read_styles"]
+__all__ = ["Styles"]
 
-_MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
-_MAX_WORK: Final = 5_000_000  # rules times elements; a selector visits every element
-_MAX_SECONDS: Final = 1.0  # of processor time for finding what rules are about; real pages took a tenth at most
-_MANY: Final = 150  # rules; from here on an index of the classes pays
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _MAX_VALUE: Final = 500  # characters, after `var()`
-_HIDES: Final = re.compile(
-    r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill",
-    re.IGNORECASE,
-)
-"""What stands in every style that could hide something."""
-
-_STATES: Final = re.compile(
-    r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
-)
-_NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
-_NAMED: Final = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)(?![\\])")
-_KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)\Z")
-"""The class or id at the end of a selector: only elements that have it can match."""
-
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
+_UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
 _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
@@ -56,6 +38,7 @@ class Styles:
         incomplete: Whether more styles exist than were read, in files of their own.
         classes: The classes that the sheets at hand have rules for.
         named: The classes that elements of the page have.
+        added: The longhands of the box that a sheet adds to an element (`::before`), if it has a background.
     """
 
     def __init__(
@@ -65,6 +48,7 @@ class Styles:
         self.incomplete = incomplete
         self.classes: set[str] = set()
         self.named = named
+        self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
         self._sources: dict[Element, list[int]] = {}
         self._merged: dict[_Sources, dict[str, _Entry]] = {}
@@ -84,7 +68,10 @@ class Styles:
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands, custom properties resolved."""
-        sources = tuple(self._sources.get(element, ()))
+        noted = self._sources.get(element)
+        if noted is None:
+            return _NOTHING
+        sources = tuple(noted)
         shared = self._shared(sources)
         if shared is not None:
             return shared
@@ -122,6 +109,8 @@ class Styles:
         rows: list[_Row] = []
         number = len(self._rows)
         for name, value, important in declared:
+            if name == "all":
+                rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
             later = name.startswith("--") or ("var(" in value and is_told(name))
             pairs = ((name, value),) if later else longhands(name, value)
             priority = (important, inline, -layer if important else layer, specificity, number)
@@ -161,7 +150,7 @@ class Styles:
             if "var(" not in value or len(value) > _MAX_VALUE:
                 break
             value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
-        return value.lower()
+        return "" if "var(" in value else value.lower()
 
     def _property(self, element: Element, name: str) -> str:
         """Return a custom property as an element has it; linear, since no path is walked twice."""
@@ -176,7 +165,12 @@ class Styles:
             path.append(node)
             if (sources := self._sources.get(node)) and (entry := self._merge(tuple(sources)).get(name)) is not None:
                 value = entry[1]
-                break
+                if value == "initial":
+                    value = ""
+                    break
+                if value not in _UNSET:
+                    break
+                value = ""
             node = node.parent
         known.update(dict.fromkeys(path, value))
         return value
@@ -188,118 +182,3 @@ def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
     for name, (priority, value) in merged.items():
         if reset is None or priority >= reset[0]:
             yield name, value
-
-
-def read_styles(document: Document) -> Styles:
-    """Return what a page's own style sheets and `style` attributes say; its `style` elements must still be in it."""
-    sheet, incomplete = Sheet(), document.select_one('link[rel~="stylesheet" i]') is not None
-    room = _MAX_SHEETS
-    for element in document.select("style"):
-        text = element.text
-        if not text.strip() or len(text) > room:
-            incomplete = True
-        elif (
-            _HIDES.search(text)
-            and element.closest("noscript, template") is None
-            and on_screen(element.attr("media") or "")
-        ):
-            room -= len(text)
-            incomplete = incomplete or "@import" in text
-            read_sheet(text, sheet)
-    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=class_names(document))
-    if sheet.rules:
-        _apply(document, sheet.rules, styles)
-    sources: dict[str, int | None] = {}
-    for element in document.select("[style]"):
-        text = element.attr("style") or ""
-        if text not in sources:
-            telling = _HIDES.search(text) is not None or "--" in text
-            sources[text] = styles.source(declarations(text), inline=True) if telling else None
-        styles.give(element, sources[text])
-    return styles
-
-
-def class_names(document: Document) -> frozenset[str]:
-    """Return the names of all classes that a page's elements have."""
-    return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
-
-
-def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
-    names = {"." + name for name in styles.named}
-    names.update(f"#{value}" for value in document.xpath_iter("//*/@id"))
-    size = sum(1 for _ in document.iter_elements())
-    room = _MAX_WORK // max(size, 1)
-    index = _by_name(document) if len(rules) > _MANY else {}
-    end = time.thread_time() + _MAX_SECONDS
-    for rule in rules:
-        if time.thread_time() > end:  # a selector may look through long attributes of every ancestor
-            styles.incomplete = True
-            return
-        selector = rule.selector
-        asked = _NAMED.findall(selector)
-        styles.classes.update([name for mark, name in asked if mark == "."])
-        plain = not any(sign in selector for sign in "(,\\[")
-        if plain and not all(mark + name in names for mark, name in asked):
-            continue
-        if not any(map(_matters, rule.declarations)):
-            continue
-        for arm in _arms(selector):
-            arm = _NOT_STATE.sub("", arm)
-            if not arm or "::" in arm or _STATES.search(arm) or not _occurs(arm, names):
-                continue
-            key = _KEY.search(arm) if index else None
-            if key is None:
-                room -= 1
-                if room < 0:
-                    styles.incomplete = True
-                    continue
-            try:
-                if key is None:
-                    elements = document.select(arm)
-                else:
-                    elements = [e for e in index.get(key[1], ()) if key[1] == arm or e.matches(arm)]
-                specificity = css_specificity(arm)[0]
-            except (SelectorSyntaxError, ValueError, RecursionError):
-                continue
-            if elements:
-                styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
-
-
-def _by_name(document: Document) -> dict[str, list[Element]]:
-    """Return the elements of each class and id, written as selectors."""
-    index: dict[str, list[Element]] = {}
-    for element in document.select("[class], [id]"):
-        value = element.attrs.get("class")
-        for name in value if isinstance(value, list) else (value or "").split():
-            index.setdefault(f".{name}", []).append(element)
-        index.setdefault(f"#{element.attr('id')}", []).append(element)
-    return index
-
-
-def _matters(declared: Declaration) -> bool:
-    name, value, _ = declared
-    return name.startswith("--") or ("var(" in value and is_told(name)) or bool(longhands(name, value))
-
-
-def _occurs(selector: str, names: set[str]) -> bool:
-    """Tell whether every class and id that a plain selector asks for is on the page."""
-    if "(" in selector or "\\" in selector or "[" in selector:
-        return True
-    return all(mark + name in names for mark, name in _NAMED.findall(selector))
-
-
-def _arms(selector: str) -> list[str]:
-    if "," not in selector:
-        return [selector.strip()]
-    if "(" not in selector and "[" not in selector:
-        return [arm.strip() for arm in selector.split(",")]
-    arms, depth, start = [], 0, 0
-    for index, char in enumerate(selector):
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-        elif char == "," and depth == 0:
-            arms.append(selector[start:index].strip())
-            start = index + 1
-    return [*arms, selector[start:].strip()]

@@ -36,6 +36,8 @@ _NO_LANGUAGE: Final = frozenset(
 )  # fmt: skip
 _ALIASES: Final = {"plaintext": "text", "txt": "text", "source-shell": "shell", "ipython3": "python", "pycon3": "pycon",
                    "python3": "python", "default": ""}  # fmt: skip
+_A_LANGUAGE: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
+"""One word or two: a longer name is none of a language, and nobody sees it on the page."""
 _ABOVE: Final = 7  # elements between a block of code and the wrapper that names its language
 
 
@@ -120,7 +122,7 @@ def _language(name: str) -> str:
     if name.startswith(("source-", "text-")):
         name = name.partition("-")[2]
     name = _ALIASES.get(name, name)
-    if not name or name in _NO_LANGUAGE or len(name) > 30 or re.fullmatch(r"[\w+#.-]+", name, re.ASCII) is None:
+    if not name or name in _NO_LANGUAGE or len(name) > 30 or _A_LANGUAGE.fullmatch(name) is None:
         return ""
     return name
 

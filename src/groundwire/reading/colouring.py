@@ -7,18 +7,24 @@ from typing import Final
 
 from turbohtml import Document, Element
 
+from groundwire.reading.backdrop import BLACK, WHITE, Backdrop, Given
 from groundwire.reading.cascade import Styles
+from groundwire.reading.colours import Colour, alike, blend, colour, legacy_colour
 from groundwire.reading.css import Declaration
-from groundwire.reading.css_values import Colour, alike, colour
+from groundwire.reading.css_values import arguments, comma_parts, pixels
 from groundwire.reading.hiding import FAINT
 
 __all__ = ["COLOURED", "declare_attributes", "unreadable"]
 
-_WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
-_BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
 COLOURED: Final = "font[color], [bgcolor], body[text], [background]"
 """Elements to which an attribute gives a colour."""
 
+_COLOURS: Final = frozenset(
+    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow"}
+)
+_LINK: Final = Colour(0.0, 0.0, 0.93, 1.0)
+_NEAR: Final = 500.0  # pixels; a shadow that is farther away is elsewhere
+_WHOLE: Final = 50.0  # pixels; a shadow inside that is wider fills a line of text
 _OWN_COLOUR: Final = "a[href], mark, button"
 """Elements to which browsers give a colour of their own."""
 
@@ -31,14 +37,25 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     given = {element: style for element in styles if _changes(style := styles.get(element))}
     if not any(_could_hide(style) for style in given.values()):
         return {}
-    names = ("text-fill", "color") if any("text-fill" in style for style in given.values()) else ("color",)
-    states: dict[Element, bool] = {}
-    for element in given:
-        states[element] = _is_unreadable(element, given, names, incomplete=styles.incomplete)
+    filled = any("text-fill" in style for style in given.values())
+    shown = any("text-shadow" in style or "text-stroke" in style for style in given.values())
+    look = _Look(given, Backdrop(styles, given, dark=_is_dark(document, styles)), filled=filled, shown=shown)
+    states = {element: look.hides(element) for element in given}
     if any(states.values()):
         for element in document.select(_OWN_COLOUR):
-            states.setdefault(element, False)
+            if element not in states:
+                states[element] = filled and look.hides(element)
     return states
+
+
+def _is_dark(document: Document, styles: Styles) -> bool:
+    """Tell whether a page asks for the browser's dark colours."""
+    root = document.root
+    value = styles.get(root).get("color-scheme", "") if root is not None else ""
+    if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
+        value = (meta.attr("content") or "").lower()
+    words = value.split()
+    return "dark" in words and "light" not in words
 
 
 def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
@@ -60,72 +77,102 @@ def _declare_attributes(element: Element, styles: Styles) -> None:
         pairs = {"color": "color"}
     for attribute, name in pairs.items():
         value = (element.attr(attribute) or "").strip().lower()
-        if value and colour(value) is None:
-            value = "#" + value
-        if value:
+        if (shade := legacy_colour(value)) is not None:
+            parts = (round((part or 0.0) * 255) for part in shade[:3])
+            value = "#" + "".join(f"{part:02x}" for part in parts)
             styles.declare((element,), (Declaration(name, value, important=False),), layer=-1)
     if element.attr("background"):
         styles.declare((element,), (Declaration("background-image", "image", important=False),), layer=-1)
 
 
 def _changes(style: Mapping[str, str]) -> bool:
-    return "color" in style or "text-fill" in style or "background-color" in style or "background-image" in style
+    return not _COLOURS.isdisjoint(style)
 
 
 def _could_hide(style: Mapping[str, str]) -> bool:
     return "color" in style or "text-fill" in style
 
 
-def _is_unreadable(
-    element: Element, given: Mapping[Element, Mapping[str, str]], names: tuple[str, ...], *, incomplete: bool
-) -> bool:
-    style = given[element]
-    if style.get("text-shadow", "none") != "none" or style.get("text-stroke", "0")[:1] not in {"0", "i", "u"}:
-        return False
-    front = _front(element, given, names)
-    if front is None:
-        return False
-    if front.alpha <= FAINT:
-        return not _shines_through(element, given)
-    back = _back(element, given, incomplete=incomplete)
-    return back is not None and front.alpha > 0.9 and alike(front, back)
+class _Look:
+    """Tells whether the text of elements can be told from what is behind it."""
 
+    def __init__(self, given: Given, backdrop: Backdrop, *, filled: bool, shown: bool) -> None:
+        self._given = given
+        self._backdrop = backdrop
+        self._names = ("text-fill", "color") if filled else ("color",)
+        self._shown = shown
 
-def _front(element: Element, given: Mapping[Element, Mapping[str, str]], names: tuple[str, ...]) -> Colour | None:
-    """Return the colour of an element's text, by the first property that says it; None if it cannot be told."""
-    for name in names:
+    def hides(self, element: Element) -> bool:
+        """Tell whether an element's own text cannot be read."""
+        front = self._front(element, self._names)
+        if front is None:
+            return False
+        back = None
+        if front.alpha <= FAINT:
+            if self._backdrop.shines_through(element):
+                return False
+        elif (back := self._behind(element)) is None or not alike(blend(front, back), back):
+            return False
+        return not (self._shown and self._has_edges(element, back or self._behind(element)))
+
+    def _behind(self, element: Element) -> Colour | None:
+        """Return the colour behind an element's text, also if it is that of a shadow inside."""
+        for shadow in comma_parts(self._given.get(element, {}).get("box-shadow", "")):
+            words = arguments(shadow)
+            lengths = [length for word in words if (length := pixels(word)) is not None]
+            if "inset" in words and max(lengths, default=0.0) >= _WHOLE:
+                return next(filter(None, map(self._shade, words)), None)
+        return self._backdrop.behind(element)
+
+    def _shade(self, value: str) -> Colour | None:
+        return colour(value, dark=self._backdrop.dark)
+
+    def _front(self, element: Element, names: tuple[str, ...]) -> Colour | None:
+        """Return the colour of an element's text, by the first property that says it; None if it cannot be told."""
+        plain = WHITE if self._backdrop.dark else BLACK
+        for name in names:
+            node: object = element
+            while isinstance(node, Element):
+                value = self._given.get(node, {}).get(name, "")
+                if name == "text-fill" and value in {"initial", "revert", "currentcolor"}:
+                    break
+                if value and value not in {"inherit", "unset", "currentcolor"}:
+                    return plain if value in {"initial", "revert"} else self._shade(value)
+                if name == "color" and not value and node.tag in {"a", "mark", "button"}:
+                    if node.tag != "a":
+                        return BLACK
+                    if node.attr("href") is not None:
+                        return _LINK
+                node = node.parent
+        return plain
+
+    def _has_edges(self, element: Element, back: Colour | None) -> bool:
+        """Tell whether a shadow or an outline shows a text that has no colour of its own."""
+        own = self._front(element, ("color",))
+        for shadow in comma_parts(self._inherited(element, "text-shadow")):
+            words = arguments(shadow)
+            lengths = [length for word in words if (length := pixels(word)) is not None]
+            near = len(lengths) >= 2 and max(map(abs, lengths[:2])) < _NEAR
+            if near and self._stands_out(next(filter(None, map(self._shade, words)), own), back):
+                return True
+        stroke = arguments(self._inherited(element, "text-stroke"))
+        widths = [width for word in stroke if (width := pixels(word)) is not None]
+        if not widths or max(widths) <= 0:
+            return False
+        said = (*stroke, self._inherited(element, "text-stroke-color"))
+        return self._stands_out(next(filter(None, map(self._shade, said)), own), back)
+
+    def _inherited(self, element: Element, name: str) -> str:
         node: object = element
         while isinstance(node, Element):
-            value = given.get(node, {}).get(name, "")
-            if value and value not in {"inherit", "unset", "currentcolor"}:
-                return _BLACK if value in {"initial", "revert"} else colour(value)
+            value = self._given.get(node, {}).get(name, "")
+            if value and value not in {"inherit", "unset"}:
+                return "" if value in {"none", "initial", "revert"} else value
             node = node.parent
-    return _BLACK
+        return ""
 
-
-def _shines_through(element: Element, given: Mapping[Element, Mapping[str, str]]) -> bool:
-    """Tell whether the background is cut to the letters, as in headings with a gradient."""
-    node: object = element
-    while isinstance(node, Element):
-        if given.get(node, {}).get("background-clip") == "text":
-            return True
-        node = node.parent
-    return False
-
-
-def _back(element: Element, given: Mapping[Element, Mapping[str, str]], *, incomplete: bool) -> Colour | None:
-    """Return the colour behind an element's text; None if it cannot be told."""
-    node: object = element
-    while isinstance(node, Element):
-        style = given.get(node, {})
-        if style.get("background-image", "none") not in {"none", "initial"}:
-            return None
-        shade = colour(style.get("background-color", "transparent"))
-        if shade is None or 0.1 < shade.alpha < 0.95:
-            return None
-        if shade.alpha >= 0.95:
-            return shade
-        if incomplete and node.attr("class"):
-            return None
-        node = node.parent
-    return None if incomplete else _WHITE
+    @staticmethod
+    def _stands_out(shade: Colour | None, back: Colour | None) -> bool:
+        if shade is None or back is None:
+            return shade is None or shade.alpha > FAINT
+        return shade.alpha > FAINT and not alike(blend(shade, back), back)

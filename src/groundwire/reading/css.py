@@ -8,14 +8,13 @@ that is not applied hides nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from groundwire.reading.css_values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
+from groundwire.reading.conditions import in_container, is_supported, on_screen
 
-__all__ = ["UNLAYERED", "Declaration", "Rule", "Sheet", "declarations", "on_screen", "read_sheet"]
+__all__ = ["UNLAYERED", "Declaration", "Rule", "Sheet", "declarations", "read_sheet"]
 
 UNLAYERED: Final = 1 << 20
 """The layer of rules that are in none; later layers win over earlier ones, and this one over all."""
@@ -33,18 +32,8 @@ _NESTING: Final = re.compile(r"[\"'(\\]")
 _COMMON: Final = 60  # characters of a declaration that elements and pages are likely to share
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
+_SCOPE: Final = re.compile(r"\(((?:[^()]|\([^()]*\))+)\)(?:\s*to\s*\(((?:[^()]|\([^()]*\))+)\))?", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s+")
-_CONDITION: Final = re.compile(r"\(\s*([a-z-]+)\s*(?::\s*([^()]*|calc\([^()]*\)))?\s*\)")
-_RANGE: Final = re.compile(r"\(\s*(?:([\w.]+)\s*([<>]=?)\s*)?(width|height)\s*(?:([<>]=?|=)\s*([\w.]+))?\s*\)")
-_TRUE_OF_A_DESKTOP: Final = frozenset(
-    {
-        ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
-        ("hover", "hover"), ("any-hover", "hover"), ("pointer", "fine"), ("any-pointer", "fine"), ("hover", ""),
-        ("pointer", ""), ("color", ""), ("width", ""), ("height", ""), ("scripting", "enabled"), ("scripting", ""),
-        ("update", "fast"), ("grid", "0"), ("display-mode", "browser"), ("prefers-contrast", "no-preference"),
-        ("forced-colors", "none"), ("inverted-colors", "none"), ("overflow-block", "scroll"),
-    }
-)  # fmt: skip
 
 
 class Declaration(NamedTuple):
@@ -76,6 +65,8 @@ class Sheet:
     """For each animation the properties of its last frame."""
     layers: dict[str, int] = field(default_factory=dict)
     """The place of each named layer."""
+    contained: bool = False
+    """Whether anything on the page may be a container, for `@container`."""
 
 
 @dataclass(slots=True)
@@ -86,6 +77,8 @@ class _Block:
     """`group` holds rules, `rule` declarations, `frames` the frames of an animation, `frame` one; `skip` is unread."""
     selector: str = ""
     layer: int = UNLAYERED
+    end: str = ""
+    """Where a scope ends: a selector."""
     declared: list[Declaration] = field(default_factory=list)
 
 
@@ -125,6 +118,8 @@ def read_sheet(text: str, sheet: Sheet) -> None:
         elif piece == "{":
             stack.append(_open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH))
             start = match.end()
+        elif piece == "}" and len(stack) == 1:
+            continue  # it belongs to the selector that comes next, and makes it invalid
         else:
             _end_statement(text[start : match.start()], block, sheet)
             start = match.end()
@@ -133,12 +128,6 @@ def read_sheet(text: str, sheet: Sheet) -> None:
     _end_statement(text[start:], stack[-1], sheet)
     for block in reversed(stack[1:]):
         _close(block, sheet)
-
-
-def on_screen(query: str) -> bool:
-    """Tell whether a media query list holds on a desktop screen."""
-    query = _SPACE.sub(" ", query.lower()).strip()
-    return not query or any(_holds(part.strip()) for part in query.split(","))
 
 
 def _declaration(text: str) -> Declaration | None:
@@ -173,7 +162,8 @@ def _unescape(text: str) -> str:
         if match[2]:
             return match[2]
         code = int(match[1], 16)
-        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+        char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+        return "\ufffd" if char.isspace() else char  # `display: none\9` is for old browsers alone
 
     return _ESCAPE.sub(char, text)
 
@@ -186,11 +176,19 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
         last = any(stop.strip().lower() in {"to", "100%"} for stop in prelude.split(","))
         return _Block("frame", around.selector) if last else _Block("skip")
     if not prelude.startswith("@"):
-        if len(prelude) > _MAX_SELECTOR:
+        if len(prelude) > _MAX_SELECTOR or "}" in prelude:
             return _Block("skip")
+        if around.kind == "group" and not around.selector and "&" in prelude and "[" not in prelude:
+            prelude = prelude.replace("&", ":root")
         if around.kind == "group" and not around.selector:
             return _Block("rule", prelude, around.layer)
-        return _Block("rule", _nested(prelude, around.selector), around.layer)
+        scoped = around.kind == "group"
+        prelude = prelude.replace(":scope", "&") if scoped else prelude
+        selector = _nested(prelude, around.selector)
+        if around.end and selector:
+            inside = f":is({selector})" if "," in selector else selector
+            selector = f"{inside}:not(:is({around.end}), :is({around.end}) *)"
+        return _Block("rule", selector, around.layer)
     name, _, rest = prelude[1:].partition(" ")
     name, paren, more = name.lower().partition("(")
     rest = (paren + more + " " + rest).strip()
@@ -198,17 +196,19 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
 
 
 def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
-    inside = _Block(around.kind, around.selector, around.layer)
+    inside = _Block(around.kind, around.selector, around.layer, around.end)
     if name == "media":
         return inside if on_screen(rest) else _Block("skip")
     if name == "supports":
-        return _Block("skip") if rest.lower().startswith("not") else inside
+        return inside if is_supported(rest) else _Block("skip")
+    if name == "container":
+        return inside if sheet.contained and in_container(rest) else _Block("skip")
     if name == "layer":
         inside.layer = _layer(rest or f"({len(sheet.layers)})", sheet)
         return inside
     if name == "scope":
-        root = rest[1:].partition(")")[0].strip() if rest.startswith("(") else ""
-        return _Block("group", root, around.layer) if root else _Block("skip")
+        match = _SCOPE.fullmatch(rest)
+        return _Block("group", match[1].strip(), around.layer, end=match[2] or "") if match else _Block("skip")
     if name.endswith("keyframes"):
         sheet.keyframes.setdefault(rest.strip("\"' "), {})
         return _Block("frames", rest.strip("\"' "))
@@ -243,47 +243,5 @@ def _close(block: _Block, sheet: Sheet) -> None:
     if block.kind == "rule" and block.declared and block.selector:
         sheet.rules.append(Rule(block.selector, tuple(block.declared), block.layer))
     elif block.kind == "frame":
-        sheet.keyframes[block.selector].update({declared.name: declared.value for declared in block.declared})
-
-
-def _holds(query: str) -> bool:
-    if query.startswith("not "):
-        return not _holds(query[4:]) if not query.startswith("not (") or " and " not in query else False
-    parts = query.removeprefix("only ").split(" and ")
-    return all(_condition_holds(part.strip()) for part in parts)
-
-
-def _condition_holds(part: str) -> bool:
-    if not part.startswith("("):
-        return part in {"all", "screen"}
-    if match := _CONDITION.fullmatch(part):
-        name, value = match[1], (match[2] or "").strip()
-        for prefix in ("min-", "max-"):
-            if name.startswith(prefix):
-                limit = pixels(value)
-                size = {"width": SCREEN_WIDTH, "height": SCREEN_HEIGHT}.get(name[4:].removeprefix("device-"))
-                if limit is None or size is None:
-                    return False
-                return size >= limit if prefix == "min-" else size <= limit
-        return (name, value) in _TRUE_OF_A_DESKTOP
-    if match := _RANGE.fullmatch(part):
-        return all(_ranges(match))
-    return False
-
-
-def _ranges(match: re.Match[str]) -> Iterator[bool]:
-    size = SCREEN_WIDTH if match[3] == "width" else SCREEN_HEIGHT
-    if match[1]:
-        yield _compare(pixels(match[1]), match[2], size)
-    if match[4]:
-        yield _compare(size, match[4], pixels(match[5]))
-
-
-def _compare(left: float | None, sign: str, right: float | None) -> bool:
-    if left is None or right is None:
-        return False
-    if sign == "=":
-        return left == right
-    if left == right:
-        return sign.endswith("=")
-    return left < right if sign[0] == "<" else left > right
+        frame = {declared.name: declared.value for declared in block.declared if not declared.important}
+        sheet.keyframes[block.selector].update(frame)

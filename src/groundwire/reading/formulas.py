@@ -7,6 +7,8 @@ from typing import Final
 
 from turbohtml import Element, Text
 
+from groundwire.reading.tex import is_formula
+
 __all__ = ["formula", "image_formula", "script_formula"]
 
 _MAX_FORMULA: Final = 5_000  # characters; longer ones are data, not a formula
@@ -37,10 +39,10 @@ def formula(element: Element) -> tuple[str, bool]:
             tex = annotation.text
             break
     if not tex.strip() and math is not None:
-        tex = math.attr("alttext") or ""
+        tex = _unless_prose(math.attr("alttext") or "", math.text)
     if not tex.strip():
         image = element if element.tag == "img" else element.find("img")
-        tex = (image.attr("alt") or "") if image is not None else ""
+        tex = _unless_prose(image.attr("alt") or "") if image is not None else ""
     if not tex.strip() and math is not None:
         tex = _linear(math)
     if math is not None and (math.attr("display") or "").lower() == "block":
@@ -57,7 +59,7 @@ def script_formula(script: Element) -> tuple[str, bool] | None:
 
 
 def image_formula(image: Element) -> str:
-    """Return the TeX that an image shows, or "" when it shows something else."""
+    """Return the TeX that an image shows, or "" when it shows something else or its text is no TeX."""
     alt = image.attr("alt") or ""
     if not alt.strip():
         return ""
@@ -67,8 +69,13 @@ def image_formula(image: Element) -> str:
         or "latex.php" in (image.attr("src") or "")
         or "/math/render/" in (image.attr("src") or "")
     ):
-        return _tidy(alt)
+        return _tidy(_unless_prose(alt))
     return ""
+
+
+def _unless_prose(tex: str, shown: str = "") -> str:
+    """Return what stands behind a formula if it is one; see `is_formula`."""
+    return tex if is_formula(tex[:_MAX_FORMULA], shown) else ""
 
 
 def _is_block(element: Element) -> bool:

@@ -6,12 +6,14 @@ with what Chromium paints; `tests/reading/test_visible.py` has the tables.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from groundwire.reading.css_values import arguments, colour, fraction, pixels, ratio
+from groundwire.reading.colours import gradient_colours
+from groundwire.reading.css_values import arguments, fraction, pixels, ratio
+from groundwire.reading.fonts import TINY_FONT, may_be_tiny
+from groundwire.reading.transforms import TRANSFORMS, is_flat, moves
 
 __all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "text_hidden"]
 
@@ -21,7 +23,6 @@ FAINT: Final = 0.05
 INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", "text-security")
 """The properties by which a text is hidden unless an element further inside sets them again."""
 
-_TINY_FONT: Final = 2.0  # pixels
 _TINY_BOX: Final = 2.0  # pixels
 _FAR_LEFT: Final = -900.0  # pixels; tricks say -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
@@ -40,13 +41,25 @@ _BLOCKS: Final = _TABLE | {
     "hgroup", "hr", "legend", "li", "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "plaintext",
     "pre", "search", "section", "summary", "ul", "xmp", "button", "marquee",
 }  # fmt: skip
-_TURNS: Final = frozenset({"scale", "rotate", "transform"})
 _MOVES: Final = frozenset(
-    {"left", "right", "top", "bottom", "z-index", "margin-left", "margin-top", "translate", "transform"}
+    {
+        "left",
+        "right",
+        "top",
+        "bottom",
+        "z-index",
+        "margin-left",
+        "margin-top",
+        "padding-left",
+        "padding-top",
+        "border-left",
+        "border-top",
+        "translate",
+        "transform",
+    }
 )
-_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]+)\(((?:[^()]|\([^()]*\))*)\)")
-_ANGLE: Final = re.compile(r"([+-]?[\d.]+)(deg|grad|rad|turn)")
-_TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
+_OF_SCREEN: Final = re.compile(r"([+-]?[\d.]+)(?:%|[sld]?v[wh])")
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
@@ -67,23 +80,30 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
     """
     if style.get("display") == "none":
         return "display"
+    if style.get("display") == "contents":
+        return ""
     if style.get("content-visibility") == "hidden" and boxed:
         return "content-visibility"
     if ("clip" in style or "clip-path" in style) and _is_clipped(style):
         return "clip"
     if "filter" in style and _filtered(style["filter"]):
         return "filter"
-    if "mask-image" in style and _masked(style["mask-image"]):
+    if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
         return "mask"
-    if boxed and not _TURNS.isdisjoint(style) and _is_flat(style):
+    if boxed and not TRANSFORMS.isdisjoint(style) and is_flat(style):
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
         return "position"
-    if boxed and tag not in _TABLE and box_hidden(style):
+    if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= TINY_FONT / 16:
+        return "size"
+    if boxed and tag not in _TABLE and "table" not in style.get("display", "") and box_hidden(style):
         return "size"
     if boxed and style.get("overflow-x") in _CUT and style.get("white-space") in {"nowrap", "pre"}:
         share = fraction(style.get("text-indent", ""))
-        return "text-indent" if share is not None and share >= 1 else ""
+        if share is not None and share >= 1:
+            return "text-indent"
+    if boxed and style.get("overflow-x") in _CUT and (pixels(style.get("text-indent", "")) or 0.0) >= _FAR_RIGHT:
+        return "text-indent"
     return ""
 
 
@@ -123,14 +143,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     if name == "visibility":
         return value != "visible"
     if name == "font-size":
-        size = pixels(value, 16.0)
-        if size is not None and size <= _TINY_FONT:
-            return True
-        return (
-            None
-            if (value.endswith(("%", "em")) and not value.endswith("rem")) or value in {"larger", "smaller"}
-            else False
-        )
+        return may_be_tiny(value)
     if name == "text-indent":
         share = fraction(value)
         away = pixels(value)
@@ -159,7 +172,8 @@ def _is_clipped(style: Mapping[str, str]) -> bool:
 
 def _is_sliver(edges: str) -> bool:
     """Tell whether the rectangle of edges top, right, bottom, left has no area."""
-    sides = [pixels(part, 100.0) for part in arguments(edges)]
+    parts = arguments(edges.partition(" round")[0])
+    sides = [0.0 if part == "auto" and place in {0, 3} else pixels(part, 100.0) for place, part in enumerate(parts)]
     if len(sides) != 4:
         return False
     top, right, bottom, left = sides
@@ -190,7 +204,7 @@ def _covers(one: str, other: str) -> bool:
     first, second = pixels(one, 100.0), pixels(other, 100.0)
     if first is None or second is None:
         return False
-    shares = one.endswith("%") or other.endswith("%")
+    shares = "%" in one or "%" in other
     return first + second >= (100.0 if shares and first >= 0 and second >= 0 else 2_000.0)
 
 
@@ -201,6 +215,8 @@ def _has_no_area(points: str) -> bool:
     known = [(x, y) for x, y in corners if x is not None and y is not None]
     if len(known) != len(corners) or not known:
         return False
+    if all(x <= 0 for x, _ in known) or all(y <= 0 for _, y in known):
+        return True
     area = sum(x * v - u * y for (x, y), (u, v) in zip(known, known[1:] + known[:1], strict=True))
     return abs(area) / 2 < 4
 
@@ -216,47 +232,21 @@ def _filtered(value: str) -> bool:
 
 def _masked(value: str) -> bool:
     """Tell whether a mask is a gradient of nothing but transparency."""
-    if "gradient(" not in value:
-        return False
-    shades = [
-        found
-        for _, inside in _CALL.findall(value)
-        for part in inside.split(",")
-        if (found := colour(part.strip().partition(" ")[0])) is not None
-    ]
+    shades = gradient_colours(value)
     return bool(shades) and all(shade.alpha <= FAINT for shade in shades)
 
 
-def _is_flat(style: Mapping[str, str]) -> bool:
-    """Tell whether an element is scaled to nothing or turned on its edge."""
-    scale = [ratio(part) for part in style.get("scale", "").split()]
-    if any(factor is not None and abs(factor) <= 0.02 for factor in scale[:2]):
-        return True
-    turn = style.get("rotate", "").split()
-    if len(turn) == 2 and turn[0] in {"x", "y"} and _is_edge_on(turn[1]):
-        return True
-    for name, inside in _CALL.findall(style.get("transform", "")):
-        parts = arguments(inside)
-        factors = [ratio(part) for part in parts]
-        known = [factor for factor in factors if factor is not None]
-        flat = name in {"scale", "scalex", "scaley", "scale3d"} and any(abs(factor) <= 0.02 for factor in known[:2])
-        if name == "matrix" and len(known) == 6:
-            flat = abs(known[0] * known[3] - known[1] * known[2]) <= 4e-4
-        if flat or (name in {"rotatex", "rotatey"} and parts and _is_edge_on(parts[0])):
-            return True
-    return False
-
-
-def _is_edge_on(angle: str) -> bool:
-    match = _ANGLE.fullmatch(angle)
-    return match is not None and abs(math.cos(float(match[1]) / _TURN[match[2]] * 2 * math.pi)) < 0.01
+def _is_nothing(size: str) -> bool:
+    return any((length := pixels(part, 100.0)) is not None and length <= 1 for part in arguments(size))
 
 
 def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
     """Tell whether an element stands where nobody can scroll to, or behind everything."""
     position = style.get("position", "static")
     x = y = 0.0
-    if position != "static":
+    if position == "fixed" and _is_off_screen(style):
+        return True
+    if position in {"relative", "absolute", "fixed"}:
         if position in _PLACED and (order := ratio(style.get("z-index", "0"))) is not None and order <= _BEHIND:
             return True
         shares = [fraction(style.get(side, "")) or 0.0 for side in ("left", "top", "right", "bottom")]
@@ -271,26 +261,22 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
         x, y = x + (left or 0.0), y + (top or 0.0)
     for name in ("margin-left", "padding-left", "border-left"):
         x += pixels(style.get(name, "0").partition(" ")[0]) or 0.0
-    for name in ("margin-top", "padding-top", "border-top"):
+    for name in ("margin-top", "padding-top", "border-top") if boxed else ():
         y += pixels(style.get(name, "0").partition(" ")[0]) or 0.0
     if boxed:
-        for dx, dy in _moves(style):
-            x, y = x + dx, y + dy
+        dx, dy = moves(style)
+        x, y = x + dx, y + dy
     return x <= _FAR_LEFT or x >= _FAR_RIGHT or y <= _FAR_UP or y >= _FAR_DOWN
 
 
-def _moves(style: Mapping[str, str]) -> Iterator[tuple[float, float]]:
-    """Yield by how many pixels an element is moved; a share counts as of 200 pixels."""
-    if move := style.get("translate"):
-        parts = [pixels(part, 200.0) or 0.0 for part in move.split()]
-        yield parts[0], parts[1] if len(parts) > 1 else 0.0
-    for name, inside in _CALL.findall(style.get("transform", "")):
-        parts = [pixels(part, 200.0) or 0.0 for part in arguments(inside)]
-        if name in {"translate", "translate3d"} and parts:
-            yield parts[0], parts[1] if len(parts) > 1 else 0.0
-        elif name == "translatex" and parts:
-            yield parts[0], 0.0
-        elif name == "translatey" and parts:
-            yield 0.0, parts[0]
-        elif name == "matrix" and len(numbers := [ratio(part) or 0.0 for part in arguments(inside)]) == 6:
-            yield numbers[4], numbers[5]
+def _is_off_screen(style: Mapping[str, str]) -> bool:
+    """Tell whether an element that is fixed to the screen is fixed outside of it."""
+    for side, size in (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height")):
+        value = style.get(side, "")
+        match = _OF_SCREEN.fullmatch(value)
+        if match is not None and abs(float(match[1])) >= 100:
+            return True
+        place, room = pixels(value), pixels(style.get(size, ""))
+        if place is not None and room is not None and place < 0 and place + room <= 0:
+            return True
+    return False

@@ -11,19 +11,22 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from groundwire.reading.css_values import arguments, colour, pixels, ratio
+from groundwire.reading.colours import colour
+from groundwire.reading.css_values import arguments, pixels, ratio
 
 __all__ = ["is_told", "longhands"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final = {
     "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
+    "-webkit-mask-size": "mask-size",
     "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
     "-webkit-animation-name": "animation-name", "-webkit-animation-fill-mode": "animation-fill-mode",
     "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
     "-webkit-text-security": "text-security",
     "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
     "-webkit-text-stroke-width": "text-stroke", "text-stroke-width": "text-stroke",
+    "-webkit-text-stroke-color": "text-stroke-color",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
     "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
@@ -51,7 +54,10 @@ _FONT_SIZES: Final = frozenset(
 )  # fmt: skip
 _OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
-_FONT_SIZE: Final = re.compile(r"(?:^|\s)([\w.%+-]+|calc\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0)(?=\s)")
+_FONT_SIZE: Final = re.compile(
+    r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
+)
+_MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
@@ -63,13 +69,17 @@ def _is_length(value: str) -> bool:
     return value in _LENGTH_WORDS or pixels(value, 100.0) is not None or "content" in value or "(" in value
 
 
+def _is_room(value: str) -> bool:
+    return _is_length(value) and not value.startswith("-")
+
+
 def _is_size(value: str) -> bool:
     length = pixels(value, 16.0)
     return value in _FONT_SIZES or "(" in value or (length is not None and length >= 0)
 
 
 def _is_colour(value: str) -> bool:
-    return colour(value) is not None or (_WORD.fullmatch(value) is not None and value in {"currentcolor", "canvas"})
+    return colour(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
 
 
 _VALID: Final[dict[str, Callable[[str], bool]]] = {
@@ -86,17 +96,23 @@ _VALID: Final[dict[str, Callable[[str], bool]]] = {
     "text-fill": _is_colour,
     **dict.fromkeys(
         (
-            "left", "right", "top", "bottom", "margin-left", "margin-top", "width", "height", "max-width", "max-height",
-            "min-width", "min-height", "text-indent", "letter-spacing", "padding-left", "padding-top", "padding-bottom",
-            "padding-right",
+            "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
         ),
         _is_length,
+    ),
+    **dict.fromkeys(
+        (
+            "width", "height", "max-width", "max-height", "min-width", "min-height", "padding-left", "padding-top",
+            "padding-bottom", "padding-right",
+        ),
+        _is_room,
     ),
 }  # fmt: skip
 _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
+    "box-shadow", "color-scheme", "text-stroke-color", "mask-size", "zoom", "animation-iteration-count",
 }  # fmt: skip
 
 
@@ -127,7 +143,7 @@ def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     if name in _KEPT:
         if value in _WIDE:
             yield name, value
-        elif (valid := _VALID.get(name)) is None or valid(value):
+        elif (valid := _VALID.get(name)) is None or valid(value := value.removesuffix(" each-line")):
             yield name, value.split()[-1] if name == "text-indent" and value.endswith(" hanging") else value
     elif (split := _SHORTHANDS.get(name)) is not None:
         for longhand, part in split(name, value):
@@ -171,17 +187,29 @@ def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
                 yield "font-size", word
 
 
+_BACKGROUND_WORDS: Final = frozenset(
+    {
+        "repeat", "repeat-x", "repeat-y", "no-repeat", "space", "round", "scroll", "fixed", "local", "left", "right",
+        "top", "bottom", "center", "cover", "contain", "border-box", "padding-box", "content-box", "text",
+        "border-area", "initial", "inherit", "unset", "revert", "revert-layer",
+    }
+)  # fmt: skip
+
+
 def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
+    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_colour(part) or _is_length(part) for part in parts):
+        return
     shade = next((part for part in parts if colour(part) is not None), None)
-    image = "url(" in value or "gradient(" in value or "image(" in value or "image-set(" in value
+    image = "url(" in value or "image(" in value or "image-set(" in value
     yield "background-color", shade or "transparent"
-    yield "background-image", "image" if image else "none"
+    yield "background-image", "image" if image else value if "gradient(" in value else "none"
     yield "background-clip", "text" if "text" in parts else "border-box"
 
 
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
+    yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
 
 
 _SHORTHANDS: Final[dict[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {

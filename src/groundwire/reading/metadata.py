@@ -13,6 +13,7 @@ from turbohtml import Document, Element
 from groundwire.reading.clean import strip_controls
 from groundwire.reading.dates import iso_date
 from groundwire.reading.jsonld import Thing, main_thing, name_of, things
+from groundwire.reading.names import is_name, is_site
 
 __all__ = ["Metadata", "read_metadata", "read_metas", "read_title", "title_element"]
 
@@ -90,14 +91,14 @@ def read_metadata(
     found = things(document) if found is None else found
     thing, kind = main_thing(found, url)
     marked = document.select(_MARKED)  # all together: looking through a page takes as long as all else here
-    site = _text(
-        "site",
+    sites = (
         metas.get("og:site_name"),
         name_of(thing.get("publisher"), found) if thing.get("publisher") else None,
         next((_string(item.get("name")) for item in found if item.get("@type") == "WebSite"), None),
         metas.get("citation_journal_title"),
         metas.get("application-name"),
     )
+    site = _text("site", *(name for name in sites if name and is_site(name)))
     return Metadata(
         author=_author(marked, metas, thing, found),
         site=site,
@@ -273,7 +274,11 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: l
     for candidate in candidates:
         if candidate and not _URL.match(candidate.strip()):
             author = _text("author", _BYLINE.sub("", candidate.strip()))
-            if author and author.lower() not in {"admin", "administrator", "none", "null", "undefined", "unknown"}:
+            if (
+                author
+                and is_name(author)
+                and author.lower() not in {"admin", "administrator", "none", "null", "undefined", "unknown"}
+            ):
                 return author
     return None
 

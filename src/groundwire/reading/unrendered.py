@@ -5,11 +5,12 @@ Source: the HTML Standard, section 15 (Rendering) and 4.12 (Scripting); SVG 2, s
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Final
 
 from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
+
+from groundwire.reading.tex import is_formula
 
 __all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
 
@@ -27,7 +28,7 @@ _TOOLS: Final = (
 _UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script")
 _FOREIGN: Final = (
     ("svg", ("metadata", "desc", "defs", "symbol", "clippath", "clipPath", "mask", "pattern", "marker")),
-    ("math", ("annotation", "annotation-xml")),
+    ("math", ("annotation", "annotation-xml", "mphantom")),
 )
 """What is not rendered in elements of other languages than HTML; the same names in HTML mean nothing and are shown."""
 
@@ -37,12 +38,6 @@ _HOSTS: Final = frozenset(
         "nav", "p", "section", "span",
     }
 )  # fmt: skip
-_COMMAND: Final = re.compile(
-    r"\\(?:begin|end|label|ref|tag|color|textcolor|operatorname|class|cssId|style|mathrm|mathbf|mathit|mathsf|mathcal)\*?"
-    r"\s*\{[^{}]*\}|\\[a-zA-Z]+"
-)
-_PROSE: Final = re.compile(r"[^\W\d_]{4,}")
-_MAX_PROSE: Final = 6  # words in a formula that are no commands
 _MATH_SCRIPT: Final = "math/"
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 
@@ -58,12 +53,12 @@ def drop_unrendered(document: Document) -> Counter[str]:
     for element in found:
         tag = element.tag
         if tag == "script":
-            if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and _is_formula(element.text, ""):
+            if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text):
                 continue
         elif tag == "annotation":
             if (element.attr("encoding") or "").lower() in _TEX:
                 math = element.closest("math")
-                if _is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
+                if is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
                     continue
         elif _shows_fallback(element):
             continue
@@ -79,6 +74,8 @@ def _unrendered(document: Document) -> list[Element]:
             around = outer.parent
             if not isinstance(around, Element) or around.closest(name) is None:
                 found.extend(outer.iter_elements(tags))
+                for action in outer.iter_elements("maction"):  # of what it can switch to, the first is shown
+                    found.extend([child for child in action if isinstance(child, Element)][1:])
     return found
 
 
@@ -152,10 +149,3 @@ def fill_streamed(document: Document) -> None:
             place.insert_before(*children)
         place.extract()
         segment.extract()
-
-
-def _is_formula(tex: str, shown: str) -> bool:
-    """Tell whether a text is TeX rather than prose; words that the formula shows may stand in it."""
-    squeezed = "".join(shown.split())
-    words = [word for word in _PROSE.findall(_COMMAND.sub(" ", tex)) if word not in squeezed]
-    return len(words) <= _MAX_PROSE // 2 if not squeezed else len(words) <= _MAX_PROSE

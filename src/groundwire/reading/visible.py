@@ -16,11 +16,13 @@ from typing import Final, NamedTuple
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.cascade import Styles, class_names, read_styles
+from groundwire.reading.cascade import Styles
 from groundwire.reading.colouring import COLOURED, declare_attributes, unreadable
 from groundwire.reading.css import Declaration
-from groundwire.reading.css_values import ratio
+from groundwire.reading.css_values import pixels, ratio
+from groundwire.reading.fonts import measure_fonts
 from groundwire.reading.hiding import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
+from groundwire.reading.sheets import class_names, read_styles
 from groundwire.reading.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
 __all__ = ["Removed", "drop_unseen"]
@@ -50,6 +52,8 @@ _REVEAL_MARKS: Final = (
     "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
     "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
 )  # fmt: skip
+_OUT: Final = frozenset({"absolute", "fixed"})
+_FREE: Final = frozenset({"fixed"})
 _FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
 
@@ -60,6 +64,7 @@ _UNFOLDED: Final = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
     re.IGNORECASE,
 )
+_ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
 _HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
@@ -129,7 +134,9 @@ def drop_unseen(document: Document) -> Removed:
     if not len(styles):
         return Removed(counts)
     found = _judge(styles, reasons)
+    measure_fonts(document, found.texts["font-size"], styles)
     found.texts["colour"] = unreadable(document, styles)
+    _let_out(found.whole, styles)
     if alive:
         _keep_folded(document, found)
         _keep_main_part(document, found)
@@ -230,9 +237,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
 
 def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
     """Return a style as it stands after its animation."""
-    words = (
-        f"{style.get('animation', '')} {style.get('animation-name', '')} {style.get('animation-fill-mode', '')}".split()
-    )
+    words = " ".join(style.get(name, "") for name in _ANIMATED).split()
     words = [word.rstrip(",") for word in words]
     if not words or words == ["none"]:
         return style
@@ -265,6 +270,23 @@ def _is_marked(element: Element) -> bool:
         return True
     style = (element.attr("style") or "").replace(" ", "").lower()
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
+
+
+def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
+    """Put what is placed by itself beside a box without height that does not cut it off.
+
+    A box cuts what is in it if it is placed itself, else what is placed in it is measured by something around it; and
+    what is placed over the padding is seen, as in boxes that keep a ratio of width to height.
+    """
+    for element in list(_topmost([element for element, reason in whole.items() if reason == "size"])):
+        style = styles.get(element)
+        free = _OUT if style.get("position", "static") == "static" else _FREE
+        if style.get("position", "static") != "static" and (pixels(style.get("padding-top", ""), 500.0) or 0) > 2:
+            free = _OUT
+        inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
+        placed = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
+        for node in list(_topmost(placed)):
+            element.insert_before(node.extract())
 
 
 def _keep_folded(document: Document, found: _Judgement) -> None:

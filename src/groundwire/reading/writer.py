@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groundwire.reading.escaping import escape_line, escape_text
+from groundwire.reading.hygiene import strip_invisible
 
 __all__ = ["BREAK", "Writer"]
 
@@ -118,7 +119,7 @@ class Writer:
         self._fragile = None
         content = "".join(line[mark.start :])
         inner = content.strip(" \t\n\r\f" + BREAK)
-        if not inner:
+        if not inner or (mark.kind == "link" and not inner.isascii() and _is_blank(inner)):
             return False
         if mark.kind == "link" and not mark.address:
             return True
@@ -276,6 +277,11 @@ class Writer:
         """Return what has been written."""
         self.flush()
         return "".join(self._out)
+
+
+def _is_blank(label: str) -> bool:
+    """Tell whether a link has nothing to be seen by, so that its address is hidden text."""
+    return not strip_invisible(label)[0].replace("\u2800", "").strip()
 
 
 def _link(label: str, address: str) -> str:

@@ -3,8 +3,8 @@
 Such a mark in a page is text like any other, yet a tokenizer or a parser downstream may take it for the real thing. It
 stays readable and is no longer the exact token: a backslash stands behind its first character. Sources, each the chat
 template or the tokenizer configuration that its makers publish: ChatML and Harmony (OpenAI), Llama 2 to 4 (Meta), Gemma
-(Google), Mistral's control tokens, DeepSeek (full-width bars), Qwen, Phi, Command R (Cohere), GLM, Granite, T5, and the
-function-call markup of Anthropic.
+(Google), Mistral's control tokens, EXAONE, MiniMax, Seed, DeepSeek (full-width bars), Qwen, Phi, Command R (Cohere),
+GLM, Granite, T5, and the function-call markup of Anthropic.
 """
 
 from __future__ import annotations
@@ -27,16 +27,22 @@ _TAGS: Final = (
     "(?:start|end)_of_(?:turn|image)", "(?:start|end)_function_(?:call|response|declaration)",
     # Llama 2, Mistral, T5 and tokenizers like theirs
     "s", "bos", "eos", "pad", "unk", "sop", "eop", "extra_id_[0-9]+", "fim_(?:prefix|middle|suffix)", "endoftext",
+    "BOS_TOKEN", "EOS_TOKEN", "PAD_TOKEN", "UNK_TOKEN", "MASK_TOKEN", "(?:unused|reserved_|ctrl|SPECIAL_)[0-9]+",
+    "(?:seed|minimax):[a-z_]+", "repo_?name", "gh_stars", "file_sep", "fim_(?:pad|sep)", "end_of_utterance",
+    "fake_token_around_image", "image_soft_token",
     # the fence of ours
     "web_content(?:_[0-9a-f]+)?",
 )  # fmt: skip
 _BRACKETED: Final = (
     "INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "ARGS", "CALL_ID",
-    "MODEL_SETTINGS", "THINK", "IMG", "IMG_BREAK", "IMG_END", "gMASK", "sMASK",
+    "MODEL_SETTINGS", "THINK", "AUDIO", "BEGIN_AUDIO", "TRANSCRIBE", "control_[0-9]+", "BOS", "EOS",
+    "IMG", "IMG_BREAK", "IMG_END", "gMASK", "sMASK",
 )  # fmt: skip
 
 _SHAPES: Final = (
     rf"{_LESS}(?={_BAR}[^<>\n]{{1,80}}{_BAR}{_GREATER})",
+    rf"{_LESS}(?={_BAR}[/\uff0f]?[\w\"-]{{1,40}}{_GREATER}|[/\uff0f]?\w{{1,40}}{_BAR}{_GREATER})",
+    rf"[\[\uff3b](?={_BAR}[^\[\]\n]{{1,40}}{_BAR}[\]\uff3d])",
     rf"{_LESS}(?=[/\uff0f]?\s{{0,3}}(?:antml:|(?:{'|'.join(_TAGS)})(?:[\s/=:][^<>\n]{{0,200}})?{_GREATER}))",
     rf"{_LESS}(?={_LESS}[/\uff0f]?SYS{_GREATER}{{2}})",
     rf"[\[\uff3b](?=[/\uff0f]?(?:{'|'.join(_BRACKETED)})[\]\uff3d])",

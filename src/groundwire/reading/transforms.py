@@ -1,0 +1,148 @@
+"""Where transforms put an element, and whether they leave anything of it.
+
+Source: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/). A share counts as of 200 pixels, since nothing is
+laid out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from groundwire.reading.css_values import arguments, pixels, ratio
+
+__all__ = ["TRANSFORMS", "is_flat", "moves"]
+
+TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
+"""The longhands that can leave nothing of an element."""
+
+_Matrix = list[list[float]]
+
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
+_ANGLE: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
+_TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
+_SHARE_OF: Final = 200.0  # pixels
+_FLAT: Final = 4e-4  # of its area
+_THIN: Final = 0.02  # of its width or height
+_MAX_CALLS: Final = 500
+
+
+def is_flat(style: Mapping[str, str]) -> bool:
+    """Tell whether an element is scaled to nothing, turned on its edge or slanted into a line."""
+    matrix = _product([_scale(_factors(style.get("scale", ""))), _turn(style.get("rotate", ""))])
+    return _is_flat(matrix) or any(_is_flat(step) for step in _steps(style))
+
+
+def moves(style: Mapping[str, str]) -> tuple[float, float]:
+    """Return by how many pixels an element is moved to the right and down."""
+    matrix = _product([_shift(*_lengths(style["translate"].split()))] if "translate" in style else [])
+    matrix = _product([matrix, *_steps(style)])
+    return matrix[0][3], matrix[1][3]
+
+
+def _is_flat(matrix: _Matrix) -> bool:
+    """Tell whether a matrix leaves no area of what is looked at from the front."""
+    (a, c), (b, d) = matrix[0][:2], matrix[1][:2]
+    return abs(a * d - b * c) <= _FLAT or math.hypot(a, b) <= _THIN or math.hypot(c, d) <= _THIN or matrix[2][2] == 0
+
+
+def _steps(style: Mapping[str, str]) -> list[_Matrix]:
+    calls = _CALL.findall(style.get("transform", ""))[:_MAX_CALLS]
+    return [_step(name, arguments(inside)) for name, inside in calls]
+
+
+def _step(name: str, parts: Sequence[str]) -> _Matrix:
+    """Return the matrix of one function; the identity if it cannot be told."""
+    if name in {"translate", "translate3d"}:
+        return _shift(*_lengths(parts))
+    if name == "translatex":
+        return _shift(*_lengths([*parts[:1], "0"]))
+    if name == "translatey":
+        return _shift(*_lengths(["0", *parts[:1]]))
+    if name in {"scale", "scale3d"}:
+        return _scale([ratio(part) for part in parts])
+    if name in {"scalex", "scaley", "scalez"} and parts:
+        factors: list[float | None] = [1.0, 1.0, 1.0]
+        factors["xyz".index(name[-1])] = ratio(parts[0])
+        return _scale(factors)
+    if name in {"rotatex", "rotatey", "rotate3d"}:
+        return _turn(" ".join(parts if name == "rotate3d" else [name[-1], *parts]))
+    if name in {"skew", "skewx", "skewy"} and parts:
+        angles = [_angle(part) or 0.0 for part in parts]
+        matrix = _identity()
+        matrix[0][1] = 0.0 if name == "skewy" else math.tan(angles[0])
+        matrix[1][0] = math.tan(angles[-1]) if name == "skewy" or len(angles) > 1 else 0.0
+        return _scale([0.0, 0.0]) if max(abs(matrix[0][1]), abs(matrix[1][0])) > 1_000 else matrix
+    numbers = [number for part in parts if (number := ratio(part)) is not None]
+    if name == "matrix" and len(numbers) == 6:
+        a, b, c, d, x, y = numbers
+        return [[a, c, 0.0, x], [b, d, 0.0, y], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    if name == "matrix3d" and len(numbers) == 16:
+        return [list(numbers[row::4]) for row in range(4)]
+    return _identity()
+
+
+def _identity() -> _Matrix:
+    return [[float(row == column) for column in range(4)] for row in range(4)]
+
+
+def _product(matrices: Sequence[_Matrix]) -> _Matrix:
+    result = _identity()
+    for matrix in matrices:
+        result = [[sum(row[k] * matrix[k][column] for k in range(4)) for column in range(4)] for row in result]
+    return result
+
+
+def _factors(value: str) -> list[float | None]:
+    return [ratio(part) for part in value.split()]
+
+
+def _scale(factors: Sequence[float | None]) -> _Matrix:
+    matrix = _identity()
+    known = [1.0 if factor is None else factor for factor in factors[:3]]
+    if len(known) == 1:
+        known *= 2
+    for place, factor in enumerate(known):
+        matrix[place][place] = factor
+    return matrix
+
+
+def _lengths(parts: Sequence[str]) -> tuple[float, float]:
+    lengths = [pixels(part, _SHARE_OF) or 0.0 for part in parts[:2]]
+    return (lengths[0] if lengths else 0.0), (lengths[1] if len(lengths) > 1 else 0.0)
+
+
+def _shift(x: float, y: float) -> _Matrix:
+    matrix = _identity()
+    matrix[0][3], matrix[1][3] = x, y
+    return matrix
+
+
+def _turn(value: str) -> _Matrix:
+    """Return the matrix of a turn about an axis, as `rotate` names it; one in the plane changes no area."""
+    words = value.split()
+    angle = _angle(words[-1]) if words else None
+    axis = {"x": [1.0, 0.0, 0.0], "y": [0.0, 1.0, 0.0]}.get(words[0]) if len(words) == 2 else None
+    if len(words) == 4:
+        axis = [ratio(word) or 0.0 for word in words[:3]]
+    length = math.hypot(*axis) if axis else 0.0
+    if angle is None or axis is None or length == 0:
+        return _identity()
+    x, y, z = (part / length for part in axis)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    rest = 1 - cosine
+    matrix = _identity()
+    matrix[0][:3] = [cosine + x * x * rest, x * y * rest - z * sine, x * z * rest + y * sine]
+    matrix[1][:3] = [y * x * rest + z * sine, cosine + y * y * rest, y * z * rest - x * sine]
+    matrix[2][:3] = [z * x * rest - y * sine, z * y * rest + x * sine, cosine + z * z * rest or 1.0]
+    return matrix
+
+
+def _angle(value: str) -> float | None:
+    """Return an angle in radians."""
+    match = _ANGLE.fullmatch(value)
+    if match is None or (match[2] is None and float(match[1])):
+        return None
+    return float(match[1]) / _TURN[match[2] or "deg"] * 2 * math.pi
