@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -102,12 +103,23 @@ names = st.sampled_from(
 )
 
 
+def inside(written: dict[str, Any]) -> dict[str, Any]:
+    """Return what is in the object around the arguments, if that is all there is."""
+    around = written.get("arguments") if len(written) == 1 else None
+    if isinstance(around, str):
+        with suppress(ValueError):
+            around = json.loads(around)
+    return around if isinstance(around, dict) else written
+
+
 @given(st.sampled_from(["web_search", "open_page", "search", "other"]), st.dictionaries(names, values))
+@example("web_search", {"arguments": {"": False, "0": False}})
+@example("open_page", {"arguments": '{"a": 1, "b": 2}'})
 def test_nothing_is_raised_changed_or_made_up(tool: str, written: dict[str, Any]) -> None:
     before = repr(written)
     plain = understood(tool, written)
     assert repr(written) == before
-    assert "input" in written or len(plain) <= len(written)
+    assert len(plain) <= len(inside(written))
 
 
 @pytest.mark.req("K5")

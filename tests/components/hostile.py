@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from groundwire.listening import close_server
 from groundwire.testing.bombs import bomb
 
 __all__ = ["BEHAVIOURS", "CAP", "HostileServer", "Visit"]
@@ -395,7 +396,7 @@ class HostileServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._server is not None
-        self._server.close()
+        await close_server(self._server)
         for visit in self._visits:
             visit.cancel()
         await asyncio.gather(*self._visits, return_exceptions=True)

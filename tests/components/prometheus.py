@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
@@ -68,5 +69,9 @@ class Prometheus:
         self._program.stop()
 
     def _is_ready(self) -> bool:
-        with urlopen(f"{self._url}/-/ready", timeout=1) as reply:
-            return bool(reply.status == 200)
+        try:
+            with urlopen(f"{self._url}/-/ready", timeout=1) as reply:
+                return bool(reply.status == 200)
+        except HTTPError as answer:  # 503 while it starts; the error holds the open answer
+            answer.close()
+            return False

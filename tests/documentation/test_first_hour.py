@@ -38,8 +38,9 @@ def checkout(folder: Path) -> None:
 def python_with_pip() -> Path:
     """Return the folder of the Python that this environment was made with, or skip where it has no pip."""
     folder = Path(sys.base_prefix) / "bin"
-    if subprocess.run([folder / "python3", "-m", "pip", "--version"], capture_output=True, check=False).returncode:
-        pytest.skip("The Python below this environment has no pip.")
+    python = shutil.which("python3", path=folder)
+    if not python or subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("The Python below this environment is not called python3, or has no pip.")
     return folder
 
 

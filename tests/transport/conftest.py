@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 
 import pytest
 
+from groundwire.listening import close_server
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.transport import Transport
 
@@ -48,7 +49,7 @@ class RawServer:
 
     async def stop(self) -> None:
         if self._server is not None:
-            self._server.close()
+            await close_server(self._server)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -104,7 +105,7 @@ class Forwarder:
 
     async def stop(self) -> None:
         if self._server is not None:
-            self._server.close()
+            await close_server(self._server)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

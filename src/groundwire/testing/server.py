@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from groundwire.listening import close_server
 from groundwire.testing.exchange import Recorded, Reply, Wire
 from groundwire.testing.faults import Fault
 
@@ -250,7 +251,7 @@ class ServerThread:
         self._ready.set()
         await self._stopping.wait()
         for _, server in self._served:
-            server.close()
+            await close_server(server)
         await asyncio.gather(*(endpoint._shut() for endpoint, _ in self._served))
         self._served.clear()
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from groundwire.listening import close_soon
 from groundwire.reading.browser.dial import REFUSALS, Dialler, Streams
 from groundwire.reading.browser.heads import Asked, NotUnderstood, parse_head
 
@@ -89,13 +90,7 @@ class VettingProxy:
         """End all connections at once; nothing is accepted any more. Closing twice is fine."""
         self._closed = True
         if self._server is not None:
-            # asyncio loses a connection that it has accepted and not yet handed over: no more are accepted, and the
-            # server is closed when those of this turn of the loop have been handed over.
-            loop = self._server.get_loop()
-            with suppress(NotImplementedError):  # a loop that does not look at sockets
-                for listener in self._server.sockets:
-                    loop.remove_reader(listener.fileno())
-            loop.call_soon(self._server.close)
+            close_soon(self._server)
         for task in self._tasks:
             task.cancel()
 
