@@ -11,16 +11,17 @@ from turbohtml import Element, Node, Text
 from groundwire.reading.code import code_language, code_text, is_code_table
 from groundwire.reading.escaping import fence, inline_code
 from groundwire.reading.footnotes import footnotes, is_back_reference
-from groundwire.reading.formulas import formula, image_formula, script_formula
+from groundwire.reading.formulas import formula, image_formula, is_written_out, script_formula
 from groundwire.reading.links import Links
 from groundwire.reading.tables import Grid, is_layout
+from groundwire.reading.tasks import task_state
 from groundwire.reading.writer import Writer
 
 __all__ = ["to_markdown"]
 
 _BLOCKS: Final = frozenset(
     {
-        "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir", "div", "dl",
+        "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir", "div",
         "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html", "legend", "main", "nav",
         "optgroup", "option", "p", "search", "section", "tbody", "tfoot", "thead", "colgroup",
     }
@@ -83,6 +84,7 @@ class _Renderer:
         self._in_note = 0
         self._in_code = False
         self._in_term = False
+        self._terms: list[bool] = []
         self._searches = 0
         block = self._block
         self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, block)
@@ -94,7 +96,7 @@ class _Renderer:
         self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
         self._handlers |= {
             "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "dd": self._definition,
-            "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "li": self._item,
+            "dl": self._definitions, "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "li": self._item,
             "listing": self._pre, "math": self._math, "menu": self._list, "mjx-container": self._math, "ol": self._list,
             "plaintext": self._pre, "pre": self._pre, "q": self._quotation, "rt": self._ruby, "script": self._script,
             "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": self._table,
@@ -321,9 +323,22 @@ class _Renderer:
         if writer.in_cell:
             writer.bullet = "\u2022 " if marker == "- " else ""
             return writer.flush
-        if not writer.open_container(marker, " " * len(marker), tight=_follows_item(element)):
-            return writer.flush
-        return writer.close_container
+        opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))
+        if state := task_state(element):
+            writer.raw(f"{state} ")
+        return writer.close_container if opened else writer.flush
+
+    def _definitions(self, element: Element) -> _Close:
+        """Open a list of definitions; without terms, as wikis indent with it, it is none."""
+        self._block(element)
+        self._searches += 1
+        self._terms.append(self._searches <= _MAX_SEARCHES and element.find("dt") is not None)
+
+        def close() -> None:
+            self._terms.pop()
+            self._writer.flush()
+
+        return close
 
     def _term(self, element: Element) -> _Close:
         writer = self._writer
@@ -346,11 +361,15 @@ class _Renderer:
         writer.flush()
         if self._notes and (label := self._notes.get(element.attr("id") or "")):
             return self._note(label, writer.flush)
-        if writer.in_cell or not _is_line(element):
+        if writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
             return writer.flush
-        writer.next_tight()
-        writer.raw(": ")
-        return writer.flush
+        writer.lead = ": "
+
+        def close() -> None:
+            writer.flush()
+            writer.lead = ""
+
+        return close
 
     def _input(self, element: Element) -> bool:
         if (element.attr("type") or "").lower() == "checkbox" and self._lists and not self._writer.last_char().strip():
@@ -397,8 +416,12 @@ class _Renderer:
                 self._searches <= _MAX_SEARCHES and element.find("annotation") is not None
             ):
                 return self._math(element)
-        elif "MathJax" in classes or "mw-editsection" in classes:
-            return element.find("math") is not None and self._math(element)
+        elif "mw-editsection" in classes:
+            return False
+        elif "MathJax" in classes:
+            return not is_written_out(element) and element.find("math") is not None and self._math(element)
+        elif state := task_state(element):
+            self._writer.raw(f"{state} ")
         elif self._in_note and re.search(
             r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
         ):

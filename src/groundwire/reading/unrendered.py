@@ -5,11 +5,13 @@ Source: the HTML Standard, section 15 (Rendering) and 4.12 (Scripting); SVG 2, s
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Final
 
 from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
+
+from groundwire.reading.formulas import is_formula
+from groundwire.reading.tasks import is_task_box
 
 __all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
 
@@ -37,12 +39,6 @@ _HOSTS: Final = frozenset(
         "nav", "p", "section", "span",
     }
 )  # fmt: skip
-_COMMAND: Final = re.compile(
-    r"\\(?:begin|end|label|ref|tag|color|textcolor|operatorname|class|cssId|style|mathrm|mathbf|mathit|mathsf|mathcal)\*?"
-    r"\s*\{[^{}]*\}|\\[a-zA-Z]+"
-)
-_PROSE: Final = re.compile(r"[^\W\d_]{4,}")
-_MAX_PROSE: Final = 6  # words in a formula that are no commands
 _MATH_SCRIPT: Final = "math/"
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 
@@ -58,14 +54,14 @@ def drop_unrendered(document: Document) -> Counter[str]:
     for element in found:
         tag = element.tag
         if tag == "script":
-            if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and _is_formula(element.text, ""):
+            if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text, ""):
                 continue
         elif tag == "annotation":
             if (element.attr("encoding") or "").lower() in _TEX:
                 math = element.closest("math")
-                if _is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
+                if is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
                     continue
-        elif _shows_fallback(element):
+        elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
         element.extract()
     return +counts
@@ -152,10 +148,3 @@ def fill_streamed(document: Document) -> None:
             place.insert_before(*children)
         place.extract()
         segment.extract()
-
-
-def _is_formula(tex: str, shown: str) -> bool:
-    """Tell whether a text is TeX rather than prose; words that the formula shows may stand in it."""
-    squeezed = "".join(shown.split())
-    words = [word for word in _PROSE.findall(_COMMAND.sub(" ", tex)) if word not in squeezed]
-    return len(words) <= _MAX_PROSE // 2 if not squeezed else len(words) <= _MAX_PROSE

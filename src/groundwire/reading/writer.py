@@ -47,11 +47,15 @@ class Writer:
         self._out: list[str] = []
         self._marks: list[_Mark] = []
         self._fragile: str | None = None
+        self._fragile_at = 0
         self._containers: list[_Container] = []
         self._cell: list[str] | None = None
         self._tight = False
         self._heading = ""
         self.bullet = ""
+        """What goes before the next text of a cell."""
+        self.lead = ""
+        """What goes before the next block, if that is a paragraph."""
 
     @property
     def in_cell(self) -> bool:
@@ -76,7 +80,7 @@ class Writer:
                 line.append("\\" + data)
                 return
             if self._fragile is not None:
-                if data[0].isalnum():
+                if data[0].isalnum() and self._fragile_at == len(line):
                     line[-1] = self._fragile  # a closing mark after a full stop and before a letter closes nothing
                 self._fragile = None
         line.append(escape_text(data, in_label=bool(self._marks) and self._in_link()))
@@ -157,7 +161,7 @@ class Writer:
             return
         line.append(f"{delimiter}{inner}{delimiter}")
         if not inner[-1].isalnum():
-            self._fragile = inner
+            self._fragile, self._fragile_at = inner, len(line)
 
     def open_heading(self, level: int) -> None:
         """Begin a heading of a level from 1 to 6."""
@@ -220,14 +224,20 @@ class Writer:
         elif BREAK in text:
             self._lines(text)
         else:
-            self.block(escape_line(text))
+            self.block(self._led(escape_line(text)))
+
+    def _led(self, line: str) -> str:
+        """Return the first line of a paragraph with what goes before it, which then stands right below the last block."""
+        lead, self.lead = self.lead, ""
+        self._tight = self._tight or bool(lead)
+        return lead + line
 
     def _lines(self, text: str) -> None:
         """Write a text with line breaks; two together end a paragraph."""
         paragraph: list[str] = []
         for line in (piece.strip() for piece in text.split(BREAK)):
             if line:
-                paragraph.append(escape_line(line))
+                paragraph.append(self._led(escape_line(line)))
             elif paragraph:
                 self.block("\n".join(paragraph))
                 paragraph = []
@@ -236,6 +246,7 @@ class Writer:
 
     def block(self, markdown: str) -> None:
         """Write a block that is Markdown already."""
+        self.lead = ""
         containers = self._containers
         out = self._out
         if not containers:

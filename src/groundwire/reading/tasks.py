@@ -1,0 +1,51 @@
+"""Task lists: which of a page's boxes say what is done."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from turbohtml import Element
+
+__all__ = ["is_task_box", "task_state"]
+
+_TASK: Final = re.compile(r"(?:^|[\s_-])(?:tasks?|to-?do|checklist)(?=[\s_-]|$)", re.IGNORECASE)
+_BOX: Final = re.compile(r"(?:^|\s)(?:chcklst-box|checkbox-o[nf]+)(?=\s|$)")
+_DONE: Final = re.compile(r"(?:^|\s)(?:checked|is-checked|checkbox-on)(?=\s|$)")
+
+
+def is_task_box(box: Element) -> bool:
+    """Tell whether an `input` is the box of a task, which shows whether it is done, and no field of a form.
+
+    That is: a checkbox in a list item that cannot be used, or whose names say so.
+
+    Args:
+        box: An `input` element.
+    """
+    if (box.attr("type") or "").strip().lower() != "checkbox":
+        return False
+    item = box.closest("li")
+    if item is None:
+        return False
+    if box.attr("disabled") is not None:
+        return True
+    around = item.parent
+    named = (box, item, around) if isinstance(around, Element) else (box, item)
+    return any(_TASK.search(element.attr("class") or "") for element in named)
+
+
+def task_state(element: Element) -> str:
+    """Return `[x]` or `[ ]` for an item or a box whose class says whether a task is done, as Confluence and Discourse
+    have it, and "" for any other element.
+
+    Args:
+        element: A list item, or an element in it without text.
+    """
+    classes = element.attr("class") or ""
+    if element.tag == "li":
+        around = element.parent
+        if not isinstance(around, Element) or "inline-task-list" not in (around.attr("class") or ""):
+            return ""
+    elif _BOX.search(classes) is None:
+        return ""
+    return "[x]" if _DONE.search(classes) else "[ ]"
