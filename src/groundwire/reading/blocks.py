@@ -21,8 +21,8 @@ __all__ = ["INLINE", "Layout", "lay_out"]
 INLINE: Final = frozenset(
     {
         "a", "abbr", "acronym", "annotation", "annotation-xml", "b", "bdi", "bdo", "big", "br", "cite", "code", "data",
-        "del", "dfn", "em", "font", "i", "img", "input", "ins", "kbd", "mark", "math", "menclose", "merror", "mfrac", "mi",
-        "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub",
+        "del", "dfn", "em", "font", "i", "img", "input", "ins", "kbd", "mark", "math", "menclose", "merror", "mfrac",
+        "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub",
         "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover", "nobr", "picture", "q", "rb", "rp",
         "rt", "ruby", "s", "samp", "script", "semantics", "small", "source", "span", "strike", "strong", "sub", "sup",
         "time", "tt", "u", "var", "wbr",

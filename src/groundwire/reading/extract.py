@@ -39,6 +39,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
     from groundwire.reading.mend import parse_page
     from groundwire.reading.metadata import read_metadata, read_metas, read_title, title_element
+    from groundwire.reading.roles import apply_roles, may_have_roles
     from groundwire.reading.select import select_main
     from groundwire.reading.visible import drop_unseen
 
@@ -51,6 +52,8 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
     removed = drop_unseen(document)
+    if may_have_roles(markup):
+        apply_roles(document)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
     warnings: tuple[str, ...]

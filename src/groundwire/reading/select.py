@@ -34,7 +34,7 @@ _FLAGS: Final = frozenset(
     for index, name in enumerate(FEATURES)
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
-_HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
+_HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
 _CELLS: Final = frozenset({"td", "th"})
 
 
@@ -133,7 +133,7 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
             if layout.tags[number] not in _HOLDS_PLACE:
                 elements[number].decompose()
             elif full[number]:
-                if _has_columns(layout, kept, number, tables):
+                if layout.tags[number] in _CELLS and _has_columns(layout, kept, number, tables):
                     elements[number].clear()
                 else:
                     elements[number].decompose()

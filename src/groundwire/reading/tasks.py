@@ -35,8 +35,9 @@ def is_task_box(box: Element) -> bool:
 
 
 def task_state(element: Element) -> str:
-    """Return `[x]` or `[ ]` for an item or a box whose class says whether a task is done, as Confluence and Discourse
-    have it, and "" for any other element.
+    """Return `[x]` or `[ ]` for an element whose class says whether a task is done, "" for any other one.
+
+    Confluence says so of list items, Discourse and Notion of empty elements.
 
     Args:
         element: A list item, or an element in it without text.
