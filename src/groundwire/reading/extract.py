@@ -52,10 +52,10 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
     removed = drop_unseen(document)
-    if may_have_roles(markup):
-        apply_roles(document)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
+    if may_have_roles(markup):
+        apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:
         content, warnings = "", ("nothing but menus came; the content may need a browser",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from turbohtml import Document
+from turbohtml import Element
 
 __all__ = ["apply_roles", "may_have_roles"]
 
@@ -26,12 +26,15 @@ def may_have_roles(markup: str) -> bool:
     return _ROLES.search(markup) is not None
 
 
-def apply_roles(document: Document) -> None:
+def apply_roles(root: Element) -> None:
     """Give the elements that say by their role to be a heading, a list, a table or a part of one the names of these.
 
     Only elements without a meaning of their own are renamed, and parts only where they are in their whole.
+
+    Args:
+        root: What is to be changed.
     """
-    for element in document.select("[role]"):
+    for element in root.select("[role]"):
         role = (element.attr("role") or "").strip().lower()
         if element.tag not in _PLAIN:
             continue
