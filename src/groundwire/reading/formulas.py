@@ -104,8 +104,11 @@ def image_formula(image: Element) -> str:
     alt = (image.attr("alt") or "").strip()
     if not alt or len(alt) > _MAX_FORMULA:
         return ""
-    sure = _DRAWN.search(image.attr("src") or "") is not None or _DELIMITED.fullmatch(alt) is not None
-    if not sure and (_IMAGE.search(image.attr("class") or "") is None or (" " in alt and not _SIGN.search(alt))):
+    source, classes = (image.attr("src") or "")[:500], image.attr("class") or ""
+    sure = alt[0] in "$\\" and _DELIMITED.fullmatch(alt) is not None
+    if not sure and ("tex" in source or "math" in source or "cht=tx" in source):
+        sure = _DRAWN.search(source) is not None
+    if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _SIGN.search(alt))):
         return ""
     return _tidy(alt) if is_formula(alt, "") else ""
 

@@ -94,6 +94,7 @@ class _Renderer:
         self._writer = Writer()
         self._lists: list[int | None] = []
         self._steps: list[int] = []
+        self._tasks: list[bool] = []
         self._item_filled = False
         self._grids: list[Grid | None] = []
         self._mark: Element | None = None
@@ -102,6 +103,7 @@ class _Renderer:
         self._in_term = False
         self._terms: list[bool] = []
         self._searches = 0
+        self._plain: set[str] = set()
         block = self._block
         self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, block)
         self._handlers |= dict.fromkeys(_SKIPPED, _skip)
@@ -154,10 +156,12 @@ class _Renderer:
 
     def _div(self, element: Element) -> _Close | bool:
         classes = element.attr("class")
-        if classes and is_code_part(classes):
-            if is_code_panel(element):
+        if classes and classes not in self._plain:
+            if not is_code_part(classes):
+                self._plain.add(classes)
+            elif is_code_panel(element):
                 return self._pre(element)
-            if is_gutter(element):
+            elif is_gutter(element):
                 return False
         return self._block(element)
 
@@ -357,12 +361,14 @@ class _Renderer:
         indented = bool(nested) and writer.open_container("  ", "  ", tight=True)
         self._lists.append(start)
         self._steps.append(step)
+        self._tasks.append("inline-task-list" in (element.attr("class") or ""))
         if len(self._lists) > 1 and (start is None or start == 1):
             writer.next_tight()
 
         def close() -> None:
             self._lists.pop()
             self._steps.pop()
+            self._tasks.pop()
             if indented:
                 writer.close_container()
             else:
@@ -386,8 +392,8 @@ class _Renderer:
             writer.bullet = "\u2022 " if marker == "- " else ""
             return writer.flush
         opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))
-        if state := task_state(element):
-            writer.raw(f"{state} ")
+        if self._tasks and self._tasks[-1]:
+            writer.raw(f"{task_state(element)} ")
         self._mark = _written_mark(element, marker)
         return writer.close_container if opened else writer.flush
 
@@ -475,11 +481,11 @@ class _Renderer:
         classes = element.attr("class")
         if not classes:
             return None
-        if element is self._mark or element == self._mark:
+        if self._mark is not None and element == self._mark:
             return False
         if "ltx_tag_note" in classes:
             return False
-        if _INLINE_NOTE.search(classes):
+        if "note" in classes and _INLINE_NOTE.search(classes):
             return self._inline_note()
         if "katex" in classes or "mwe-math" in classes:
             self._searches += 1
@@ -491,8 +497,8 @@ class _Renderer:
             return False
         elif "MathJax" in classes:
             return not is_written_out(element) and element.find("math") is not None and self._math(element)
-        elif state := task_state(element):
-            self._writer.raw(f"{state} ")
+        elif "checkbox-o" in classes or "chcklst-box" in classes:
+            self._writer.raw(f"{task_state(element)} ")
         elif self._in_note and re.search(
             r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
         ):
@@ -567,13 +573,15 @@ def _skip(_element: Element) -> bool:
 
 def _written_mark(item: Element, marker: str) -> Element | None:
     """Return the element at the beginning of a list item that only holds the mark that the list shows already."""
-    first = next(
-        (node for node in item if type(node) is Element or (type(node) is Text and not node.data.isspace())), None
-    )
-    if type(first) is not Element or first.tag != "span" or not first.attr("class"):
-        return None
-    text = first.text.strip()
-    return first if text in _BULLETS or text == marker.strip() else None
+    for node in item:
+        if type(node) is Text:
+            if node.data.isspace():
+                continue
+        elif type(node) is Element and node.tag == "span" and node.attr("class"):
+            text = node.text.strip()
+            return node if text in _BULLETS or text == marker.strip() else None
+        break
+    return None
 
 
 def _number(value: str | None, default: int) -> int:

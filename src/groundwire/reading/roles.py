@@ -17,7 +17,7 @@ _TAGS: Final = {
     "gridcell": "td", "columnheader": "th", "rowheader": "th", "list": "ul", "listitem": "li",
 }  # fmt: skip
 _PLAIN: Final = frozenset({"div", "span", "p", "section"})
-_ROLES: Final = re.compile(r"role\s*=\s*[\"']?(?:row|listitem|heading)\b", re.IGNORECASE)
+_ROLES: Final = re.compile(r"role=[\"']?(?:row|listitem|heading)\b")
 _HELD: Final = {"cell": "row", "gridcell": "row", "columnheader": "row", "rowheader": "row", "listitem": "list"}
 
 

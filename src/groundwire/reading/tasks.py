@@ -10,7 +10,6 @@ from turbohtml import Element
 __all__ = ["is_task_box", "task_state"]
 
 _TASK: Final = re.compile(r"(?:^|[\s_-])(?:tasks?|to-?do|checklist)(?=[\s_-]|$)", re.IGNORECASE)
-_BOX: Final = re.compile(r"(?:^|\s)(?:chcklst-box|checkbox-o[nf]+)(?=\s|$)")
 _DONE: Final = re.compile(r"(?:^|\s)(?:checked|is-checked|checkbox-on)(?=\s|$)")
 
 
@@ -35,18 +34,10 @@ def is_task_box(box: Element) -> bool:
 
 
 def task_state(element: Element) -> str:
-    """Return `[x]` or `[ ]` for an element whose class says whether a task is done, "" for any other one.
-
-    Confluence says so of list items, Discourse and Notion of empty elements.
+    """Return `[x]` or `[ ]`, by the class with which some sites say whether a task is done.
 
     Args:
-        element: A list item, or an element in it without text.
+        element: An item of Confluence's lists, or the box that Discourse and Notion draw.
     """
     classes = element.attr("class") or ""
-    if element.tag == "li":
-        around = element.parent
-        if not isinstance(around, Element) or "inline-task-list" not in (around.attr("class") or ""):
-            return ""
-    elif _BOX.search(classes) is None:
-        return ""
     return "[x]" if _DONE.search(classes) else "[ ]"
