@@ -99,6 +99,7 @@ def test_lists_definitions_and_headings(html: str, markdown: str) -> None:
          "<img class=mwe-math-fallback-image-display alt='{\\displaystyle a=b^{2}}'></span></dl>", "$$\na=b^{2}\n$$"),
         ("<p><img src='https://l.example/gif.latex?x' alt='x^2'></p>", "$x^2$"),
         ("<p><img src=i.png alt='$x_{1}$'> is it.</p>", "$x_{1}$ is it."),
+        ("<p><a href=/x>a: [b]: c</a> is the address of it.</p>", "[a: \\[b\\]: c](https://site.example/x) is the address of it."),
     ],
 )  # fmt: skip
 def test_what_the_choice_of_content_must_not_lose(html: str, markdown: str) -> None:
