@@ -47,6 +47,7 @@ def read(html: str) -> str:
         ("<p><em><b>a</b></em> <b><i>b</i></b> c", "***a*** ***b*** c"),
         ("<p><i>a</i><i>b</i> <b>c</b><i>d</i>", "*ab* **c**d"),
         ("<p>a<b>(b)</b>c <b><i>(d)</i></b>e", "a(b)c (d)e"),
+        ("<p>s <b>*</b><b>word</b>", "s \\***word**"),
         ("<p>pre<b><a href=/x>l</a></b>", "pre[l](https://site.example/x)"),
         ("<p>__all__ a__b _c_", "\\_\\_all\\_\\_ a__b \\_c\\_"),
         ("<p><b>a \\ </b>b", "**a \\\\** b"),

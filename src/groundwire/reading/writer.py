@@ -88,6 +88,7 @@ class Writer:
             if self._fragile is not None:
                 if data[0].isalnum() and self._fragile_at == len(line):
                     line[-1] = self._fragile  # a closing mark after a full stop and before a letter closes nothing
+                    self._closed.clear()
                 self._fragile = None
             if data[0] == "~" and data[1:2] != "~" and line[-1][-1:] == "~":
                 line.append("\\")
