@@ -1,10 +1,11 @@
 """What of a page's structure is still there in the Markdown: ours beside four peers, on the same pages in one run.
 
-The pages are made here from a seed, in the ways in which ten kinds of sites write headings, code, tables, lists, links
-and formulas (`fidelity_pages.py`). The Markdown is read by a CommonMark parser with tables, and a thing counts as kept
-when it is there as that thing: a heading with its level, a code block character by character (and once more with its
-language), the cells of a row in their order, a list item with its kind and depth, a link with its text and its whole
-address (relative ones are resolved here, for the peers that leave them). Formulas count when their TeX is in the text.
+The pages are made here from a seed, in the ways in which twelve kinds of sites write headings, code, tables, lists,
+links and formulas (`fidelity_pages.py`). The Markdown is read by a CommonMark parser with tables, and a thing counts
+as kept when it is there as that thing: a heading with its level, a code block character by character (and once more
+with its language), the cells of a row in their order, a list item with its kind and depth, a link with its text and
+its whole address (relative ones are resolved here, for the peers that leave them). Formulas count when their TeX is
+in the text.
 
 Without `--pipeline` every contender gets the main content alone, so that only the conversion is compared; with it, the
 whole page.
@@ -182,7 +183,7 @@ def timed(run: Callable[[str], str], pages: list[str]) -> list[tuple[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pages", type=int, default=20, help="pages of each of the ten kinds")
+    parser.add_argument("--pages", type=int, default=20, help="pages of each of the twelve kinds")
     parser.add_argument("--pipeline", action="store_true", help="whole pages through the whole reader")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers", help="an environment with the peers")
     parser.add_argument("--dump", metavar="KIND", help="print what of a kind ours lost")

@@ -1,4 +1,4 @@
-"""Pages with a known structure, written as ten kinds of sites write theirs; the same seed gives the same pages."""
+"""Pages with a known structure, written as twelve kinds of sites write theirs; the same seed gives the same pages."""
 
 from __future__ import annotations
 
@@ -281,6 +281,41 @@ DIALECTS: dict[str, Dialect] = {
         lambda title, body: f"<h1>{title}</h1><div>{body}</div>",
         _script,
         in_paragraphs=True,
+    ),
+    "confluence": Dialect(
+        lambda level, text: f'<h{level} id="Page-{len(text)}">{escape(text)}</h{level}>',
+        lambda language, code: (
+            '<div class="code panel pdl conf-macro output-block"><div class="codeContent panelContent pdl">'
+            f'<pre class="syntaxhighlighter-pre" data-syntaxhighlighter-params="brush: {language or "text"}; gutter: false">'
+            f"{escape(code)}</pre></div></div>"
+        ),
+        lambda rows: (
+            f'<div class="table-wrap">{_plain_table(rows, " class=confluenceTable", head=False, cell="<p>{}</p>")}</div>'
+        ),
+        lambda title, body: f'<h1 id="title-text">{title}</h1><div id="main-content" class="wiki-content">{body}</div>',
+        lambda tex: f'<img class="confluence-embedded-image" src="/download/{len(tex)}.png" alt="${escape(tex)}$">',
+    ),
+    "doxygen": Dialect(
+        lambda level, text: (
+            f'<h{level} class="memtitle"><span class="permalink"><a href="#a1">&#9670;&#160;</a></span>{escape(text)}</h{level}>'
+        ),
+        lambda language, code: (
+            (
+                '<div class="fragment">'
+                + "".join(
+                    f'<div class="line"><a id="l{n:05}"></a><span class="lineno">{n:5}</span>{_spans(line)}</div>'
+                    for n, line in enumerate(code.rstrip("\n").split("\n"), 1)
+                )
+                + "</div>"
+            )
+            if not language
+            else f'<pre class="fragment {language}">{escape(code)}</pre>'
+        ),
+        lambda rows: _plain_table(rows, ' class="doxtable"'),
+        lambda title, body: (
+            f'<div class="headertitle"><h1 class="title">{title}</h1></div><div class="contents">{body}</div>'
+        ),
+        lambda tex: f'<img class="formulaInl" alt="${escape(tex)}$" src="form_{len(tex)}.png">',
     ),
 }
 

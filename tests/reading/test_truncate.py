@@ -127,3 +127,9 @@ def test_a_large_limit_stays_linear(unit: str) -> None:
     started = time.perf_counter()
     truncate(text, 900_000)
     assert time.perf_counter() - started < 3
+
+
+def test_a_link_is_not_cut_in_its_label() -> None:
+    text = "See what [the masons of the harbour](https://a.example/x) wrote about it, and more of their words."
+    assert truncate(text, 25) == "See what"
+    assert truncate("one [two three four five six seven eight", 25) == "one [two three four five"

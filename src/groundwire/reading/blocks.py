@@ -13,13 +13,16 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
+from groundwire.reading.formulas import write_out_images
+from groundwire.reading.tasks import is_task_box
+
 __all__ = ["INLINE", "Layout", "lay_out"]
 
 INLINE: Final = frozenset(
     {
         "a", "abbr", "acronym", "annotation", "annotation-xml", "b", "bdi", "bdo", "big", "br", "cite", "code", "data",
-        "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "mark", "math", "menclose", "merror", "mfrac", "mi",
-        "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub",
+        "del", "dfn", "em", "font", "i", "img", "input", "ins", "kbd", "mark", "math", "menclose", "merror", "mfrac",
+        "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub",
         "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover", "nobr", "picture", "q", "rb", "rp",
         "rt", "ruby", "s", "samp", "script", "semantics", "small", "source", "span", "strike", "strong", "sub", "sup",
         "time", "tt", "u", "var", "wbr",
@@ -29,9 +32,9 @@ INLINE: Final = frozenset(
 
 _UNREAD: Final = (
     "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
-    "audio", "video", "datalist", "frame", "frameset", "input", "meta", "link", "title", "head", "progress", "meter",
+    "audio", "video", "datalist", "frame", "frameset", "meta", "link", "title", "head", "progress", "meter",
 )  # fmt: skip
-_UNREAD_SOMETIMES: Final = ("script", "dialog")
+_UNREAD_SOMETIMES: Final = ("script", "dialog", "input")
 
 _MENUS: Final = "nav,[role=navigation],footer,[role=contentinfo]"
 _MIN_LINKS: Final = 4
@@ -93,6 +96,7 @@ def lay_out(document: Document) -> Layout:
     for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
         if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
             element.extract()
+    write_out_images(document)
     layout = Layout()
     root = document.find("body") or document.root
     if root is None:
@@ -172,7 +176,9 @@ def lay_out(document: Document) -> Layout:
 
 
 def _is_read(element: Element) -> bool:
-    """Tell whether a script is a formula, and whether a dialog is open."""
+    """Tell whether a script is a formula, whether a dialog is open, and whether a field says what is done."""
+    if element.tag == "input":
+        return is_task_box(element)
     if element.tag == "script":
         return (element.attr("type") or "").lower().startswith("math")
     return element.attr("open") is not None

@@ -43,6 +43,9 @@ _LONG: Final = 40  # characters of running text
 _FEW_LINKS: Final = 0.4  # their share of a running text
 _BETWEEN: Final = 0.5
 """The share of the threshold that is enough between two kept paragraphs."""
+_CELLS: Final = frozenset({"td", "th"})
+_DEEP: Final = 4  # levels in a cell
+_HEADER: Final = 60  # characters of a header; a longer one is a part of the page
 _COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
 
 
@@ -80,10 +83,35 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
             keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+    _keep_headers(layout, keep)
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
     return keep
+
+
+def _keep_headers(layout: Layout, keep: list[bool]) -> None:
+    """Keep the short headers that stand in a row of a table beside what is kept: without them the rest says little."""
+    tags, parents = layout.tags, layout.parents
+    if "th" not in tags:
+        return
+    cells = [_cell_of(layout, owner) for owner in layout.owners]
+    rows = {parents[cell] for cell, kept in zip(cells, keep, strict=True) if cell and kept}
+    for number, cell in enumerate(cells):
+        if tags[cell] == "th" and parents[cell] in rows and len(layout.texts[number]) <= _HEADER:
+            keep[number] = True
+
+
+def _cell_of(layout: Layout, owner: int) -> int:
+    """Return the number of the cell that an element stands in, 0 when it stands in none."""
+    for _ in range(_DEEP):
+        tag = layout.tags[owner]
+        if tag in _CELLS:
+            return owner
+        if tag == "table" or not owner:
+            break
+        owner = layout.parents[owner]
+    return 0
 
 
 def may_repeat(kinds: Sequence[float]) -> bool:

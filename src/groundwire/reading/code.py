@@ -7,25 +7,46 @@ from typing import Final
 
 from turbohtml import Element, Text
 
-__all__ = ["code_language", "code_text", "is_code_table"]
+__all__ = [
+    "code_blocks", "code_language", "code_text", "is_code_panel", "is_code_part", "is_code_table", "is_gutter",
+]  # fmt: skip
 
 _NUMBERS: Final = re.compile(
-    r"(?:^|\s)(?:linenos?|linenodiv|line-?numbers?(?:-rows)?|gutter|hljs-ln-(?:numbers|n)|blob-num\S*|lnt|ln|"
-    r"rouge-gutter|react-line-number|copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)"
+    r"(?:^|\s)(?:linenos?|linenodiv|line-?numbers?(?:-rows|-wrapper)?|lines-num|gutter|hljs-ln-(?:numbers|n)"
+    r"|blob-num\S*|lnt|ln|rouge-gutter|react-line-number|crayon-nums?|CodeMirror-(?:linenumber|gutter-wrapper)"
+    r"|copy-?(?:btn|button)\S*|code-copy\S*|clipboard\S*)(?=\s|$)"
 )
 _SKIPPED: Final = frozenset({"button", "script", "style", "template", "svg", "select", "textarea"})
 _LINES: Final = frozenset({"div", "li", "p", "tr", "table", "ol", "ul"})
+_PART: Final = re.compile(r"(?:^|\s)(?:fragment|CodeMirror-code|line-?numbers?(?:-rows|-wrapper)?|gutter)(?=\s|$)")
 _OWN: Final = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight|brush|code|syntax|src|hljs-language|prism)[-:]\s*|highlight-(?:source|text)-"
+    r"(?:^|\s|; )(?:(?:language|lang|highlight|brush|syntax|src|hljs-language|prism)[-:]\s*|highlight-(?:source|text)-"
     r"|mw-highlight-lang-)([\w+#.-]{1,30})"
 )
 _WRAPPER: Final = re.compile(
     r"(?:^|\s)(?:highlight-(?:source|text)-|mw-highlight-lang-|language-|highlight-)([\w+#.-]{1,30})"
 )
-_BARE: Final = re.compile(
-    r"(?:^|\s)(?:hljs|sourceCode|highlight|prettyprint|codehilite|src|brush:)\s+([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)"
-)
-_DATA: Final = ("data-lang", "data-language", "data-code-language", "data-syntax")
+_BARE: Final = re.compile(r"(?:^|\s)(?:hl-|code-|lang(?:uage)?\s)?([a-zA-Z][\w+#.-]{0,20})(?=\s|;|$)")
+_KNOWN: Final = frozenset(
+    {
+        "actionscript", "ada", "apache", "applescript", "arduino", "asm", "assembly", "autohotkey", "awk", "bash",
+        "bat", "batch", "bibtex", "c", "c#", "c++", "clojure", "cmake", "cobol", "coffeescript", "console", "cpp",
+        "crystal", "cs", "csharp", "css", "csv", "cuda", "cypher", "d", "dart", "delphi", "diff", "docker",
+        "dockerfile", "dos", "elisp", "elixir", "elm", "erlang", "f#", "fish", "fortran", "fsharp", "gherkin", "glsl",
+        "go", "golang", "gradle", "graphql", "groovy", "haml", "handlebars", "haskell", "haxe", "hcl", "hlsl", "html",
+        "http", "idl", "ini", "ipython3", "java", "javascript", "jinja", "jinja2", "jl", "js", "json", "json5",
+        "jsonc", "jsx", "julia", "kotlin", "kt", "latex", "less", "liquid", "lisp", "llvm", "lua", "make", "makefile",
+        "markdown", "mathematica", "matlab", "md", "mermaid", "mips", "nasm", "nginx", "nim", "nix", "objc",
+        "objective-c", "objectivec", "ocaml", "octave", "pascal", "patch", "perl", "php", "pl", "plpgsql",
+        "powershell", "prolog", "properties", "protobuf", "ps1", "pug", "puppet", "py", "pycon", "python", "python3",
+        "qml", "r", "racket", "rb", "reasonml", "rs", "rst", "ruby", "rust", "sas", "sass", "scala", "scheme", "scss",
+        "sh", "shell", "shell-session", "solidity", "sparql", "sql", "stata", "svelte", "swift", "systemverilog",
+        "tcl", "terraform", "tex", "toml", "ts", "tsx", "twig", "typescript", "vb", "vb.net", "vbnet", "verilog",
+        "vhdl", "vim", "vue", "wasm", "xml", "xquery", "yaml", "yml", "zig", "zsh",
+    }
+)  # fmt: skip
+"""Languages whose names alone, as the class of a block of code, are sure to be one."""
+_DATA: Final = ("data-lang", "data-language", "data-code-language", "data-syntax", "data-canonical-lang")
 _NO_LANGUAGE: Final = frozenset(
     {
         "auto", "block", "code", "copy", "default", "false", "highlight", "highlighted", "highlighting", "hljs", "line",
@@ -105,6 +126,9 @@ def code_language(pre: Element) -> str:
 
 def _named(element: Element, pattern: re.Pattern[str]) -> str:
     classes = element.attr("class") or ""
+    params = element.attr("data-syntaxhighlighter-params")  # Confluence
+    if params and (match := pattern.search(params)) and (language := _language(match[1])):
+        return language
     for name in _DATA:
         if (value := element.attr(name)) and (language := _language(value)):
             return language
@@ -113,8 +137,10 @@ def _named(element: Element, pattern: re.Pattern[str]) -> str:
     for match in pattern.finditer(classes):
         if language := _language(match[1]):
             return language
-    match_ = _BARE.search(classes)
-    return _language(match_[1]) if match_ else ""
+    for word in _BARE.finditer(classes):
+        if word[1].lower() in _KNOWN:
+            return _language(word[1])
+    return ""
 
 
 def _language(name: str) -> str:
@@ -127,12 +153,42 @@ def _language(name: str) -> str:
     return name
 
 
+def is_code_part(classes: str) -> bool:
+    """Whether the classes of a `div` may be those of code or of its line numbers."""
+    return _PART.search(classes) is not None
+
+
+def is_code_panel(element: Element) -> bool:
+    """Whether an element other than `pre` holds lines of code, as those of Doxygen and CodeMirror do."""
+    classes = element.attr("class") or ""
+    if "CodeMirror-code" in classes:
+        return True
+    return "fragment" in classes.split() and element.find("div", class_="line") is not None
+
+
+def is_gutter(element: Element) -> bool:
+    """Whether an element holds the line numbers of the code beside it and nothing else."""
+    text = "".join(element.text.split())
+    return (not text or text.isdigit()) and _is_numbers(element)
+
+
+def code_blocks(table: Element) -> list[Element]:
+    """Return the blocks of code in a table that sets line numbers beside them."""
+    return [
+        block
+        for block in table.iter_elements("pre")
+        if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child, .crayon-nums") is None
+    ]
+
+
 def is_code_table(table: Element) -> bool:
     """Whether a table only sets line numbers beside code, as Pygments, Rouge, Hexo and GitHub do."""
     classes = table.attr("class") or ""
-    if re.search(r"(?:^|\s)(?:highlighttable|rouge-table|hljs-ln|js-file-line-container|lntable)(?=\s|$)", classes):
+    if re.search(
+        r"(?:^|\s)(?:highlighttable|rouge-table|hljs-ln|js-file-line-container|lntable|crayon-table)(?=\s|$)", classes
+    ):
         return True
     first = table.find("td")
     if first is None or not _is_numbers(first):
         return False
-    return table.find("pre") is not None or "blob-num" in (first.attr("class") or "")
+    return next(table.iter_elements(("pre", "code")), None) is not None or "blob-num" in (first.attr("class") or "")

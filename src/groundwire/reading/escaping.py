@@ -16,10 +16,10 @@ _ESCAPED: Final = re.compile(
       (?P<math>\\\((?P<inline>(?:[^\n$\\]|\\(?![(\[])){1,2000}?)\\\)|\\\[(?P<block>(?:[^$\\]|\\(?![(\[])){1,2000}?)\\\])
     | (?P<tex>\$\$?(?=[^$\n]{0,500}?[\\^_{])[^$\n]{1,500}?(?<=\S)\$\$?(?!\w))
     | (?P<mark>
-        \\(?=[!-/:-@\[-`{-~]|$)
+        \\(?=[!-/:-@\[-`{-~]|\s*$)
       | `
       | (?<!\s)\*|\*(?!\s)
-      | (?<!\w)_|_(?!\w)
+      | (?<!\w)_++|(?<!_)_++(?!\w)
       | <(?=[A-Za-z/!?]|$)
       | &(?=\#?[A-Za-z0-9]{1,31};)
       | ~(?=~)|(?<=~)~
@@ -30,11 +30,11 @@ _ESCAPED: Final = re.compile(
     re.VERBOSE,
 )
 _PLAIN_MARK: Final = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~]|$)|[`*\[\]]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=#?[A-Za-z0-9]{1,31};)"
+    r"\\(?=[!-/:-@\[-`{-~]|\s*$)|[`*\[\]]|~(?=~)|(?<=~)~|(?<!\w)_++|(?<!_)_++(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=#?[A-Za-z0-9]{1,31};)"
 )
 _START: Final = re.compile(
     r"(?:#{1,6}(?=\s|$)|>|[-+*](?=\s|$)|~{3}|\||=+\s*$|(?:-\s*){2,}$|(?:\*\s*){3,}$|(?:_\s*){3,}$|[|:\s]*-[|:\s-]*$"
-    r"|\[[^\]\n]{1,1000}\]:)"
+    r"|\[(?:[^\]\\\n]|\\.){1,1000}\]:)"
 )
 _NUMBER: Final = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _TICKS: Final = re.compile("`+")
@@ -53,13 +53,17 @@ def escape_text(text: str, *, in_label: bool = False) -> str:
     if _SPECIAL.search(text) is None:
         return text
     if in_label:
-        return _PLAIN_MARK.sub(r"\\\g<0>", text).replace("\xad", "")
+        return _PLAIN_MARK.sub(_escape, text).replace("\xad", "")
     return _ESCAPED.sub(_replacement, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return "".join([f"\\{sign}" for sign in match[0]])
 
 
 def _replacement(match: re.Match[str]) -> str:
     if match["mark"]:
-        return "\\" + match["mark"]
+        return _escape(match)
     if match["shy"]:
         return ""
     if match["tex"]:

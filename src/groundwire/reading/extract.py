@@ -39,6 +39,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
     from groundwire.reading.mend import parse_page
     from groundwire.reading.metadata import read_metadata, read_metas, read_title, title_element
+    from groundwire.reading.roles import apply_roles, may_have_roles
     from groundwire.reading.select import select_main
     from groundwire.reading.visible import drop_unseen
 
@@ -53,6 +54,8 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     removed = drop_unseen(document)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
+    if may_have_roles(markup):
+        apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:
         content, warnings = "", ("nothing but menus came; the content may need a browser",)

@@ -91,7 +91,7 @@ _LINK: Final = re.compile(
 _TARGET: Final = re.compile(r"(?<!\\)\]\((?=(\s{0,20}[^\n]{0,300}))")
 _ODD_TARGET: Final = re.compile(r"\]\((?!https?://[a-zA-Z0-9])")
 """A link that does not lead to the web at first sight."""
-_DEFINITION: Final = re.compile(r"^([ \t>]{0,12})\[(?=(?!\^)[^\[\]\n]{1,999}\]:)", re.MULTILINE)
+_DEFINITION: Final = re.compile(r"^([ \t>]{0,12})\[(?=(?!\^)(?:[^\[\]\\\n]|\\.){1,999}\]:)", re.MULTILINE)
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DISGUISE: Final = re.compile(r"[\x00-\x20\\]+")
 _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)

@@ -5,24 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
+from urllib.parse import unquote
 
 from turbohtml import Element, Node, Text
 
-from groundwire.reading.code import code_language, code_text, is_code_table
+from groundwire.reading.code import (
+    code_blocks,
+    code_language,
+    code_text,
+    is_code_panel,
+    is_code_part,
+    is_code_table,
+    is_gutter,
+)
 from groundwire.reading.escaping import fence, inline_code
-from groundwire.reading.footnotes import footnotes, is_back_reference
-from groundwire.reading.formulas import formula, image_formula, script_formula
+from groundwire.reading.footnotes import footnotes, is_back_reference, is_backlink, note_label
+from groundwire.reading.formulas import formula, image_formula, is_written_out, script_formula
 from groundwire.reading.links import Links
 from groundwire.reading.tables import Grid, is_layout
+from groundwire.reading.tasks import task_state
 from groundwire.reading.writer import Writer
 
 __all__ = ["to_markdown"]
 
 _BLOCKS: Final = frozenset(
     {
-        "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir", "div", "dl",
+        "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir",
         "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html", "legend", "main", "nav",
-        "optgroup", "option", "p", "search", "section", "tbody", "tfoot", "thead", "colgroup",
+        "optgroup", "option", "p", "search", "section", "colgroup",
     }
 )  # fmt: skip
 _SKIPPED: Final = frozenset(
@@ -32,13 +42,18 @@ _SKIPPED: Final = frozenset(
         "link", "meta", "base", "area", "progress", "meter",
     }
 )  # fmt: skip
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _PERMALINK: Final = re.compile(
     r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
 )
 _PERMALINK_TEXT: Final = frozenset(
-    {"", "#", "\u00b6", "\u00a7", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
+    {"", "#", "\u00b6", "\u00a7", "\u25c6", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
 )
+_BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
+_INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
 _MAX_NUMBER: Final = 999_999_999  # CommonMark takes nine digits
+_SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
+_COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
 _MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
 _MAX_TABLES: Final = 20  # tables in each other that are looked at
 
@@ -78,23 +93,31 @@ class _Renderer:
         self._notes = footnotes(root)
         self._writer = Writer()
         self._lists: list[int | None] = []
+        self._steps: list[int] = []
+        self._tasks: list[bool] = []
         self._item_filled = False
         self._grids: list[Grid | None] = []
+        self._mark: Element | None = None
         self._in_note = 0
         self._in_code = False
         self._in_term = False
+        self._terms: list[bool] = []
         self._searches = 0
+        self._plain: set[str] = set()
         block = self._block
         self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, block)
         self._handlers |= dict.fromkeys(_SKIPPED, _skip)
-        self._handlers |= {f"h{level}": self._heading for level in range(1, 7)}
+        self._handlers |= dict.fromkeys(_HEADINGS, self._heading)
+        self._handlers |= dict.fromkeys(("tbody", "tfoot", "thead"), self._group)
         self._handlers |= dict.fromkeys(("code", "tt", "samp", "kbd"), self._code)
         self._handlers |= dict.fromkeys(("strong", "b"), self._strong)
         self._handlers |= dict.fromkeys(("em", "i"), self._em)
         self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
         self._handlers |= {
-            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "dd": self._definition,
-            "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "li": self._item,
+            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button,
+            "d-footnote": self._note_element, "dd": self._definition, "div": self._div, "dl": self._definitions,
+            "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
+            "li": self._item,
             "listing": self._pre, "math": self._math, "menu": self._list, "mjx-container": self._math, "ol": self._list,
             "plaintext": self._pre, "pre": self._pre, "q": self._quotation, "rt": self._ruby, "script": self._script,
             "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": self._table,
@@ -117,7 +140,7 @@ class _Renderer:
                         line.append(" ")
                 elif type(node) is Element:
                     handler = handlers.get(node.tag)
-                    closing = handler(node) if handler is not None else None
+                    closing = handler(node) if handler is not None else self._unknown(node)
                     if closing is not False:
                         stack.append((iter(node), closing if callable(closing) else None))
                         break
@@ -130,6 +153,30 @@ class _Renderer:
     def forget(self) -> None:
         """Let go of the handlers, which hold what they are methods of: else the tree stays until a collection."""
         self._handlers.clear()
+
+    def _div(self, element: Element) -> _Close | bool:
+        classes = element.attr("class")
+        if classes and classes not in self._plain:
+            if not is_code_part(classes):
+                self._plain.add(classes)
+            elif is_code_panel(element):
+                return self._pre(element)
+            elif is_gutter(element):
+                return False
+        return self._block(element)
+
+    def _unknown(self, element: Element) -> _Close | None:
+        """Open an element without a handler: one of a page's own, that no text stands beside, is no part of a word."""
+        if "-" not in element.tag:
+            return None
+        around = element.parent
+        if type(around) is Element and (around.tag in _BLOCKS or around.tag == "div" or "-" in around.tag):
+            for beside in (element.previous_sibling, element.next_sibling):
+                if type(beside) is Text and not beside.data.isspace():
+                    return None
+            self._writer.text(" ")
+            return lambda: self._writer.text(" ")
+        return None
 
     def _block(self, element: Element) -> _Close:
         writer = self._writer
@@ -177,11 +224,13 @@ class _Renderer:
         return self._writer.close_mark if self._writer.open_mark("del") else None
 
     def _sup(self, element: Element) -> _Close | bool | None:
+        if (element.attr("class") or "") == "ltx_note_mark":
+            return False  # the note itself follows
         self._searches += 1
         link = element.find("a") if self._searches <= _MAX_SEARCHES else None
         if link is not None:
             text = link.text.strip()
-            if text.isdigit() and link.attr("href") and (link.attr("href") or "")[1:] not in self._notes:
+            if text.isdigit() and link.attr("href") and unquote((link.attr("href") or "")[1:]) not in self._notes:
                 self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
@@ -198,14 +247,22 @@ class _Renderer:
         self._writer.text("(")
         return lambda: self._writer.text(")")
 
-    def _button(self, _element: Element) -> _Close:
+    def _button(self, element: Element) -> _Close | bool:
+        if element.text.strip().lower() in _COPY:
+            return False
         self._writer.text(" ")
         return lambda: self._writer.text(" ")
 
-    def _summary(self, _element: Element) -> _Close:
+    def _label(self, element: Element) -> None:
+        """Open a label; a row of them, such as the tabs above some code, is no single word."""
+        before = element.previous_sibling
+        if type(before) is Element and before.tag in {"label", "button"}:
+            self._writer.text(" ")
+
+    def _summary(self, element: Element) -> _Close:
         writer = self._writer
         writer.flush()
-        marked = writer.open_mark("strong")
+        marked = next(element.iter_elements(_HEADINGS), None) is None and writer.open_mark("strong")
 
         def close() -> None:
             if marked:
@@ -221,11 +278,15 @@ class _Renderer:
         if reference[0] == "#":
             if self._is_permalink(element, reference):
                 return False
-            label = self._notes.get(reference[1:]) if self._notes else None
-            if label and element.text.strip(" \n\t[]") == label.replace("-", " "):
+            label = self._notes.get(unquote(reference[1:])) if self._notes else None
+            if label and note_label(element.text) == label:
                 self._writer.raw(f"[^{label}]")
                 return False
-            if is_back_reference(element.text[:20]):
+            if is_back_reference(element.text[:20]) or (self._in_note and is_backlink(element)):
+                return False
+            text = element.text.strip()
+            if text.isdigit() and len(text) < 4 and element.find("sup") is not None:
+                self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
         if self._is_permalink(element, reference):
@@ -238,9 +299,11 @@ class _Renderer:
         classes = element.attr("class")
         if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
             return element.text.strip() in _PERMALINK_TEXT
-        return (
-            bool(reference) and "#" in reference and self._writer.in_heading and element.text.strip() in _PERMALINK_TEXT
-        )
+        if not reference or "#" not in reference:
+            return False
+        if self._writer.in_heading:
+            return element.text.strip() in _PERMALINK_TEXT
+        return reference[0] == "#" and element.text == "\u00b6"  # RFCs have one behind every paragraph
 
     def _code(self, element: Element) -> _Close | bool | None:
         if self._in_code:
@@ -248,7 +311,8 @@ class _Renderer:
         if any(child.attr("href") for child in element.iter_elements("a")):
             self._in_code = True  # its links say more than its face
             return self._leave_code
-        if element.find("br") is not None and not self._writer.in_cell and not self._writer.in_heading:
+        laid_out = next(element.iter_elements(("br", "div", "ul", "ol")), None) is not None
+        if laid_out and not self._writer.in_cell and not self._writer.in_heading:
             return self._pre(element)
         if image := element.find("img"):
             return None if image_formula(image) else self._ticks(element)
@@ -279,7 +343,7 @@ class _Renderer:
         if not code.strip():
             return False
         if writer.in_cell:
-            writer.raw(inline_code(code))
+            writer.raw(" ".join(filter(None, map(inline_code, code.split("\n")))))  # a command a line
             writer.flush()
         else:
             writer.block(fence(code, code_language(element)))
@@ -289,16 +353,22 @@ class _Renderer:
         writer = self._writer
         writer.flush()
         start: int | None = None
+        step = 1
         if element.tag == "ol":
-            start = _number(element.attr("start"), 1)
+            step = -1 if element.attr("reversed") is not None else 1
+            start = _number(element.attr("start"), 1 if step > 0 else sum(1 for _ in element.select(":scope > li")))
         nested = self._lists and isinstance(element.parent, Element) and element.parent.tag in {"ul", "ol", "menu"}
         indented = bool(nested) and writer.open_container("  ", "  ", tight=True)
         self._lists.append(start)
+        self._steps.append(step)
+        self._tasks.append("inline-task-list" in (element.attr("class") or ""))
         if len(self._lists) > 1 and (start is None or start == 1):
             writer.next_tight()
 
         def close() -> None:
             self._lists.pop()
+            self._steps.pop()
+            self._tasks.pop()
             if indented:
                 writer.close_container()
             else:
@@ -317,13 +387,27 @@ class _Renderer:
             if number is not None:
                 number = _number(element.attr("value"), number)
                 marker = f"{number}. "
-                self._lists[-1] = min(number + 1, _MAX_NUMBER)
+                self._lists[-1] = max(0, min(number + self._steps[-1], _MAX_NUMBER))
         if writer.in_cell:
             writer.bullet = "\u2022 " if marker == "- " else ""
             return writer.flush
-        if not writer.open_container(marker, " " * len(marker), tight=_follows_item(element)):
-            return writer.flush
-        return writer.close_container
+        opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))
+        if self._tasks and self._tasks[-1]:
+            writer.raw(f"{task_state(element)} ")
+        self._mark = _written_mark(element, marker)
+        return writer.close_container if opened else writer.flush
+
+    def _definitions(self, element: Element) -> _Close:
+        """Open a list of definitions; without terms, as wikis indent with it, it is none."""
+        self._block(element)
+        self._searches += 1
+        self._terms.append(self._searches <= _MAX_SEARCHES and element.find("dt") is not None)
+
+        def close() -> None:
+            self._terms.pop()
+            self._writer.flush()
+
+        return close
 
     def _term(self, element: Element) -> _Close:
         writer = self._writer
@@ -346,11 +430,15 @@ class _Renderer:
         writer.flush()
         if self._notes and (label := self._notes.get(element.attr("id") or "")):
             return self._note(label, writer.flush)
-        if writer.in_cell or not _is_line(element):
+        if writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
             return writer.flush
-        writer.next_tight()
-        writer.raw(": ")
-        return writer.flush
+        writer.lead = ": "
+
+        def close() -> None:
+            writer.flush()
+            writer.lead = ""
+
+        return close
 
     def _input(self, element: Element) -> bool:
         if (element.attr("type") or "").lower() == "checkbox" and self._lists and not self._writer.last_char().strip():
@@ -362,6 +450,8 @@ class _Renderer:
             self._formula(tex, block=False)
         else:
             alt = (element.attr("alt") or "").strip()
+            if _SHORTCODE.fullmatch(alt) and "emoji" in (element.attr("class") or ""):
+                self._writer.text(alt)
             if alt and len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt):
                 self._writer.text(alt)  # an emoji that is drawn as an image
         return False
@@ -387,23 +477,43 @@ class _Renderer:
             self._formula(found[0], block=found[1])
         return False
 
-    def _span(self, element: Element) -> bool | None:
+    def _span(self, element: Element) -> _Close | bool | None:
         classes = element.attr("class")
         if not classes:
             return None
+        if self._mark is not None and element == self._mark:
+            return False
+        if "ltx_tag_note" in classes:
+            return False
+        if "note" in classes and _INLINE_NOTE.search(classes):
+            return self._inline_note()
         if "katex" in classes or "mwe-math" in classes:
             self._searches += 1
             if "mwe-math-element" in classes or (
                 self._searches <= _MAX_SEARCHES and element.find("annotation") is not None
             ):
                 return self._math(element)
-        elif "MathJax" in classes or "mw-editsection" in classes:
-            return element.find("math") is not None and self._math(element)
+        elif "mw-editsection" in classes:
+            return False
+        elif "MathJax" in classes:
+            return not is_written_out(element) and element.find("math") is not None and self._math(element)
+        elif "checkbox-o" in classes or "chcklst-box" in classes:
+            self._writer.raw(f"{task_state(element)} ")
         elif self._in_note and re.search(
             r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
         ):
             return False
         return None
+
+    def _inline_note(self) -> _Close:
+        """Open a note that stands in the text that it belongs to."""
+        writer = self._writer
+        writer.text(" ")
+        writer.raw("(")
+        return lambda: writer.raw(")")
+
+    def _note_element(self, _element: Element) -> _Close:
+        return self._inline_note()
 
     def _table(self, element: Element) -> _Close | bool:
         writer = self._writer
@@ -425,14 +535,20 @@ class _Renderer:
         return close
 
     def _code_table(self, table: Element) -> None:
-        blocks = [
-            block
-            for block in table.iter_elements("pre")
-            if block.closest(".gutter, .linenos, .rouge-gutter, .lntd:first-child") is None
-        ]
-        code = code_text(blocks[-1]) if blocks else code_text(table)
+        blocks = code_blocks(table)
+        for head in table.iter_elements(("caption", "th")):
+            if name := head.text.strip():
+                self._writer.text(name)  # the name of the file
+                self._writer.flush()
+        code = code_text(blocks[-1] if blocks else table)
         if code.strip():
             self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))
+
+    def _group(self, element: Element) -> _Close:
+        self._writer.flush()
+        if self._grids and (grid := self._grids[-1]) is not None and not self._writer.in_cell:
+            grid.start_group(element.tag)
+        return self._writer.flush
 
     def _row(self, _element: Element) -> _Close:
         self._writer.flush()
@@ -453,6 +569,19 @@ class _Renderer:
 
 def _skip(_element: Element) -> bool:
     return False
+
+
+def _written_mark(item: Element, marker: str) -> Element | None:
+    """Return the element at the beginning of a list item that only holds the mark that the list shows already."""
+    for node in item:
+        if type(node) is Text:
+            if node.data.isspace():
+                continue
+        elif type(node) is Element and node.tag == "span" and node.attr("class"):
+            text = node.text.strip()
+            return node if text in _BULLETS or text == marker.strip() else None
+        break
+    return None
 
 
 def _number(value: str | None, default: int) -> int:

@@ -34,7 +34,8 @@ _FLAGS: Final = frozenset(
     for index, name in enumerate(FEATURES)
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
-_HOLDS_PLACE: Final = frozenset({"td", "th", "col", "colgroup", "hr"})
+_HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
+_CELLS: Final = frozenset({"td", "th"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,45 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
                 while isinstance(around, Element) and around.tag in INLINE and not around.text.strip():
                     empty, around = around, around.parent
                     empty.extract()
+    tables: dict[int, bool] = {}
     for number in range(1, len(elements)):
-        if not kept[number] and kept[parents[number]] and (full[number] or layout.tags[number] not in _HOLDS_PLACE):
-            elements[number].decompose()
+        if not kept[number] and kept[parents[number]]:
+            if layout.tags[number] == "label" and elements[number].find("input") is not None:
+                continue  # the box of a task, beside its text
+            if layout.tags[number] not in _HOLDS_PLACE:
+                elements[number].decompose()
+            elif full[number]:
+                if layout.tags[number] in _CELLS and _has_columns(layout, kept, number, tables):
+                    elements[number].clear()
+                else:
+                    elements[number].decompose()
+
+
+def _has_columns(layout: Layout, kept: bytearray, cell: int, known: dict[int, bool]) -> bool:
+    """Tell whether the table around a cell keeps several cells of a row, so that the others must hold their places.
+
+    Args:
+        layout: The page.
+        kept: Whether each element is kept.
+        cell: The number of the cell.
+        known: What is known of the tables, by their numbers; what is found is added.
+    """
+    parents, tags = layout.parents, layout.tags
+    table = cell
+    while table and tags[table] != "table":
+        table = parents[table]
+    if table not in known:
+        known[table] = False
+        inside = bytearray(len(tags))
+        inside[table] = 1
+        rows: set[int] = set()
+        for number in range(table + 1, len(tags)):
+            if not inside[parents[number]]:
+                break
+            inside[number] = 1
+            if kept[number] and tags[number] in _CELLS:
+                if parents[number] in rows:
+                    known[table] = True
+                    break
+                rows.add(parents[number])
+    return known[table]

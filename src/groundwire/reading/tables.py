@@ -44,7 +44,7 @@ def is_layout(table: Element) -> bool:
             return True
         elif tag == "table":
             break
-    return rows < 2 or widest < 2
+    return widest < 2 or (rows < 2 and not header)
 
 
 @dataclass(slots=True)
@@ -62,22 +62,31 @@ class Grid:
 
     rows: list[list[_Cell]] = field(default_factory=list)
     """The rows so far."""
+    feet: list[list[_Cell]] = field(default_factory=list)
+    """The rows of the table's foot, which is shown at the end wherever it is written."""
     cell_open: tuple[int, int, bool] | None = None
     """Columns, rows and whether it is a header, of the cell that is being filled."""
     _spans: dict[int, int] = field(default_factory=dict)
+    _in_foot: bool = False
     _fillers: int = 0
     _cells: int = 0
 
+    def start_group(self, tag: str) -> None:
+        """Begin a head, a body or a foot; no cell reaches beyond its group."""
+        self._spans.clear()
+        self._in_foot = tag == "tfoot"
+
     def start_row(self) -> None:
         """Begin a row."""
-        self.rows.append([])
+        (self.feet if self._in_foot else self.rows).append([])
         self._cover()
 
     def start_cell(self, cell: Element) -> None:
         """Begin a cell of the current row."""
-        if not self.rows:
+        if not (self.feet if self._in_foot else self.rows):
             self.start_row()
-        self.cell_open = (_span(cell, "colspan"), _span(cell, "rowspan"), cell.tag == "th")
+        rows = _MAX_SPAN if (cell.attr("rowspan") or "").strip() == "0" else _span(cell, "rowspan")
+        self.cell_open = (_span(cell, "colspan"), rows, cell.tag == "th")
 
     def end_cell(self, text: str) -> None:
         """End the open cell.
@@ -89,7 +98,7 @@ class Grid:
             return
         columns, rows, is_header = self.cell_open
         self.cell_open = None
-        row = self.rows[-1]
+        row = self._row
         self._cells += 1
         start = len(row)
         row.append(_Cell(text.replace("\n", " "), is_header))
@@ -100,9 +109,13 @@ class Grid:
                 self._spans[start + offset] = rows - 1
         self._cover()
 
+    @property
+    def _row(self) -> list[_Cell]:
+        return (self.feet if self._in_foot else self.rows)[-1]
+
     def _cover(self) -> None:
         """Leave empty the places that a cell from above covers."""
-        row = self.rows[-1]
+        row = self._row
         while left := self._spans.pop(len(row), 0):
             if left > 1:
                 self._spans[len(row)] = left - 1
@@ -120,10 +133,14 @@ class Grid:
 
     def to_markdown(self) -> str:
         """Return the table; "" when there is nothing in it."""
-        rows = [row for row in self.rows if any(cell.text for cell in row)]
+        rows = [row for row in self.rows + self.feet if any(cell.text for cell in row)]
         if not rows:
             return ""
         width = max(len(row) for row in rows)
+        used = {column for row in rows for column, cell in enumerate(row) if cell.text}
+        if len(used) < width and len(used) > 1:
+            rows = [[cell for column, cell in enumerate(row) if column in used] for row in rows]
+            width = len(used)
         filled = [cell for cell in rows[0] if cell.text]
         by_rows = len(rows) > 1 and rows[0][0].is_header and not any(cell.is_header for cell in rows[0][1:])
         if by_rows and len(filled) > 1:  # its headers are in the first column: the first row is data as well

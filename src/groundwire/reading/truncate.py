@@ -16,6 +16,8 @@ _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _SENTENCE_END = re.compile(r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}(?=\s)|[\u3002\uff01\uff1f\u0964\u06d4]""")
 LINE: Final = 400
 """Characters of the next line that tell what it is."""
+_LABEL: Final = 1_000  # characters of a link's text
+_LABEL_END: Final = re.compile(r"[^\[\]\n]*\]\(")
 _BACK: Final = 64  # characters; the longest cluster that is kept together
 
 
@@ -170,6 +172,9 @@ def _joined(pair: str) -> bool:
 
 def _before_link(text: str, end: int) -> int:
     """Return `end`, or the beginning of the link whose address it would cut."""
+    label = text.rfind("[", max(0, end - _LABEL), end)
+    if label >= 0 and "]" not in text[label:end] and _LABEL_END.match(text, end) and text[label - 1 : label] != "\\":
+        return label
     middle = text.rfind("](", 0, end)
     if middle < 0 or re.search(r"[)\s]", text[middle + 2 : end]):
         return end if text[end - 1 : end + 1] != "](" else _before_label(text, end - 1, end)

@@ -10,6 +10,7 @@ from typing import Final
 
 from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 
+from groundwire.reading.tasks import is_task_box
 from groundwire.reading.tex import is_formula
 
 __all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
@@ -60,7 +61,7 @@ def drop_unrendered(document: Document) -> Counter[str]:
                 math = element.closest("math")
                 if is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
                     continue
-        elif _shows_fallback(element):
+        elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
         element.extract()
     return +counts

@@ -20,8 +20,13 @@ _MAX_CONTAINERS: Final = 12  # lists and quotes in each other that are still sho
 _MAX_MARKS: Final = 12
 _SPACES: Final = re.compile(r"[ \t\n\f\r](?:(?<! )|[ \t\n\f\r])[ \t\n\f\r]*")
 """White space that is not a single space already; replacing each of these by itself takes twice as long."""
+_WIDE: Final = "\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003fffd"
+_WRAPPED: Final = re.compile(f"(?<=[{_WIDE}])[ \\t]*\\n[ \\t\\n]*(?=[{_WIDE}])")
+"""A line end between signs of Chinese or Japanese, which write no spaces
+(https://www.w3.org/TR/css-text-3/#line-break-transform)."""
 _BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
+_BLANK: Final = " \t\n\r\f" + BREAK
 _DELIMITERS: Final = {"strong": "**", "em": "*", "del": "~~"}
 
 
@@ -48,11 +53,16 @@ class Writer:
         self._out: list[str] = []
         self._marks: list[_Mark] = []
         self._fragile: str | None = None
+        self._fragile_at = 0
+        self._closed: list[tuple[int, str]] = []
         self._containers: list[_Container] = []
         self._cell: list[str] | None = None
         self._tight = False
         self._heading = ""
         self.bullet = ""
+        """What goes before the next text of a cell."""
+        self.lead = ""
+        """What goes before the next block, if that is a paragraph."""
 
     @property
     def in_cell(self) -> bool:
@@ -77,9 +87,12 @@ class Writer:
                 line.append("\\" + data)
                 return
             if self._fragile is not None:
-                if data[0].isalnum():
+                if data[0].isalnum() and self._fragile_at == len(line):
                     line[-1] = self._fragile  # a closing mark after a full stop and before a letter closes nothing
+                    self._closed.clear()
                 self._fragile = None
+            if data[0] == "~" and data[1:2] != "~" and line[-1][-1:] == "~":
+                line.append("\\")
         line.append(escape_text(data, in_label=bool(self._marks) and self._in_link()))
 
     def raw(self, markdown: str) -> None:
@@ -116,9 +129,11 @@ class Writer:
     def _apply(self, mark: _Mark) -> bool:
         """Put the Markdown of a mark around what the line has since it began; False when that is nothing."""
         line = self.line
-        self._fragile = None
         content = "".join(line[mark.start :])
-        inner = content.strip(" \t\n\r\f" + BREAK)
+        inner = plain = content.strip(_BLANK)
+        if self._fragile is not None and self._fragile_at == len(line) > mark.start:
+            plain = ("".join(line[mark.start : -1]) + self._fragile).strip(_BLANK)
+        self._fragile = None
         if not inner or (mark.kind == "link" and not inner.isascii() and _is_blank(inner)):
             return False
         if mark.kind == "link" and not mark.address:
@@ -134,7 +149,7 @@ class Writer:
                 line[-1] = line[-1][:-1] + "\\!"
             line.append(_link(label, mark.address))
         elif mark.kind in _DELIMITERS:
-            self._delimit(inner, _DELIMITERS[mark.kind])
+            self._delimit(inner, _DELIMITERS[mark.kind], plain)
         else:
             line.append(_script(mark.kind, inner, self.last_char()))
         if trail:
@@ -142,23 +157,44 @@ class Writer:
             line.append(trail)
         return True
 
-    def _delimit(self, inner: str, delimiter: str) -> None:
-        line = self.line
+    def _delimit(self, inner: str, delimiter: str, plain: str) -> None:
+        """Write an emphasis, or only what is in it where Markdown has no way to put one.
+
+        Args:
+            inner: What is in it.
+            delimiter: What goes around it.
+            plain: The same without the mark at its end, if a letter behind that would keep it from closing.
+        """
+        line, size, sign = self.line, len(delimiter), delimiter[0]
         before = self.last_char()
         if BREAK in inner:
             parts = [part.strip() for part in inner.split(BREAK)]
             line.append(BREAK.join(f"{delimiter}{part}{delimiter}" if part else "" for part in parts))
             return
-        if before.isalnum() and not inner[0].isalnum() and inner[0] not in "`[":
-            line.append(inner)  # an opening mark between a letter and a bracket opens nothing
-            return
-        if line and len(delimiter) > 1 and line[-1].endswith(delimiter) and len(line[-1]) > 2 * len(delimiter):
-            line[-1] = line[-1][: -len(delimiter)]
-            line.append(f"{inner}{delimiter}")
+        while self._closed and self._closed[-1][0] > len(line):
+            self._closed.pop()
+        beside = self._closed[-1][1] if self._closed and self._closed[-1][0] == len(line) and before == sign else ""
+        begins = bool(self._marks) and self._marks[-1].start == len(line)  # what stands before is outside of that mark
+        if beside == delimiter and not begins:  # two of a kind side by side are one
+            piece = line.pop()
+            if inner[0] == "`" == piece[-size - 1]:
+                inner, plain = f" {inner}", f" {plain}"
+            inner, plain = piece[size:-size] + inner, piece[size:-size] + plain
+        elif (
+            beside
+            or (
+                before.isalnum() and not inner[0].isalnum()
+            )  # an opening mark between a letter and a bracket opens nothing
+            or (sign == "~" and "~" in {before, inner[0], inner[-1]})
+        ):
+            line.append(inner)
+            if plain != inner:
+                self._fragile, self._fragile_at = plain, len(line)
             return
         line.append(f"{delimiter}{inner}{delimiter}")
+        self._closed.append((len(line), delimiter))
         if not inner[-1].isalnum():
-            self._fragile = inner
+            self._fragile, self._fragile_at = plain, len(line)
 
     def open_heading(self, level: int) -> None:
         """Begin a heading of a level from 1 to 6."""
@@ -206,10 +242,13 @@ class Writer:
             mark.start = 0
         self._fragile = None
         text = "".join(self.line)
+        if "\n" in text and not text.isascii():
+            text = _WRAPPED.sub("", text)
         if "  " in text or not text.isprintable():  # what is neither has no other white space than single spaces
             text = _SPACES.sub(" ", text)
         text = text.strip(" " + BREAK)
         self.line.clear()
+        self._closed.clear()
         if not text:
             return
         if self._cell is not None:
@@ -221,14 +260,20 @@ class Writer:
         elif BREAK in text:
             self._lines(text)
         else:
-            self.block(escape_line(text))
+            self.block(self._led(escape_line(text)))
+
+    def _led(self, line: str) -> str:
+        """Return the first line of a paragraph with what goes before it, and put it right below the last block."""
+        lead, self.lead = self.lead, ""
+        self._tight = self._tight or bool(lead)
+        return lead + line
 
     def _lines(self, text: str) -> None:
         """Write a text with line breaks; two together end a paragraph."""
         paragraph: list[str] = []
         for line in (piece.strip() for piece in text.split(BREAK)):
             if line:
-                paragraph.append(escape_line(line))
+                paragraph.append(self._led(escape_line(line)))
             elif paragraph:
                 self.block("\n".join(paragraph))
                 paragraph = []
@@ -237,6 +282,7 @@ class Writer:
 
     def block(self, markdown: str) -> None:
         """Write a block that is Markdown already."""
+        self.lead = ""
         containers = self._containers
         out = self._out
         if not containers:
@@ -290,15 +336,26 @@ def _link(label: str, address: str) -> str:
     return f"[{label}]({address})"
 
 
+_SUM: Final = re.compile(r"(?=.{3,30}$)[\w.]+(?:\s*[+\u2212/-]\s*[\w.]+)+")
+"""What would not be one exponent or index any more behind a bare sign."""
+_NOTES: Final = re.compile(r"\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4}){0,9}")
 _WORD_SCRIPT: Final = re.compile(r"[\w+\u2212-]{1,12}")
 
 
 def _script(kind: str, inner: str, before: str) -> str:
     """Return a superscript after ^ and an index after _, where they are part of a formula rather than of a word."""
-    if not (before.isalnum() or before in {")", "\u2212"}) or inner.startswith(("[", "^")):
+    if inner.startswith(("[", "^")):
         return inner
+    if kind == "sup" and before and before in ".,;:!?%\"')\u201d\u2019\u00bb" and _NOTES.fullmatch(inner):
+        return f"^{inner}"
+    if not (before.isalnum() or before in {")", "\u2212"}):
+        return inner
+    if _SUM.fullmatch(inner):
+        return f"\\_({inner})" if kind == "sub" else f"^({inner})"
     if kind == "sub":
         return inner if inner.isdigit() or not _WORD_SCRIPT.fullmatch(inner) else f"\\_{inner}"
+    if _NOTES.fullmatch(inner):
+        return f"^{inner}"
     if not _WORD_SCRIPT.fullmatch(inner):
         return inner
     if inner.isalpha() and len(inner) > 1:

@@ -1,0 +1,51 @@
+"""Elements that only their role makes to what they are.
+
+Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_definitions).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from turbohtml import Element
+
+__all__ = ["apply_roles", "may_have_roles"]
+
+_TAGS: Final = {
+    "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
+    "gridcell": "td", "columnheader": "th", "rowheader": "th", "list": "ul", "listitem": "li",
+}  # fmt: skip
+_PLAIN: Final = frozenset({"div", "span", "p", "section"})
+_ROLES: Final = re.compile(r"role=[\"']?(?:row|listitem|heading)\b")
+_HELD: Final = {"cell": "row", "gridcell": "row", "columnheader": "row", "rowheader": "row", "listitem": "list"}
+
+
+def may_have_roles(markup: str) -> bool:
+    """Tell whether a page's markup may hold tables, lists or headings that only a role makes to what they are."""
+    return _ROLES.search(markup) is not None
+
+
+def apply_roles(root: Element) -> None:
+    """Give the elements that say by their role to be a heading, a list, a table or a part of one the names of these.
+
+    Only elements without a meaning of their own are renamed, and parts only where they are in their whole.
+
+    Args:
+        root: What is to be changed.
+    """
+    for element in root.select("[role]"):
+        role = (element.attr("role") or "").strip().lower()
+        if element.tag not in _PLAIN:
+            continue
+        if role == "heading":
+            level = (element.attr("aria-level") or "").strip()
+            element.tag = (
+                f"h{min(int(level), 6)}"
+                if level.isascii() and level.isdigit() and 0 < len(level) < 3 and int(level)
+                else "h2"
+            )
+        elif role in _TAGS:
+            around = _HELD.get(role)
+            if around is None or element.closest(f"[role={around}]") is not None:
+                element.tag = _TAGS[role]
