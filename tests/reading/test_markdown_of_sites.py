@@ -262,3 +262,8 @@ def test_any_text_with_marks_comes_back(runs: list[tuple[str, str]], tag: str) -
     assert squeezed(shown) == squeezed("".join(["s ", *(text for _, text in runs), " e"]))
     kinds = {"p": "paragraph", "li": "bullet_list", "h2": "heading", "td": "table", "blockquote": "blockquote"}
     assert [token.type for token in tokens if token.nesting == 1 and token.level == 0] == [f"{kinds[tag]}_open"]
+
+
+def test_what_sets_a_paragraph_off_is_no_part_of_it() -> None:
+    page = "<p>&nbsp;&nbsp;First, 5&nbsp;km.&nbsp;</p><p>\u3000\u3000二。</p><h2>&nbsp;Head&nbsp;</h2><ul><li>&nbsp;item&nbsp;</li></ul>"
+    assert convert(page) == "First, 5\u00a0km.\n\n二。\n\n## Head\n\n- item"

@@ -12,18 +12,19 @@ from groundwire.reading.colours import Colour, alike, blend, colour, gradient_co
 from groundwire.reading.css_values import fraction, pixels
 from groundwire.reading.hiding import FAINT
 
-__all__ = ["BLACK", "WHITE", "Backdrop", "Given"]
+__all__ = ["BLACK", "PLACED", "WHITE", "Backdrop", "Given"]
 
 Given = Mapping[Element, Mapping[str, str]]
 """The longhands of the elements that change a colour."""
 
 WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
 BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
+_CLEAR: Final = Colour(0.0, 0.0, 0.0, 0.0)
 _DARK: Final = Colour(0.07, 0.07, 0.07, 1.0)
 _YELLOW: Final = Colour(1.0, 1.0, 0.0, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
-_PLACED: Final = frozenset({"absolute", "fixed"})
+PLACED: Final = frozenset({"absolute", "fixed"})
 _MAX_SIBLINGS: Final = 50
 
 
@@ -34,13 +35,15 @@ class Backdrop:
         styles: All styles of the page.
         given: Those that change a colour.
         dark: Whether the page asks for the browser's dark colours.
+        placed: Whether a style of the page places anything by itself.
     """
 
-    def __init__(self, styles: Styles, given: Given, *, dark: bool) -> None:
+    def __init__(self, styles: Styles, given: Given, *, dark: bool, placed: bool) -> None:
         self._styles = styles
         self._given = given
         self.dark = dark
         self._known: dict[Element, Colour | None] = {}
+        self._anything_placed = placed or bool(styles.added)
 
     def behind(self, element: Element) -> Colour | None:
         """Return the colour behind an element's text; None if it cannot be told."""
@@ -75,9 +78,9 @@ class Backdrop:
         lying = self._under(element, element.previous_siblings)
         if lying is None or lying.alpha >= 0.95:
             back = lying
-        elif back is not None:
+        elif back is not None and lying is not _CLEAR:
             back = blend(lying, back)
-        return back and blend(shade, back)
+        return back if shade is _CLEAR else back and blend(shade, back)
 
     def shines_through(self, element: Element) -> bool:
         """Tell whether a background that can be seen is cut to the letters, as in headings with a gradient."""
@@ -103,7 +106,7 @@ class Backdrop:
 
     def _painted(self, style: Mapping[str, str], tag: str) -> Colour | None:
         if style.get("background-clip") == "text":
-            return Colour(0.0, 0.0, 0.0, 0.0)
+            return _CLEAR
         if (image := style.get("background-image", "none")) not in {"none", "initial"}:
             shades = gradient_colours(image, dark=self.dark)
             if not shades or any(shade.alpha < 0.95 or not alike(shade, shades[0]) for shade in shades):
@@ -113,7 +116,7 @@ class Backdrop:
         if value in {"", "initial", "unset", "revert"}:
             if tag in _CONTROLS:
                 return None
-            return _YELLOW if tag == "mark" else Colour(0.0, 0.0, 0.0, 0.0)
+            return _YELLOW if tag == "mark" else _CLEAR
         return colour(value, dark=self.dark)
 
     def _under(self, element: Element, beside: Iterable[Node]) -> Colour | None:
@@ -121,8 +124,10 @@ class Backdrop:
 
         Pages put a picture or a shade there and the text on it. None if its colour cannot be told.
         """
+        if not self._anything_placed:
+            return _CLEAR
         added = self._styles.added.get(element, {})
-        if added.get("position") in _PLACED and _is_spread(added):
+        if added.get("position") in PLACED and _is_spread(added):
             return self._painted(added, "")
         for steps, sibling in enumerate(beside):
             if steps > _MAX_SIBLINGS:
@@ -130,9 +135,9 @@ class Backdrop:
             if not isinstance(sibling, Element):
                 continue
             style = self._styles.get(sibling)
-            if style.get("position") in _PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
+            if style.get("position") in PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
                 return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
-        return Colour(0.0, 0.0, 0.0, 0.0)
+        return _CLEAR
 
 
 def _is_spread(style: Mapping[str, str]) -> bool:

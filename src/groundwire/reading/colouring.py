@@ -7,7 +7,7 @@ from typing import Final
 
 from turbohtml import Document, Element
 
-from groundwire.reading.backdrop import BLACK, WHITE, Backdrop, Given
+from groundwire.reading.backdrop import BLACK, PLACED, WHITE, Backdrop, Given
 from groundwire.reading.cascade import Styles
 from groundwire.reading.colours import Colour, alike, blend, colour, legacy_colour
 from groundwire.reading.css import Declaration
@@ -34,12 +34,16 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
 
     White on white counts only where both are known: with style sheets elsewhere, the page's own background is not.
     """
-    given = {element: style for element in styles if _changes(style := styles.get(element))}
+    found = [(element, styles.get(element)) for element in styles]
+    given = {element: style for element, style in found if _changes(style)}
     if not any(_could_hide(style) for style in given.values()):
         return {}
+    placed = any(style.get("position") in PLACED for _, style in found)
     filled = any("text-fill" in style for style in given.values())
     shown = any("text-shadow" in style or "text-stroke" in style for style in given.values())
-    look = _Look(given, Backdrop(styles, given, dark=_is_dark(document, styles)), filled=filled, shown=shown)
+    look = _Look(
+        given, Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), filled=filled, shown=shown
+    )
     states = {element: look.hides(element) for element in given}
     if any(states.values()):
         for element in document.select(_OWN_COLOUR):

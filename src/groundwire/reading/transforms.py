@@ -37,6 +37,8 @@ def is_flat(style: Mapping[str, str]) -> bool:
 
 def moves(style: Mapping[str, str]) -> tuple[float, float]:
     """Return by how many pixels an element is moved to the right and down."""
+    if "translate" not in style and "transform" not in style:
+        return 0.0, 0.0
     matrix = _product([_shift(*_lengths(style["translate"].split()))] if "translate" in style else [])
     matrix = _product([matrix, *_steps(style)])
     return matrix[0][3], matrix[1][3]

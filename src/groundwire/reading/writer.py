@@ -27,6 +27,7 @@ _WRAPPED: Final = re.compile(f"(?<=[{_WIDE}])[ \\t]*\\n[ \\t\\n]*(?=[{_WIDE}])")
 _BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
 _BLANK: Final = " \t\n\r\f" + BREAK
+_EDGES: Final = " \u00a0\u3000" + BREAK  # what pages put before and behind a paragraph to set it off
 _DELIMITERS: Final = {"strong": "**", "em": "*", "del": "~~"}
 
 
@@ -246,7 +247,7 @@ class Writer:
             text = _WRAPPED.sub("", text)
         if "  " in text or not text.isprintable():  # what is neither has no other white space than single spaces
             text = _SPACES.sub(" ", text)
-        text = text.strip(" " + BREAK)
+        text = text.strip(_EDGES)
         self.line.clear()
         self._closed.clear()
         if not text:
