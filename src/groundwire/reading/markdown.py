@@ -10,19 +10,19 @@ from urllib.parse import unquote
 from turbohtml import Element, Node, Text
 
 from groundwire.reading.code import (
-    code_blocks,
     code_language,
     code_text,
     is_code_panel,
     is_code_part,
-    is_code_table,
     is_gutter,
 )
 from groundwire.reading.escaping import fence, inline_code
-from groundwire.reading.footnotes import footnotes, is_back_reference, is_backlink, note_label
+from groundwire.reading.footnotes import is_back_reference, is_backlink, note_label
 from groundwire.reading.formulas import formula, image_formula, is_written_out, script_formula
 from groundwire.reading.links import Links
-from groundwire.reading.tables import Grid, is_layout
+from groundwire.reading.markdown_lists import Lists
+from groundwire.reading.markdown_notes import Close, Notes
+from groundwire.reading.markdown_tables import Tables
 from groundwire.reading.tasks import task_state
 from groundwire.reading.writer import Writer
 
@@ -49,16 +49,12 @@ _PERMALINK: Final = re.compile(
 _PERMALINK_TEXT: Final = frozenset(
     {"", "#", "\u00b6", "\u00a7", "\u25c6", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
 )
-_BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
 _INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
-_MAX_NUMBER: Final = 999_999_999  # CommonMark takes nine digits
 _SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
 _COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
 _MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
-_MAX_TABLES: Final = 20  # tables in each other that are looked at
 
-_Close = Callable[[], None]
-_Open = Callable[[Element], "_Close | bool | None"]
+_Open = Callable[[Element], "Close | bool | None"]
 
 
 def to_markdown(root: Element, base_url: str) -> str:
@@ -90,45 +86,37 @@ class _Renderer:
     def __init__(self, root: Element, base_url: str) -> None:
         self._root = root
         self._links = Links(base_url)
-        self._notes = footnotes(root)
         self._writer = Writer()
-        self._lists: list[int | None] = []
-        self._steps: list[int] = []
-        self._tasks: list[bool] = []
-        self._item_filled = False
-        self._grids: list[Grid | None] = []
-        self._mark: Element | None = None
-        self._in_note = 0
+        self._notes = Notes(root, self._writer)
+        self._lists = Lists(self._writer, self._notes)
         self._in_code = False
-        self._in_term = False
-        self._terms: list[bool] = []
         self._searches = 0
         self._plain: set[str] = set()
-        block = self._block
-        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, block)
+        lists, tables = self._lists, Tables(self._writer)
+        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, self._notes.block)
         self._handlers |= dict.fromkeys(_SKIPPED, _skip)
         self._handlers |= dict.fromkeys(_HEADINGS, self._heading)
-        self._handlers |= dict.fromkeys(("tbody", "tfoot", "thead"), self._group)
+        self._handlers |= dict.fromkeys(("tbody", "tfoot", "thead"), tables.group)
         self._handlers |= dict.fromkeys(("code", "tt", "samp", "kbd"), self._code)
         self._handlers |= dict.fromkeys(("strong", "b"), self._strong)
         self._handlers |= dict.fromkeys(("em", "i"), self._em)
         self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
         self._handlers |= {
             "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button,
-            "d-footnote": self._note_element, "dd": self._definition, "div": self._div, "dl": self._definitions,
-            "dt": self._term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
-            "li": self._item,
-            "listing": self._pre, "math": self._math, "menu": self._list, "mjx-container": self._math, "ol": self._list,
-            "plaintext": self._pre, "pre": self._pre, "q": self._quotation, "rt": self._ruby, "script": self._script,
-            "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": self._table,
-            "td": self._cell, "th": self._cell, "tr": self._row, "ul": self._list, "xmp": self._pre,
+            "d-footnote": self._notes.element, "dd": lists.definition, "div": self._div, "dl": lists.definitions,
+            "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
+            "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
+            "mjx-container": self._math, "ol": lists.list_, "plaintext": self._pre, "pre": self._pre,
+            "q": self._quotation, "rt": self._ruby, "script": self._script,
+            "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": tables.table,
+            "td": tables.cell, "th": tables.cell, "tr": tables.row, "ul": lists.list_, "xmp": self._pre,
         }  # fmt: skip
 
     def run(self) -> str:
         text, line = self._writer.text, self._writer.line
         handlers = self._handlers
         top: Iterator[Node] = iter((self._root,))
-        stack: list[tuple[Iterator[Node], _Close | None]] = [(top, None)]
+        stack: list[tuple[Iterator[Node], Close | None]] = [(top, None)]
         while stack:
             nodes, close = stack[-1]
             for node in nodes:
@@ -154,7 +142,7 @@ class _Renderer:
         """Let go of the handlers, which hold what they are methods of: else the tree stays until a collection."""
         self._handlers.clear()
 
-    def _div(self, element: Element) -> _Close | bool:
+    def _div(self, element: Element) -> Close | bool:
         classes = element.attr("class")
         if classes and classes not in self._plain:
             if not is_code_part(classes):
@@ -163,9 +151,9 @@ class _Renderer:
                 return self._pre(element)
             elif is_gutter(element):
                 return False
-        return self._block(element)
+        return self._notes.block(element)
 
-    def _unknown(self, element: Element) -> _Close | None:
+    def _unknown(self, element: Element) -> Close | None:
         """Open an element without a handler: one of a page's own, that no text stands beside, is no part of a word."""
         if "-" not in element.tag:
             return None
@@ -178,30 +166,11 @@ class _Renderer:
             return lambda: self._writer.text(" ")
         return None
 
-    def _block(self, element: Element) -> _Close:
-        writer = self._writer
-        writer.flush()
-        if self._notes and (label := self._notes.get(element.attr("id") or "")):
-            return self._note(label, writer.flush)
-        return writer.flush
-
-    def _note(self, label: str, otherwise: _Close) -> _Close:
-        """Open the definition of a footnote."""
-        if not self._writer.open_container(f"[^{label}]: ", "    "):
-            return otherwise
-        self._in_note += 1
-
-        def close() -> None:
-            self._in_note -= 1
-            self._writer.close_container()
-
-        return close
-
-    def _heading(self, element: Element) -> _Close:
+    def _heading(self, element: Element) -> Close:
         self._writer.open_heading(int(element.tag[1]))
         return self._writer.close_heading
 
-    def _quote(self, _element: Element) -> _Close:
+    def _quote(self, _element: Element) -> Close:
         return self._writer.close_container if self._writer.open_container("> ", "> ") else self._writer.flush
 
     def _rule(self, _element: Element) -> bool:
@@ -214,40 +183,44 @@ class _Renderer:
         self._writer.line_break()
         return False
 
-    def _strong(self, _element: Element) -> _Close | None:
+    def _strong(self, _element: Element) -> Close | None:
         return self._writer.close_mark if self._writer.open_mark("strong") else None
 
-    def _em(self, _element: Element) -> _Close | None:
+    def _em(self, _element: Element) -> Close | None:
         return self._writer.close_mark if self._writer.open_mark("em") else None
 
-    def _del(self, _element: Element) -> _Close | None:
+    def _del(self, _element: Element) -> Close | None:
         return self._writer.close_mark if self._writer.open_mark("del") else None
 
-    def _sup(self, element: Element) -> _Close | bool | None:
+    def _sup(self, element: Element) -> Close | bool | None:
         if (element.attr("class") or "") == "ltx_note_mark":
             return False  # the note itself follows
         self._searches += 1
         link = element.find("a") if self._searches <= _MAX_SEARCHES else None
         if link is not None:
             text = link.text.strip()
-            if text.isdigit() and link.attr("href") and unquote((link.attr("href") or "")[1:]) not in self._notes:
+            if (
+                text.isdigit()
+                and link.attr("href")
+                and unquote((link.attr("href") or "")[1:]) not in self._notes.labels
+            ):
                 self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
                 return False
             return None
         return self._writer.close_mark if self._writer.open_mark("sup") else None
 
-    def _sub(self, _element: Element) -> _Close | None:
+    def _sub(self, _element: Element) -> Close | None:
         return self._writer.close_mark if self._writer.open_mark("sub") else None
 
-    def _quotation(self, _element: Element) -> _Close:
+    def _quotation(self, _element: Element) -> Close:
         self._writer.text('"')
         return lambda: self._writer.text('"')
 
-    def _ruby(self, _element: Element) -> _Close:
+    def _ruby(self, _element: Element) -> Close:
         self._writer.text("(")
         return lambda: self._writer.text(")")
 
-    def _button(self, element: Element) -> _Close | bool:
+    def _button(self, element: Element) -> Close | bool:
         if element.text.strip().lower() in _COPY:
             return False
         self._writer.text(" ")
@@ -259,7 +232,7 @@ class _Renderer:
         if type(before) is Element and before.tag in {"label", "button"}:
             self._writer.text(" ")
 
-    def _summary(self, element: Element) -> _Close:
+    def _summary(self, element: Element) -> Close:
         writer = self._writer
         writer.flush()
         marked = next(element.iter_elements(_HEADINGS), None) is None and writer.open_mark("strong")
@@ -271,18 +244,18 @@ class _Renderer:
 
         return close
 
-    def _link(self, element: Element) -> _Close | bool | None:
+    def _link(self, element: Element) -> Close | bool | None:
         reference = element.attr("href")
         if not reference:
             return False if self._is_permalink(element, "") else None
         if reference[0] == "#":
             if self._is_permalink(element, reference):
                 return False
-            label = self._notes.get(unquote(reference[1:])) if self._notes else None
+            label = self._notes.labels.get(unquote(reference[1:])) if self._notes.labels else None
             if label and note_label(element.text) == label:
                 self._writer.raw(f"[^{label}]")
                 return False
-            if is_back_reference(element.text[:20]) or (self._in_note and is_backlink(element)):
+            if is_back_reference(element.text[:20]) or (self._notes.depth and is_backlink(element)):
                 return False
             text = element.text.strip()
             if text.isdigit() and len(text) < 4 and element.find("sup") is not None:
@@ -305,7 +278,7 @@ class _Renderer:
             return element.text.strip() in _PERMALINK_TEXT
         return reference[0] == "#" and element.text == "\u00b6"  # RFCs have one behind every paragraph
 
-    def _code(self, element: Element) -> _Close | bool | None:
+    def _code(self, element: Element) -> Close | bool | None:
         if self._in_code:
             return None
         if any(child.attr("href") for child in element.iter_elements("a")):
@@ -349,99 +322,12 @@ class _Renderer:
             writer.block(fence(code, code_language(element)))
         return False
 
-    def _list(self, element: Element) -> _Close:
-        writer = self._writer
-        writer.flush()
-        start: int | None = None
-        step = 1
-        if element.tag == "ol":
-            step = -1 if element.attr("reversed") is not None else 1
-            start = _number(element.attr("start"), 1 if step > 0 else sum(1 for _ in element.select(":scope > li")))
-        nested = self._lists and isinstance(element.parent, Element) and element.parent.tag in {"ul", "ol", "menu"}
-        indented = bool(nested) and writer.open_container("  ", "  ", tight=True)
-        self._lists.append(start)
-        self._steps.append(step)
-        self._tasks.append("inline-task-list" in (element.attr("class") or ""))
-        if len(self._lists) > 1 and (start is None or start == 1):
-            writer.next_tight()
-
-        def close() -> None:
-            self._lists.pop()
-            self._steps.pop()
-            self._tasks.pop()
-            if indented:
-                writer.close_container()
-            else:
-                writer.flush()
-
-        return close
-
-    def _item(self, element: Element) -> _Close:
-        writer = self._writer
-        writer.flush()
-        if self._notes and (label := self._notes.get(element.attr("id") or "")):
-            return self._note(label, writer.flush)
-        marker = "- "
-        if self._lists:
-            number = self._lists[-1]
-            if number is not None:
-                number = _number(element.attr("value"), number)
-                marker = f"{number}. "
-                self._lists[-1] = max(0, min(number + self._steps[-1], _MAX_NUMBER))
-        if writer.in_cell:
-            writer.bullet = "\u2022 " if marker == "- " else ""
-            return writer.flush
-        opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))
-        if self._tasks and self._tasks[-1]:
-            writer.raw(f"{task_state(element)} ")
-        self._mark = _written_mark(element, marker)
-        return writer.close_container if opened else writer.flush
-
-    def _definitions(self, element: Element) -> _Close:
-        """Open a list of definitions; without terms, as wikis indent with it, it is none."""
-        self._block(element)
-        self._searches += 1
-        self._terms.append(self._searches <= _MAX_SEARCHES and element.find("dt") is not None)
-
-        def close() -> None:
-            self._terms.pop()
-            self._writer.flush()
-
-        return close
-
-    def _term(self, element: Element) -> _Close:
-        writer = self._writer
-        self._block(element)
-        if self._in_term:
-            return writer.flush
-        self._in_term = True
-        marked = element.find("code") is None and element.find("strong") is None and writer.open_mark("strong")
-
-        def close() -> None:
-            self._in_term = False
-            if marked:
-                writer.close_mark()
-            writer.flush()
-
-        return close
-
-    def _definition(self, element: Element) -> _Close:
-        writer = self._writer
-        writer.flush()
-        if self._notes and (label := self._notes.get(element.attr("id") or "")):
-            return self._note(label, writer.flush)
-        if writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
-            return writer.flush
-        writer.lead = ": "
-
-        def close() -> None:
-            writer.flush()
-            writer.lead = ""
-
-        return close
-
     def _input(self, element: Element) -> bool:
-        if (element.attr("type") or "").lower() == "checkbox" and self._lists and not self._writer.last_char().strip():
+        if (
+            (element.attr("type") or "").lower() == "checkbox"
+            and self._lists.inside
+            and not self._writer.last_char().strip()
+        ):
             self._writer.raw("[x] " if element.attr("checked") is not None else "[ ] ")
         return False
 
@@ -477,16 +363,16 @@ class _Renderer:
             self._formula(found[0], block=found[1])
         return False
 
-    def _span(self, element: Element) -> _Close | bool | None:
+    def _span(self, element: Element) -> Close | bool | None:
         classes = element.attr("class")
         if not classes:
             return None
-        if self._mark is not None and element == self._mark:
+        if self._lists.mark is not None and element == self._lists.mark:
             return False
         if "ltx_tag_note" in classes:
             return False
         if "note" in classes and _INLINE_NOTE.search(classes):
-            return self._inline_note()
+            return self._notes.inline()
         if "katex" in classes or "mwe-math" in classes:
             self._searches += 1
             if "mwe-math-element" in classes or (
@@ -499,118 +385,12 @@ class _Renderer:
             return not is_written_out(element) and element.find("math") is not None and self._math(element)
         elif "checkbox-o" in classes or "chcklst-box" in classes:
             self._writer.raw(f"{task_state(element)} ")
-        elif self._in_note and re.search(
+        elif self._notes.depth and re.search(
             r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
         ):
             return False
         return None
 
-    def _inline_note(self) -> _Close:
-        """Open a note that stands in the text that it belongs to."""
-        writer = self._writer
-        writer.text(" ")
-        writer.raw("(")
-        return lambda: writer.raw(")")
-
-    def _note_element(self, _element: Element) -> _Close:
-        return self._inline_note()
-
-    def _table(self, element: Element) -> _Close | bool:
-        writer = self._writer
-        writer.flush()
-        deep = len(self._grids) >= _MAX_TABLES
-        if not deep and is_code_table(element):
-            self._code_table(element)
-            return False
-        layout = writer.in_cell or deep or is_layout(element)
-        grid = None if layout else Grid()
-        self._grids.append(grid)
-
-        def close() -> None:
-            writer.flush()
-            self._grids.pop()
-            if grid is not None and (markdown := grid.to_markdown()):
-                writer.block(markdown)
-
-        return close
-
-    def _code_table(self, table: Element) -> None:
-        blocks = code_blocks(table)
-        for head in table.iter_elements(("caption", "th")):
-            if name := head.text.strip():
-                self._writer.text(name)  # the name of the file
-                self._writer.flush()
-        code = code_text(blocks[-1] if blocks else table)
-        if code.strip():
-            self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))
-
-    def _group(self, element: Element) -> _Close:
-        self._writer.flush()
-        if self._grids and (grid := self._grids[-1]) is not None and not self._writer.in_cell:
-            grid.start_group(element.tag)
-        return self._writer.flush
-
-    def _row(self, _element: Element) -> _Close:
-        self._writer.flush()
-        if self._grids and (grid := self._grids[-1]) is not None:
-            grid.start_row()
-        return self._writer.flush
-
-    def _cell(self, element: Element) -> _Close:
-        writer = self._writer
-        grid = self._grids[-1] if self._grids else None
-        if grid is None or writer.in_cell:
-            writer.flush()
-            return writer.flush
-        grid.start_cell(element)
-        writer.open_cell()
-        return lambda: grid.end_cell(writer.close_cell())
-
 
 def _skip(_element: Element) -> bool:
     return False
-
-
-def _written_mark(item: Element, marker: str) -> Element | None:
-    """Return the element at the beginning of a list item that only holds the mark that the list shows already."""
-    for node in item:
-        if type(node) is Text:
-            if node.data.isspace():
-                continue
-        elif type(node) is Element and node.tag == "span" and node.attr("class"):
-            text = node.text.strip()
-            return node if text in _BULLETS or text == marker.strip() else None
-        break
-    return None
-
-
-def _number(value: str | None, default: int) -> int:
-    text = (value or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else default
-
-
-def _follows_item(element: Element) -> bool:
-    """Whether the element before this one is an item of the same list."""
-    for node in element.previous_siblings:
-        if type(node) is Element:
-            return node.tag in {"li", "ul", "ol"}
-    return False
-
-
-def _is_line(element: Element) -> bool:
-    """Whether a definition begins with text, not with a list, a table or code."""
-    for node in element:
-        if type(node) is Text:
-            if not node.data.isspace():
-                return True
-        elif type(node) is Element:
-            if node.tag in {"div", "p"}:
-                return node.tag == "p" or _is_line_inside(node)
-            return node.tag not in {"ul", "ol", "dl", "table", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}
-    return False
-
-
-def _is_line_inside(element: Element) -> bool:
-    return not any(
-        True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element
-    )
