@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from turbohtml import Element, Node
@@ -19,6 +20,7 @@ Given = Mapping[Element, Mapping[str, str]]
 
 WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
 BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _CLEAR: Final = Colour(0.0, 0.0, 0.0, 0.0)
 _DARK: Final = Colour(0.07, 0.07, 0.07, 1.0)
 _YELLOW: Final = Colour(1.0, 1.0, 0.0, 1.0)
@@ -43,6 +45,7 @@ class Backdrop:
         self._given = given
         self.dark = dark
         self._known: dict[Element, Colour | None] = {}
+        self._paints: dict[tuple[int, str], Colour | None] = {}
         self._anything_placed = placed or bool(styles.added)
 
     def behind(self, element: Element) -> Colour | None:
@@ -102,7 +105,11 @@ class Backdrop:
 
     def _of(self, element: Element) -> Colour | None:
         """Return the background of an element itself; None if it cannot be told."""
-        return self._painted(self._given.get(element, {}), element.tag)
+        style = self._given.get(element, _NOTHING)
+        key = id(style), element.tag  # elements of one style share one mapping, which the page's styles keep
+        if key not in self._paints:
+            self._paints[key] = self._painted(style, element.tag)
+        return self._paints[key]
 
     def _painted(self, style: Mapping[str, str], tag: str) -> Colour | None:
         if style.get("background-clip") == "text":

@@ -121,7 +121,8 @@ class _Look:
 
     def _behind(self, element: Element) -> Colour | None:
         """Return the colour behind an element's text, also if it is that of a shadow inside."""
-        for shadow in comma_parts(self._given.get(element, {}).get("box-shadow", "")):
+        shadows = self._given[element].get("box-shadow", "") if element in self._given else ""
+        for shadow in comma_parts(shadows) if "inset" in shadows else ():
             words = arguments(shadow)
             lengths = [length for word in words if (length := pixels(word)) is not None]
             if "inset" in words and max(lengths, default=0.0) >= _WHOLE:

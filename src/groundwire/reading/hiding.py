@@ -260,9 +260,9 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
             y = _FAR_UP if bottom >= _FAR_DOWN else _FAR_DOWN if bottom <= _FAR_UP else 0.0
         x, y = x + (left or 0.0), y + (top or 0.0)
     for name in ("margin-left", "padding-left", "border-left"):
-        x += pixels(style.get(name, "0").partition(" ")[0]) or 0.0
+        x += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
     for name in ("margin-top", "padding-top", "border-top") if boxed else ():
-        y += pixels(style.get(name, "0").partition(" ")[0]) or 0.0
+        y += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
     if boxed:
         dx, dy = moves(style)
         x, y = x + dx, y + dy

@@ -21,6 +21,7 @@ TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
 _Matrix = list[list[float]]
 
 _CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
+_SHAPES: Final = re.compile("scale|rotate|skew|matrix|perspective")  # all but moving
 _ANGLE: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
 _TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
 _SHARE_OF: Final = 200.0  # pixels
@@ -31,16 +32,21 @@ _MAX_CALLS: Final = 500
 
 def is_flat(style: Mapping[str, str]) -> bool:
     """Tell whether an element is scaled to nothing, turned on its edge or slanted into a line."""
-    matrix = _product([_scale(_factors(style.get("scale", ""))), _turn(style.get("rotate", ""))])
-    return _is_flat(matrix) or any(_is_flat(step) for step in _steps(style))
+    if "scale" in style or "rotate" in style:
+        matrix = _product([_scale(_factors(style.get("scale", ""))), _turn(style.get("rotate", ""))])
+        if _is_flat(matrix):
+            return True
+    if _SHAPES.search(style.get("transform", "")) is None:
+        return False
+    return any(_is_flat(step) for step in _steps(style))
 
 
 def moves(style: Mapping[str, str]) -> tuple[float, float]:
     """Return by how many pixels an element is moved to the right and down."""
     if "translate" not in style and "transform" not in style:
         return 0.0, 0.0
-    matrix = _product([_shift(*_lengths(style["translate"].split()))] if "translate" in style else [])
-    matrix = _product([matrix, *_steps(style)])
+    own = [_shift(*_lengths(style["translate"].split()))] if "translate" in style else []
+    matrix = _product([*own, *_steps(style)])
     return matrix[0][3], matrix[1][3]
 
 
@@ -91,9 +97,14 @@ def _identity() -> _Matrix:
 
 
 def _product(matrices: Sequence[_Matrix]) -> _Matrix:
-    result = _identity()
-    for matrix in matrices:
-        result = [[sum(row[k] * matrix[k][column] for k in range(4)) for column in range(4)] for row in result]
+    if not matrices:
+        return _identity()
+    result = matrices[0]
+    for one, two, three, four in matrices[1:]:
+        result = [
+            [a * one[column] + b * two[column] + c * three[column] + d * four[column] for column in range(4)]
+            for a, b, c, d in result
+        ]
     return result
 
 
