@@ -10,11 +10,9 @@ in the text.
 Without `--pipeline` every contender gets the main content alone, so that only the conversion is compared; with it, the
 whole page.
 
-    python benchmarks/fidelity.py [--pages 20] [--pipeline] [--peers .venv-peers]
+    python benchmarks/fidelity.py [--pages 20] [--pipeline]
 
-The peers are installed with `pip install
-trafilatura==2.3.1 lxml_html_clean==0.4.6 html-to-markdown==3.19.0 markdownify==1.2.3`; our own
-environment needs markdown-it-py.
+The peers are those that `peers.py` names; they are installed apart. Our own environment needs markdown-it-py.
 """
 
 from __future__ import annotations
@@ -28,17 +26,16 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from urllib.parse import unquote, urljoin
 
 import turbohtml
 from fidelity_pages import DIALECTS, Known, page
 from markdown_it import MarkdownIt
+from peers import install_converters
 
 from groundwire.reading.extract import extract
 from groundwire.reading.markdown import to_markdown
 
-ROOT = Path(__file__).resolve().parents[1]
 URL = "https://site.example/guide/page.html"
 KINDS = ("headings", "code", "language", "cells", "items", "links", "formulas")
 
@@ -185,24 +182,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, default=20, help="pages of each of the twelve kinds")
     parser.add_argument("--pipeline", action="store_true", help="whole pages through the whole reader")
-    parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers", help="an environment with the peers")
     parser.add_argument("--dump", metavar="KIND", help="print what of a kind ours lost")
     options = parser.parse_args()
 
     made = [(name, *page(name, seed)) for name in DIALECTS for seed in range(options.pages)]
     inputs = [whole if options.pipeline else f"<html><body>{main}</body></html>" for _, whole, main, _ in made]
     results = {"groundwire": timed(lambda html: ours(html, pipeline=options.pipeline), inputs)}
-    python = options.peers / "bin" / "python"
-    for name in ("trafilatura", "html-to-markdown", "markdownify"):
-        if python.exists():
-            done = subprocess.run(
-                [python, "-c", PEER, name], input=json.dumps(inputs), capture_output=True, text=True, check=True
-            )
-            results[name] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
-    done = subprocess.run(
-        [sys.executable, "-c", PEER, "turbohtml"], input=json.dumps(inputs), capture_output=True, text=True, check=True
-    )
-    results["turbohtml"] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
+    python = str(install_converters())
+    pythons = dict.fromkeys(("trafilatura", "html-to-markdown", "markdownify"), python) | {"turbohtml": sys.executable}
+    for name, its in pythons.items():
+        done = subprocess.run(
+            [its, "-c", PEER, name], input=json.dumps(inputs), stdout=subprocess.PIPE, text=True, check=True
+        )
+        results[name] = [(text, seconds) for text, seconds in json.loads(done.stdout)]
 
     print(f"{len(made)} pages, {'whole, through the reader' if options.pipeline else 'their main content only'}")
     print("share kept, %".ljust(20) + "".join(kind.rjust(10) for kind in KINDS) + "  ms/page (median)")

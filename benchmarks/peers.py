@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["PYTHON", "install", "install_proxy"]
+__all__ = ["PYTHON", "install", "install_converters", "install_proxy"]
 
 _FOLDER = Path(__file__).resolve().parents[1] / ".venv-peers"
 PYTHON = _FOLDER / "bin" / "python"
@@ -44,9 +44,24 @@ _PROXY_FOLDER = _FOLDER.with_name(".venv-peer-proxy")
 _PROXY = ("litellm[proxy]==1.106.2",)  # pins other versions of what the others use
 
 
+_CONVERTERS_FOLDER = _FOLDER.with_name(".venv-peer-converters")
+_CONVERTERS = (
+    "html-to-markdown==3.19.0",
+    "lxml_html_clean==0.4.6",
+    "markdownify==1.2.3",
+    "trafilatura==2.3.1",
+)
+
+
 def install() -> None:
     """Make the environment, unless it holds just these already."""
     _install(_FOLDER, _PINNED, _ALONE)
+
+
+def install_converters() -> Path:
+    """Make an environment that has those that turn HTML to Markdown, unless there is one, and return its Python."""
+    _install(_CONVERTERS_FOLDER, _CONVERTERS)
+    return _CONVERTERS_FOLDER / "bin" / "python"
 
 
 def install_proxy() -> Path:
