@@ -24,7 +24,6 @@ __all__ = ["demo"]
 
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _EXCERPT = 900  # characters of the page that are shown
 _PROSE = 80  # characters; what is shorter is a caption or a label
 

@@ -33,7 +33,6 @@ _COMMON: Final = 60  # characters of a declaration that elements and pages are l
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 _SCOPE: Final = re.compile(r"\(((?:[^()]|\([^()]*\))+)\)(?:\s*to\s*\(((?:[^()]|\([^()]*\))+)\))?", re.IGNORECASE)
-_SPACE: Final = re.compile(r"\s+")
 
 
 class Declaration(NamedTuple):

@@ -74,31 +74,25 @@ def fraction(value: str) -> float | None:
 
 def comma_parts(value: str) -> list[str]:
     """Return what stands between commas, as far as they are outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for index, char in enumerate(value):
-        if char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-        elif depth == 0 and char == ",":
-            parts.append(value[start:index].strip())
-            start = index + 1
-    return [*parts, value[start:].strip()]
+    return [part.strip() for part in _split(value, ",")]
 
 
 def arguments(value: str) -> list[str]:
-    """Return what stands between commas or spaces, as far as they are outside of brackets."""
+    """Return what stands between commas, slashes or spaces, as far as they are outside of brackets."""
+    return [part for part in _split(value, ",/ \t\n\r\f") if part]
+
+
+def _split(value: str, signs: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for index, char in enumerate(value):
         if char == "(":
             depth += 1
         elif char == ")":
             depth -= 1
-        elif depth == 0 and (char in ",/" or char.isspace()):
+        elif depth == 0 and char in signs:
             parts.append(value[start:index])
             start = index + 1
-    parts.append(value[start:])
-    return [part for part in parts if part]
+    return [*parts, value[start:]]
 
 
 def _scale(number: float, unit: str, whole: float | None) -> float | None:

@@ -21,7 +21,6 @@ __all__ = ["read_word"]
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ID: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _HEADING: Final = re.compile(r"heading (\d)$", re.IGNORECASE)
-_SKIPPED: Final = frozenset({"del", "moveFrom", "instrText", "delText", "pict", "object", "Fallback"})
 _INSIDE: Final = frozenset(
     {"ins", "smartTag", "sdt", "sdtContent", "moveTo", "fldSimple", "customXml", "dir", "bdo", "drawing", "inline",
      "anchor", "graphic", "graphicData", "wsp", "txbx", "txbxContent", "AlternateContent", "Choice"}

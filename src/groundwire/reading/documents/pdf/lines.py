@@ -18,7 +18,6 @@ __all__ = ["Cell", "Line", "lines"]
 _LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*")
 _LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
 _UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
-_MOST: Final = 0.6  # of the characters
 
 
 @dataclass(slots=True)

@@ -22,7 +22,6 @@ _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
 _BOLD: Final = re.compile(
     r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE
 )
-_ITALIC: Final = re.compile(r"ital|obliq|(?:^|\+)(?:cmti|cmsl|sfti|ecti)", re.IGNORECASE)
 _MONO: Final = re.compile(
     r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
     re.IGNORECASE,
