@@ -11,13 +11,11 @@ from typing import Any
 import hypothesis
 import pytest
 
+from components.data_sets import RECORDINGS, SAVED_PAGES, SavedPages, set_name
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
 pytest.register_assert_rewrite("components.store_suite")
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
-"""Data of the developers; it lies beside the checkout and is not part of it."""
 
 ROWS = tuple(
     f"{letter}{number}"
@@ -77,22 +75,17 @@ def settings(world: World) -> Callable[..., Settings]:
     return make
 
 
-@pytest.fixture
-def recordings() -> Path:
-    """The folder of recorded exchanges."""
-    folder = SHARED / "data" / "recordings"
-    if not folder.is_dir():
-        pytest.skip("the recordings lie beside the developers' checkout only")
+@pytest.fixture(params=RECORDINGS, ids=set_name)
+def recordings(request: pytest.FixtureRequest) -> Path:
+    """A folder of recorded exchanges: our own, then the larger set when it is there."""
+    folder: Path = request.param
     return folder
 
 
-@pytest.fixture
-def extraction() -> Path:
-    """The folder of real pages."""
-    folder = SHARED / "data" / "extraction"
-    if not folder.is_dir():
-        pytest.skip("the extraction set lies beside the developers' checkout only")
-    return folder
+@pytest.fixture(params=SAVED_PAGES, ids=set_name)
+def saved_pages(request: pytest.FixtureRequest) -> SavedPages:
+    """Ordinary pages with their text: our own, then the larger set when it is there."""
+    return SavedPages(request.param)
 
 
 _PROVEN: pytest.StashKey[set[str]] = pytest.StashKey()

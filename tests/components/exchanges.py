@@ -14,7 +14,7 @@ from groundwire.models import SearchResult
 from groundwire.routing.normalise import plain
 from groundwire.transport import Reply
 
-__all__ = ["Recording", "answer", "missing", "recorded", "shape", "texts"]
+__all__ = ["Recording", "answer", "expectations", "missing", "recorded", "shape", "texts"]
 
 _WHOLE = 10**6  # characters, for texts that are compared whole
 
@@ -66,14 +66,15 @@ def recorded(recordings: Path, service: str, pattern: str = "*.json") -> list[Re
         service: The folder in it.
         pattern: Which files.
     """
-    expected = json.loads((recordings / "expected.json").read_text(encoding="utf-8"))
+    expected = expectations(recordings)
     found = []
     for path in sorted((recordings / service).glob(pattern)):
         exchange = json.loads(path.read_text(encoding="utf-8"))
         response = exchange["response"]
         is_json = "body" in response
         body = response["body"] if is_json else response.get("text", "")
-        headers = {"Content-Type": "application/json" if is_json else "text/html", **response.get("headers", {})}
+        headers = CIMultiDict({"Content-Type": "application/json" if is_json else "text/html"})
+        headers.update(response.get("headers", {}))
         raw = (json.dumps(body) if is_json else body).encode()
         found.append(
             Recording(
@@ -81,12 +82,27 @@ def recorded(recordings: Path, service: str, pattern: str = "*.json") -> list[Re
                 kind=exchange.get("kind", ""),
                 url=exchange.get("request", {}).get("url", ""),
                 body=body,
-                reply=Reply("https://service.example/x", response["status"], CIMultiDict(headers), raw[:64], raw),
+                reply=Reply("https://service.example/x", response["status"], headers, raw[:64], raw),
                 want=expected.get(f"{service}/{path.name}"),
             )
         )
     assert found, f"there is no {service}/{pattern}"
     return found
+
+
+def expectations(recordings: Path) -> dict[str, dict[str, Any]]:
+    """Return what each recording of a folder should be read as, by its name (`brave/web_search__01.json`).
+
+    It stands in the recordings themselves, or in one file `expected.json` for all of them.
+    """
+    whole = recordings / "expected.json"
+    if whole.is_file():
+        found: dict[str, dict[str, Any]] = json.loads(whole.read_text(encoding="utf-8"))
+        return found
+    return {
+        path.relative_to(recordings).as_posix(): json.loads(path.read_text(encoding="utf-8"))["expected"]
+        for path in sorted(recordings.glob("*/*.json"))
+    }
 
 
 def texts(rows: Iterable[SearchResult | Mapping[str, Any]], *, snippet: int | None = None) -> list[tuple[str, ...]]:

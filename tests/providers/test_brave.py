@@ -34,12 +34,14 @@ TODAY = date(2026, 11, 20)
 class TestRecordings:
     def test_the_recorded_refusals_are_told_apart_and_rows_have_dates(self, recordings: Path) -> None:
         for one in recorded(recordings, "brave"):
+            want = one.want or {}
             if one.reply.status == 200:
-                assert any(row.published for row in parse(one.reply)), one.name
+                assert any(row.published for row in parse(one.reply)) is bool(want["results"]), one.name
                 continue
             with pytest.raises(ProviderError) as caught:
                 parse(one.reply)
-            assert type(caught.value) is (AuthenticationFailed if one.reply.status == 422 else RateLimited)
+            usual = AuthenticationFailed if one.reply.status == 422 else RateLimited
+            assert type(caught.value).__name__ == want.get("error", usual.__name__), one.name
 
     @pytest.mark.parametrize("kind", ["web", "news"])
     async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make, kind: str) -> None:

@@ -73,8 +73,10 @@ class TestRecordings:
         for one in found:
             want = one.want or {"ok": False}
             if not want["ok"]:
-                with pytest.raises(ProviderBlocked if want.get("blocked") else UnexpectedResponse):
+                with pytest.raises(ProviderError) as caught:
                     parse(one.reply)
+                usual = "ProviderBlocked" if want.get("blocked") else "UnexpectedResponse"
+                assert type(caught.value).__name__ == want.get("error", usual), one.name
                 continue
             rows = parse(one.reply)
             assert all(plain(row.snippet, LONG) for row in rows), one.name

@@ -21,7 +21,7 @@ Make = Callable[..., KagiSearchProvider]
 
 class TestRecordings:
     async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make) -> None:
-        bodies = [one.body for one in recorded(recordings, "kagi")]
+        bodies = [one.body for one in recorded(recordings, "kagi", "search__*.json")]
         ours = await make(version="v0").ask(
             "GET", "/api/v0/search", Reply.json, params={"q": "search engines"}, deadline=None
         )

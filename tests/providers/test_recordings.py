@@ -1,48 +1,124 @@
-"""What real services answered, read as it should be."""
+"""What services answered, read as it should be: our own recordings, and the larger set when it is there."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from components.exchanges import recorded, texts
-from groundwire.errors import ProviderError
+from components.data_sets import RECORDINGS, is_own
+from components.exchanges import Recording, recorded, texts
+from groundwire.errors import PageError, ProviderError
+
+FOLDERS = {
+    "brave": "brave",
+    "duckduckgo_lite": "duckduckgo",
+    "exa": "exa",
+    "firecrawl": "firecrawl",
+    "jina": "jina_reader",
+    "kagi": "kagi",
+    "linkup": "linkup",
+    "parallel": "parallel",
+    "perplexity": "perplexity_search",
+    "searxng": "searxng",
+    "serper": "serper",
+    "tavily": "tavily",
+    "wikipedia": "wikipedia",
+    "you": "you",
+}
+"""The folder of each provider's recordings."""
+LEAST = {"brave": 7, "exa": 10, "perplexity": 2, "searxng": 5, "serper": 5, "tavily": 10}
+"""How many of a provider's recordings are read at least, in either set."""
+SNIPPETS = {"exa": 500, "tavily": 500}
+"""How many characters of its long snippets the larger set noted."""
+APART = {"duckduckgo_lite", "firecrawl", "jina"}
+"""Providers of which the larger set notes too little for this test; the tests of the provider read it."""
+
+CASES = [
+    pytest.param(provider, root, id=f"{provider}-{'own' if is_own(root) else 'beside'}")
+    for provider, folder in FOLDERS.items()
+    for root in RECORDINGS
+    if is_own(root) or ((root / folder).is_dir() and provider not in APART)
+]
 
 
-@pytest.mark.req("Y5", "Y6", "B1")
-@pytest.mark.parametrize(
-    ("provider", "folder", "least", "snippet"),
-    [
-        ("brave", "brave", 7, None),
-        ("exa", "exa", 10, 500),  # of its long snippets the beginning was noted
-        ("kagi", "kagi", 1, None),
-        ("perplexity", "perplexity_search", 2, None),
-        ("serper", "serper", 5, None),
-        ("tavily", "tavily", 10, 500),
-    ],
-)
-def test_every_recording_reads_as_expected(
-    recordings: Path, provider: str, folder: str, least: int, snippet: int | None
-) -> None:
+@pytest.mark.req("Y5", "Y6", "B1", "S2", "C3")
+@pytest.mark.parametrize(("provider", "root"), CASES)
+def test_every_recording_reads_as_expected(provider: str, root: Path) -> None:
     module = import_module(f"groundwire.providers.{provider}")
     seen = 0
-    for one in recorded(recordings, folder):
-        if (want := one.want) is None:
-            assert provider == "exa", f"nobody has said how {one.name} reads"
+    for one in recorded(root, FOLDERS[provider]):
+        if one.want is None:
+            assert (provider, is_own(root)) == ("exa", False), f"nobody has said how {one.name} reads"
             continue
         seen += 1
-        if not want["ok"]:
-            with pytest.raises(ProviderError) as caught:
-                module.parse(one.reply)
-            assert caught.value.status == want["status"], one.name
-        elif want["kind"] in {"contents", "extract"}:
-            [row] = want["results"]
-            page = module.parse_page(one.reply, row["url"])
-            assert page.title == (row["title"] if provider == "exa" else ""), one.name
-            assert page.content.startswith(row["snippet"]), one.name
-        else:
-            found = module.parse(one.reply)
-            assert texts(found, snippet=snippet) == texts(want["results"], snippet=snippet), one.name
-    assert seen >= least
+        (check_own if is_own(root) else check_noted)(module, one, SNIPPETS.get(provider))
+    assert seen >= LEAST.get(provider, 0)
+
+
+def check_own(module: Any, one: Recording, _: int | None) -> None:
+    """Check a recording of ours, of which every field that is read was noted."""
+    want = dict(one.want or {})
+    asked = want.get("asked")
+
+    def read() -> Any:
+        return module.parse_page(one.reply, asked) if asked else module.parse(one.reply)
+
+    if not want["ok"]:
+        with pytest.raises((ProviderError, PageError)) as caught:
+            read()
+        assert type(caught.value).__name__ == want["error"], one.name
+        assert getattr(caught.value, "retry_after", None) == want.get("retry_after"), one.name
+        return
+    found = read()
+    if asked:
+        assert {key: _plain(getattr(found, key)) for key in want["page"]} == want["page"], one.name
+        assert found.success
+        return
+    rows = [{key: getattr(row, key) for key in said} for row, said in zip(found, want["results"], strict=True)]
+    assert rows == want["results"], one.name
+    assert list(found.warnings) == want.get("warnings", []), one.name
+    assert found.partial is want.get("partial", False), one.name
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def check_noted(module: Any, one: Recording, snippet: int | None) -> None:
+    """Check a recording of the larger set, of which address, title and the beginning of the text were noted."""
+    want = one.want or {}
+    if not want["ok"] or (want.get("unresponsive") and not want["results"]):
+        with pytest.raises(ProviderError) as caught:
+            module.parse(one.reply)
+        assert caught.value.status == want["status"], one.name
+    elif want["kind"] in {"contents", "extract"}:
+        [row] = want["results"]
+        page = module.parse_page(one.reply, row["url"])
+        assert page.title == (row["title"] if want["kind"] == "contents" else ""), one.name
+        assert page.content.startswith(row["snippet"]), one.name
+    else:
+        found = module.parse(one.reply)
+        assert texts(found, snippet=snippet) == texts(want["results"], snippet=snippet), one.name
+
+
+def _parsers(path: Path) -> str:
+    """Return the lines of a module that begin functions which read answers."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith(("def parse(", "def parse_page(")))
+
+
+def test_our_own_recordings_show_every_provider_succeeding_finding_nothing_and_refusing() -> None:
+    [own] = [root for root in RECORDINGS if is_own(root)]
+    modules = Path(import_module("groundwire.providers").__file__ or "").parent
+    wired = {path.stem for path in modules.glob("*.py") if "(reply: Reply" in _parsers(path)}
+    assert wired == set(FOLDERS)
+    for provider, folder in FOLDERS.items():
+        wanted = [one.want or {} for one in recorded(own, folder)]
+        errors = {want["error"] for want in wanted if not want["ok"]}
+        assert any(want.get("results") or want.get("page") for want in wanted), provider
+        assert provider == "jina" or any(want["ok"] and want.get("results") == [] for want in wanted), provider
+        assert "RateLimited" in errors, provider
+        assert len(errors) >= 2, provider

@@ -17,7 +17,8 @@ __all__ = ["document", "is_bot_check", "is_search_page", "next_fields", "rows", 
 _LONGEST = 20_000  # characters of a title or snippet with its markup; real ones have a few hundred
 _TITLES = frozenset({"result__a", "result-link"})  # the html page, the lite page
 _SNIPPETS = frozenset({"result__snippet", "result-snippet"})
-_ADS = frozenset({"result--ad", "result-sponsored", "badge--ad"})
+_AD_BADGE = "badge--ad"  # stands beside the link; the other marks are those of whole rows
+_ADS = frozenset({"result--ad", "result-sponsored", _AD_BADGE})
 _AD_WORDS = frozenset({"ad", "sponsored", "sponsored link"})
 _AD_LABELS = frozenset({"span", "button", "td", "a", "div"})
 _EMPTY = frozenset({"no-results", "result--no-result"})
@@ -74,7 +75,7 @@ def rows(page: Any, name: str) -> Iterator[SearchResult]:
             continue
         elif classes & _SNIPPETS:
             row.setdefault("snippet", _inner(element))
-        elif classes & _ADS or (element.tag in _AD_LABELS and (element.text or "").strip().lower() in _AD_WORDS):
+        elif _AD_BADGE in classes or (element.tag in _AD_LABELS and (element.text or "").strip().lower() in _AD_WORDS):
             row = None
         elif element.tag == "span" and (published := _day(element.text or "")):
             row.setdefault("published", published)

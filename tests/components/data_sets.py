@@ -1,0 +1,101 @@
+"""The data sets that tests run over: our own always, and a larger one beside the checkout when it is there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "HOSTILE_PAGES",
+    "RECORDINGS",
+    "SAVED_PAGES",
+    "SSRF_VECTORS",
+    "HostilePage",
+    "SavedPages",
+    "hostile_pages",
+    "is_own",
+    "set_name",
+]
+
+OWN = Path(__file__).resolve().parents[1]
+"""The folder of tests, which our own sets lie in."""
+BESIDE = OWN.parents[1] / "shared" / "data"
+"""The folder of the larger sets, laid out alike; a checkout need not have it."""
+
+
+def _both(own: str, beside: str) -> tuple[Path, ...]:
+    """Return our own set, and the larger one when it is there.
+
+    Raises:
+        FileNotFoundError: our own set is missing or empty, so that its tests would vanish without a word.
+    """
+    first, second = OWN / own, BESIDE / beside
+    if not (any(first.iterdir()) if first.is_dir() else first.is_file()):
+        raise FileNotFoundError(f"{first} is part of the repository, but it is not here")
+    return (first, second) if second.exists() else (first,)
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether a file or folder is part of our own sets."""
+    return path.is_relative_to(OWN)
+
+
+def set_name(path: Path) -> str:
+    """Return the name of a set in the id of a test."""
+    return "own" if is_own(path) else "beside"
+
+
+RECORDINGS = _both("recordings", "recordings")
+"""Folders of recorded exchanges; see `recordings/README.md`."""
+HOSTILE_PAGES = _both("reading/hostile_pages", "hostile_pages")
+"""Folders of pages that try to smuggle text past the reader, with `expectations.json`."""
+SAVED_PAGES = _both("reading/saved_pages", "extraction")
+"""Folders of ordinary pages, with `truth.json`."""
+SSRF_VECTORS = _both("safety/ssrf_vectors.json", "ssrf_vectors.json")
+"""Files of addresses with the guard's verdict."""
+
+
+class HostilePage:
+    """A page that tries to smuggle text past the reader.
+
+    Args:
+        folder: Where it lies.
+        row: What `expectations.json` says of it.
+    """
+
+    def __init__(self, folder: Path, row: dict[str, Any]) -> None:
+        self.name = f"{set_name(folder)}/{row['file']}"
+        self.body = (folder / row["file"]).read_bytes()
+        self.row = row
+
+
+def hostile_pages() -> list[HostilePage]:
+    """Return the hostile pages of every set."""
+    return [
+        HostilePage(folder, row)
+        for folder in HOSTILE_PAGES
+        for row in json.loads((folder / "expectations.json").read_text(encoding="utf-8"))
+        if "file" in row
+    ]
+
+
+class SavedPages:
+    """A set of ordinary pages: `truth.json` names them with their `url` and `text`, `html/` has them.
+
+    Args:
+        folder: The set.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.is_own = is_own(folder)
+        self.truth: dict[str, dict[str, str]] = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+        self._folder = folder / "html"
+
+    def body(self, name: str) -> bytes:
+        """Return a page as it came; it may be kept compressed."""
+        plain = self._folder / f"{name}.html"
+        if plain.is_file():
+            return plain.read_bytes()
+        return gzip.decompress((self._folder / f"{name}.html.gz").read_bytes())
