@@ -1,7 +1,7 @@
 """How much of recorded hosted answers is read: recall and precision of each kind of fact, for each API.
 
-The recordings and what they hold are the developers' (`expected.json`, made by a script of its own); a folder laid out
-alike can be given instead. Streams are read as streams. Ends with 1 when a figure is below 0.99.
+The recordings and what they hold are the larger set beside the checkout, or our own (`tests/recordings`) where that is
+missing; a folder laid out alike can be given instead. Streams are read as streams. Ends with 1 when a figure is below 0.99.
 
     python benchmarks/hosted_answers.py [FOLDER] [--wrong]
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
+from components.data_sets import RECORDINGS
 from components.hosted import FACTS, Score, facts, hosted, read, wanted
 
 LEAST = 0.99
@@ -23,7 +24,7 @@ LEAST = 0.99
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT.parent / "shared" / "data" / "recordings")
+    parser.add_argument("folder", nargs="?", type=Path, default=RECORDINGS[-1])
     parser.add_argument("--wrong", action="store_true", help="name the recordings that are not read as expected")
     options = parser.parse_args()
     scores: dict[str, dict[str, Score]] = defaultdict(lambda: {fact: Score() for fact in FACTS})

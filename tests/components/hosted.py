@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.exchanges import expectations
+from components.streaming import as_frames
 from groundwire.native.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
 
 __all__ = ["APIS", "FACTS", "HostedRecording", "Score", "facts", "hosted", "read", "wanted"]
@@ -89,18 +91,17 @@ class Score:
 
 def hosted(folder: Path) -> Iterator[HostedRecording]:
     """Yield every recorded native answer that has an expected result."""
-    expected = json.loads((folder / "expected.json").read_text())
-    for name, want in expected.items():
+    for name, want in expectations(folder).items():
         api = APIS.get(name.partition("/")[0])
         if want.get("family") != "native" or api is None:
             continue
-        response = json.loads((folder / name).read_text())["response"]
+        response = json.loads((folder / name).read_text(encoding="utf-8"))["response"]
         yield HostedRecording(
             name=name,
             api=api,
             status=response["status"],
             body=response.get("body", response.get("text")),
-            stream=response.get("sse", "").encode(),
+            stream=response.get("sse", "").encode() or as_frames(iter(response.get("frames", ()))),
             want=want,
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.answers import check_that_events_tell_the_answer, events_of
+from components.data_sets import RECORDINGS
 from components.hosted import HostedRecording, hosted
 from groundwire.errors import UnexpectedResponse
 from groundwire.native.answers import Ended, HostedAnswer, audit, read_answer
 
-RECORDINGS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "recordings"
 ODD: tuple[Any, ...] = (
     None,
     True,
@@ -40,9 +39,9 @@ ODD: tuple[Any, ...] = (
 
 @cache
 def recorded() -> tuple[HostedRecording, ...]:
-    if not RECORDINGS.is_dir():
-        pytest.skip("the recordings lie beside the developers' checkout only")
-    return tuple(one for one in hosted(RECORDINGS) if len(json.dumps(one.body)) + len(one.stream) < 150_000)
+    return tuple(
+        one for root in RECORDINGS for one in hosted(root) if len(json.dumps(one.body)) + len(one.stream) < 150_000
+    )
 
 
 def places(value: object, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
