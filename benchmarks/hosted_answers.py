@@ -1,7 +1,8 @@
 """How much of recorded hosted answers is read: recall and precision of each kind of fact, for each API.
 
 The recordings and what they hold are the larger set beside the checkout, or our own (`tests/recordings`) where that is
-missing; a folder laid out alike can be given instead. Streams are read as streams. Ends with 1 when a figure is below 0.99.
+missing; a folder laid out alike can be given instead. Streams are read as streams. Ends with 1 when a figure is below
+0.99.
 
     python benchmarks/hosted_answers.py [FOLDER] [--wrong]
 """

@@ -88,6 +88,14 @@ def saved_pages(request: pytest.FixtureRequest) -> SavedPages:
     return SavedPages(request.param)
 
 
+@pytest.fixture
+def page_addresses(saved_pages: SavedPages) -> list[str]:
+    """Addresses of ordinary pages, a few hundred at least."""
+    found = saved_pages.addresses
+    assert len(found) > (200 if saved_pages.is_own else 1_000)
+    return found
+
+
 _PROVEN: pytest.StashKey[set[str]] = pytest.StashKey()
 _FAILED: pytest.StashKey[set[str]] = pytest.StashKey()
 

@@ -91,6 +91,11 @@ class SavedPages:
     def __init__(self, folder: Path) -> None:
         self.is_own = is_own(folder)
         self.truth: dict[str, dict[str, str]] = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+        self.addresses = [page["url"] for page in self.truth.values()]
+        """Where the pages are from, and further addresses of ordinary pages."""
+        further = folder / "addresses.txt"
+        if further.is_file():
+            self.addresses += further.read_text(encoding="utf-8").split()
         self._folder = folder / "html"
 
     def body(self, name: str) -> bytes:

@@ -19,12 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
+from components.data_sets import HOSTILE_PAGES
 from fuzz.arcs import Arcs
 from fuzz.mutate import MAX_INPUT, mutate
 from fuzz.targets import SEEDS, TARGETS
 
 SLOW = 5.0  # seconds of processor time for at most thirty thousand bytes
-_PAGES = (ROOT / "src/groundwire/testing/sites/data", ROOT.parent / "shared/data/hostile_pages")
+_PAGES = (ROOT / "src/groundwire/testing/sites/data", *HOSTILE_PAGES)
 
 
 def starting_corpus(target: str) -> list[bytes]:

@@ -115,7 +115,7 @@ def test_mutated_bodies_never_break(seed: int) -> None:
 @given(st.integers(0, 10**9))
 def test_mutated_streams_never_break(seed: int) -> None:
     chance = Random(seed)
-    one = chance.choice([one for one in recorded() if one.stream])
+    one = chance.choice([one for one in recorded() if one.stream and one.api != "bedrock"])  # its frames have checksums
     lines = one.stream.split(b"\n")
     for _ in range(chance.randint(1, 3)):
         at = chance.randrange(len(lines))

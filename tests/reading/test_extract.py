@@ -1,22 +1,19 @@
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.data_sets import HostilePage, SavedPages, hostile_pages
 from groundwire.reading.decode import decode
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.extracted import MAX_CONTENT
 
 URL = "https://gazette.example.com/news/bakery"
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 PAGE = """<!DOCTYPE html><html lang="en-GB"><head><meta charset="utf-8">
 <title>The bakery by the bridge | Example Gazette</title>
 <meta property="og:title" content="The bakery by the bridge">
@@ -225,38 +222,31 @@ def test_any_text_is_taken(html: str) -> None:
 
 @pytest.mark.req("B2")
 @pytest.mark.timeout(180)
-def test_real_pages_are_read_quickly_and_not_as_nothing() -> None:
-    if not (DATA / "extraction" / "truth.json").is_file():
-        pytest.skip("the extraction set is not here")
-    truth = json.loads((DATA / "extraction" / "truth.json").read_text(encoding="utf-8"))
-    for name in sorted(truth)[::7][:200]:
-        body = gzip.decompress((DATA / "extraction" / "html" / f"{name}.html.gz").read_bytes())
+def test_saved_pages_are_read_quickly_and_not_as_nothing(saved_pages: SavedPages) -> None:
+    names = sorted(saved_pages.truth)
+    read = 0
+    for name in names if saved_pages.is_own else names[::7][:200]:
+        page = saved_pages.truth[name]
         started = time.perf_counter()
-        html = decode(body, "text/html").text
-        found = extract(html, truth[name]["url"])
+        html = decode(saved_pages.body(name), "text/html").text
+        found = extract(html, page["url"])
         assert time.perf_counter() - started < 5, name
         visible = re.sub(r"(?s)<(script|style|noscript)\b.*?</\1>|<[^<>]*>|\bcontent=\"[^\"]*\"", " ", html)
-        if re.sub(r"\W", "", truth[name]["text"][:40]) in re.sub(r"\W", "", visible):
+        if re.sub(r"\W", "", page["text"][:40]) in re.sub(r"\W", "", visible):
             assert found.content, name
+            read += 1
+    assert read >= 5
 
 
-def hostile() -> list[dict[str, object]]:
-    """Return what is expected of the hostile pages; none when they are not here."""
-    file = DATA / "hostile_pages" / "expectations.json"
-    pages: list[dict[str, object]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return [page for page in pages if page["kind"] in {"encoding", "must-survive", "control"}]
+BYTES = [page for page in hostile_pages() if page.row["kind"] in {"encoding", "must-survive", "control"}]
 
 
 @pytest.mark.req("B2")
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("page", hostile(), ids=lambda page: str(page["id"]))
-def test_hostile_bytes_are_read_right(page: dict[str, object]) -> None:
-    body = (DATA / "hostile_pages" / str(page["file"])).read_bytes()
-    content = extract(decode(body, str(page["content_type"])).text, str(page["url"])).content
-    wanted, unwanted, patterns = (page[key] for key in ("must_contain", "must_not_contain", "must_not_match"))
-    assert isinstance(wanted, list)
-    assert isinstance(unwanted, list)
-    assert isinstance(patterns, list)
-    assert all(word in content for word in wanted)
-    assert not any(word in content for word in unwanted)
-    assert not any(re.search(pattern, content) for pattern in patterns)
+@pytest.mark.parametrize("page", BYTES, ids=lambda page: str(page.name))
+def test_hostile_bytes_are_read_right(page: HostilePage) -> None:
+    row = page.row
+    content = extract(decode(page.body, row["content_type"]).text, row["url"]).content
+    assert all(word in content for word in row["must_contain"])
+    assert not any(word in content for word in row["must_not_contain"])
+    assert not any(re.search(pattern, content) for pattern in row["must_not_match"])

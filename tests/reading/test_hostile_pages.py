@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 from turbohtml import parse
 
+from components.data_sets import HostilePage, hostile_pages
 from groundwire.reading.clean import strip_controls
 from groundwire.reading.decode import decode
 from groundwire.reading.extract import extract
 from groundwire.reading.hygiene import clean_text
 from groundwire.reading.visible import drop_unseen
-
-_FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "hostile_pages"
-
-
-def _pages() -> list[dict[str, Any]]:
-    path = _FOLDER / "expectations.json"
-    return [row for row in json.loads(path.read_text("utf-8")) if "file" in row] if path.exists() else []
 
 
 def _read(body: bytes, content_type: str) -> str:
@@ -31,26 +22,23 @@ def _read(body: bytes, content_type: str) -> str:
 
 
 @pytest.mark.req("B11")
-@pytest.mark.skipif(not _pages(), reason="the hostile pages are not at hand")
-@pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page["id"]))
-def test_hostile_page(page: dict[str, Any]) -> None:
-    text = _read((_FOLDER / page["file"]).read_bytes(), page["content_type"])
-    for fact in page["must_contain"]:
-        assert fact in text, page["why"]
-    for canary in page["must_not_contain"]:
-        assert canary not in text, page["why"]
-    for pattern in page["must_not_match"]:
-        assert re.search(pattern, text) is None, page["why"]
+@pytest.mark.parametrize("page", hostile_pages(), ids=lambda page: str(page.name))
+def test_hostile_page(page: HostilePage) -> None:
+    text = _read(page.body, page.row["content_type"])
+    for fact in page.row["must_contain"]:
+        assert fact in text, page.row["why"]
+    for canary in page.row["must_not_contain"]:
+        assert canary not in text, page.row["why"]
+    for pattern in page.row["must_not_match"]:
+        assert re.search(pattern, text) is None, page.row["why"]
 
 
 @pytest.mark.req("B11")
-@pytest.mark.skipif(not _pages(), reason="the hostile pages are not at hand")
-@pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page["id"]))
-def test_nothing_smuggled_is_in_what_is_made_of_a_page(page: dict[str, Any]) -> None:
-    body = (_FOLDER / page["file"]).read_bytes()
-    made = extract(decode(body, page["content_type"]).text, page["url"])
+@pytest.mark.parametrize("page", hostile_pages(), ids=lambda page: str(page.name))
+def test_nothing_smuggled_is_in_what_is_made_of_a_page(page: HostilePage) -> None:
+    made = extract(decode(page.body, page.row["content_type"]).text, page.row["url"])
     text = "\n".join((made.title, made.author or "", made.site or "", made.content))
-    assert [canary for canary in page["must_not_contain"] if canary in text] == [], page["why"]
+    assert [canary for canary in page.row["must_not_contain"] if canary in text] == [], page.row["why"]
 
 
 @pytest.mark.req("B11")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import turbohtml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.data_sets import SavedPages
 from groundwire.reading.blocks import lay_out
 from groundwire.reading.choosing import Verdict, choose
 from groundwire.reading.model import KINDS
 from groundwire.reading.select import Selection, select_main
 
-_SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"
 _NAV = """<header><a href="/">Harbour Gazette</a><nav class="menu"><ul><li><a href="/news">News</a></li>
 <li><a href="/sport">Sport</a></li><li><a href="/login">Log in</a></li></ul></nav></header>"""
 _FOOT = """<footer class="site-footer"><p>© 2026 Harbour Gazette. All rights reserved.</p>
@@ -200,13 +197,11 @@ def test_any_tree(markup: str) -> None:
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not _SHARED.exists(), reason="the developers' pages are not here")
-def test_developers_pages_reach_a_floor() -> None:
-    truth = json.loads((_SHARED / "truth.json").read_text())
+def test_saved_pages_reach_a_floor(saved_pages: SavedPages) -> None:
     scores = []
-    for name in sorted(truth)[::25]:
-        markup = gzip.decompress((_SHARED / "html" / f"{name}.html.gz").read_bytes()).decode("utf-8", "replace")
-        wanted = Counter(re.findall(r"\w+", truth[name]["text"].lower()))
+    for name in sorted(saved_pages.truth)[:: 1 if saved_pages.is_own else 25]:
+        markup = saved_pages.body(name).decode("utf-8", "replace")
+        wanted = Counter(re.findall(r"\w+", saved_pages.truth[name]["text"].lower()))
         found = Counter(re.findall(r"\w+", _spaced(select_main(turbohtml.parse(markup)).root)))
         scores.append(2 * (wanted & found).total() / (wanted.total() + found.total()))
     assert sum(scores) / len(scores) > 0.85

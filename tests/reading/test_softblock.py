@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-
 import pytest
 
+from components.data_sets import SavedPages
 from groundwire.reading.convert import convert
 from groundwire.reading.remarks import page_remarks
 from groundwire.reading.softblock import BlockKind, known_wall, soft_block
 
 pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"
 URL = "https://gazette.example.com/news/bakery"
 ARTICLE = " ".join(
     f"In the {number}th year of the bakery the ovens were replaced, and the queue in front of it grew by a street."
@@ -186,17 +182,14 @@ def test_an_ordinary_page_has_no_remarks(title: str) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_real_pages_with_text_are_not_taken_for_walls() -> None:
+def test_saved_pages_with_text_are_not_taken_for_walls(saved_pages: SavedPages) -> None:
     """With the reviewed text in place of ours, so that this measures the marks alone."""
-    if not DATA.is_dir():
-        pytest.skip("the shared data are not here")
-    truth = json.loads((DATA / "truth.json").read_text())
+    assert saved_pages.truth
     alarms = []
-    for name, page in truth.items():
+    for name, page in saved_pages.truth.items():
         if len(page["text"].split()) <= 50 or name == "0551":  # 0551 is the wall of Anubis itself
             continue
-        with gzip.open(DATA / "html" / f"{name}.html.gz", "rt", errors="replace") as file:
-            markup = file.read()
+        markup = saved_pages.body(name).decode("utf-8", "replace")
         if soft_block({}, page["url"], markup, title="", content=page["text"]) is not None:
             alarms.append(name)
     assert alarms == []

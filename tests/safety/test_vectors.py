@@ -4,31 +4,27 @@ import itertools
 import json
 import socket
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.data_sets import SSRF_VECTORS, set_name
 from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.addresses import is_public
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
 
-VECTORS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ssrf_vectors.json"
 MAX_HOPS = 10
 
-pytestmark = [
-    pytest.mark.req("Y13", "B3"),
-    pytest.mark.skipif(not VECTORS.exists(), reason="the vectors are not here"),
-]
+pytestmark = pytest.mark.req("Y13", "B3")
 
 
 def vectors(*, one_look: bool = False) -> list[Any]:
     """Return the vectors; with `one_look`, those that neither redirect nor change their addresses."""
-    rows = json.loads(VECTORS.read_text("utf-8")) if VECTORS.exists() else []
     return [
-        pytest.param(row, id=row["id"])
-        for row in rows
+        pytest.param(row, id=f"{set_name(path)}-{row['id']}")
+        for path in SSRF_VECTORS
+        for row in json.loads(path.read_text("utf-8"))
         if not (one_look and (row["redirects"] or row.get("judge") == "dial"))
     ]
 

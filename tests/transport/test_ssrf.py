@@ -6,11 +6,11 @@ import itertools
 import json
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.data_sets import SSRF_VECTORS, set_name
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedAddress, InvalidRequest, PageError
 from groundwire.safety.addresses import is_public
@@ -22,7 +22,6 @@ Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]
 Response = Callable[..., bytes]
 
-VECTORS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ssrf_vectors.json"
 PUBLIC = "93.184.215.14"
 
 pytestmark = pytest.mark.req("Y13", "B3")
@@ -164,8 +163,12 @@ async def test_an_allowed_origin_opens_itself_only(
 
 
 def vectors(*, redirecting: bool) -> list[Any]:
-    rows = json.loads(VECTORS.read_text("utf-8")) if VECTORS.exists() else []
-    return [pytest.param(row, id=row["id"]) for row in rows if bool(row["redirects"]) is redirecting]
+    return [
+        pytest.param(row, id=f"{set_name(path)}-{row['id']}")
+        for path in SSRF_VECTORS
+        for row in json.loads(path.read_text("utf-8"))
+        if bool(row["redirects"]) is redirecting
+    ]
 
 
 def vector_resolver(given: dict[str, Any]) -> Callable[[str, int], Awaitable[Sequence[str]]]:
@@ -187,7 +190,6 @@ def may_be_offered(vector: Any) -> set[str]:
     return {address for turns in given for turn in turns for address in turn if is_public(address)}
 
 
-@pytest.mark.skipif(not VECTORS.exists(), reason="the vectors are not here")
 @pytest.mark.parametrize("vector", vectors(redirecting=False))
 async def test_vectors_end_to_end(connect: Connect, vector: Any) -> None:
     guard = Watched(resolver=vector_resolver(vector["dns"]))
@@ -205,7 +207,6 @@ def locations(redirects: Any) -> Iterable[str]:
     return [step["location"] if isinstance(step, dict) else step for step in steps]
 
 
-@pytest.mark.skipif(not VECTORS.exists(), reason="the vectors are not here")
 @pytest.mark.parametrize("vector", vectors(redirecting=True))
 async def test_vectors_as_redirects_end_to_end(connect: Connect, serve: Serve, response: Response, vector: Any) -> None:
     *_, last = locations(vector["redirects"])

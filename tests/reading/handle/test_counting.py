@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import base64
-import gzip
-import json
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.data_sets import SavedPages
 from groundwire.reading.handle.counting import load_token_bound
 from groundwire.reading.handle.room import Room
 
@@ -69,18 +67,19 @@ def test_what_is_reached_fits(text: str, room: int) -> None:
     assert end == len(text) or bound(text) > room
 
 
-def test_real_pages_have_no_more_and_not_many_fewer(extraction: Path, real: Callable[[str], int]) -> None:
-    data = json.loads((extraction / "truth.json").read_text())
-    texts = [entry["text"][:length] for entry in list(data.values())[::10] for length in (200, 6_000)]
+def test_saved_pages_have_no_more_and_not_many_fewer(saved_pages: SavedPages, real: Callable[[str], int]) -> None:
+    entries = list(saved_pages.truth.values())[:: 1 if saved_pages.is_own else 10]
+    texts = [entry["text"][:length] for entry in entries for length in (200, 6_000)]
     shares = sorted(real(text) / bound(text) for text in texts if len(text) > 20)
     assert shares[-1] <= 1
     assert shares[len(shares) // 2] > 0.85
     assert shares[len(shares) // 20] > 0.7  # most of the set is English prose
 
 
-def test_markup_and_code_have_no_more(extraction: Path, real: Callable[[str], int]) -> None:
-    for path in sorted((extraction / "html").iterdir())[:12]:
-        text = gzip.decompress(path.read_bytes()).decode("utf-8", "replace")[5_000:25_000]
+def test_markup_and_code_have_no_more(saved_pages: SavedPages, real: Callable[[str], int]) -> None:
+    for name in sorted(saved_pages.truth)[:12]:
+        whole = saved_pages.body(name).decode("utf-8", "replace")
+        text = whole if saved_pages.is_own else whole[5_000:25_000]
         assert real(text) <= bound(text)
 
 

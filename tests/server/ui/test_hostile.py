@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import quote
 
@@ -10,14 +9,14 @@ import aiohttp
 import pytest
 
 from components.browsing import browsing
-from conftest import SHARED
+from components.data_sets import hostile_pages
 from groundwire.testing import Endpoint, Recorded, Reply, World
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B11")]
 
-FOLDER = SHARED / "data" / "hostile_pages"
+HOSTILE = {page.name: page for page in hostile_pages()}
 RUN = "window.__ran.push(1)"
 ATTACKS = (
     f"<script>{RUN}</script>",
@@ -64,9 +63,8 @@ class Attacker(Endpoint):
             )
         if request.path == "/markdown.md":
             return Reply(body=MARKDOWN.encode(), content_type="text/markdown")
-        row = next((row for row in _rows() if request.path == f"/{row['file']}"), None)
-        if row is not None:
-            return Reply(body=(FOLDER / row["file"]).read_bytes(), content_type=row["content_type"])
+        if (hostile := HOSTILE.get(request.path[1:])) is not None:
+            return Reply(body=hostile.body, content_type=hostile.row["content_type"])
         page = f"<title>{ATTACKS[3]}</title><h1>{'x' * 3}</h1><p>{'Words of the page. ' * 30}{' '.join(ATTACKS)}</p>"
         return Reply.html(f"<!doctype html><html lang='\"><script>{RUN}</script>'>{page}")
 
@@ -137,29 +135,23 @@ async def test_pages_that_attack(page: str, attacker: Attacker) -> None:
         await check(look)
 
 
-def _rows() -> list[dict[str, Any]]:
-    path = FOLDER / "expectations.json"
-    return [row for row in json.loads(path.read_text("utf-8")) if "file" in row] if path.exists() else []
-
-
-@pytest.mark.skipif(not _rows(), reason="the hostile pages are not at hand")
 async def test_hostile_pages_are_shown_without_what_was_hidden(page: str, attacker: Attacker) -> None:
     async with aiohttp.ClientSession(page) as client:
-        for row in _rows():
-            async with client.get("/", params={"open": f"{attacker.url}/{row['file']}"}) as response:
+        for name, hostile in HOSTILE.items():
+            row = hostile.row
+            async with client.get("/", params={"open": f"{attacker.url}/{name}"}) as response:
                 text = await response.text()
             begin = text.index('<div class="prose"')
             prose = check_inert_html(text[begin : text.index("</section>", begin)])
             said = prose.text + str([one.get("href") for _, one in prose.found])
             hidden = [words for words in row["must_not_contain"] if words.startswith("zx-canary")]
-            assert [words for words in hidden if words in prose.text] == [], row["file"]
-            assert [words for words in row["must_contain"] if words not in said] == [], row["file"]
+            assert [words for words in hidden if words in prose.text] == [], name
+            assert [words for words in row["must_contain"] if words not in said] == [], name
 
 
-@pytest.mark.skipif(not _rows(), reason="the hostile pages are not at hand")
 async def test_hostile_pages_do_nothing(page: str, attacker: Attacker) -> None:
     async with browsing(page) as open_:
         look = await open_()
-        for row in _rows()[::6]:
-            await look.go(f"/?open={quote(attacker.url + '/' + row['file'])}")
+        for name in list(HOSTILE)[::6]:
+            await look.go(f"/?open={quote(f'{attacker.url}/{name}')}")
             await check(look)
