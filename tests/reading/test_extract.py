@@ -227,10 +227,10 @@ def test_saved_pages_are_read_quickly_and_not_as_nothing(saved_pages: SavedPages
     read = 0
     for name in names if saved_pages.is_own else names[::7][:200]:
         page = saved_pages.truth[name]
-        started = time.perf_counter()
+        started = time.process_time()
         html = decode(saved_pages.body(name), "text/html").text
         found = extract(html, page["url"])
-        assert time.perf_counter() - started < 5, name
+        assert time.process_time() - started < 5, name
         visible = re.sub(r"(?s)<(script|style|noscript)\b.*?</\1>|<[^<>]*>|\bcontent=\"[^\"]*\"", " ", html)
         if re.sub(r"\W", "", page["text"][:40]) in re.sub(r"\W", "", visible):
             assert found.content, name
