@@ -238,7 +238,6 @@ GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "pages.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_the_guides_python_runs(number: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")

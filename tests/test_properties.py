@@ -103,7 +103,7 @@ def checked(bench: Bench, call: Callable[..., Any], **arguments: Any) -> ToolRes
 common = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.req("B2", "Y15")
 @common
 @given(st.binary(max_size=2_000) | st.text(alphabet='<>/"= abcdivtp&;!-\n', max_size=500).map(str.encode), TYPES)
@@ -119,7 +119,7 @@ def test_any_bytes_are_a_page_or_an_error(bench: Bench, body: bytes, content_typ
     assert result.content_length == len(result.content) <= 300
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.req("Y13", "Y15")
 @common
 @given(
@@ -136,7 +136,7 @@ def test_any_text_is_a_url_or_an_error(bench: Bench, url: str) -> None:
     assert checked(bench, bench.open.call, url=url).status == "error"
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.req("H2")
 @common
 @given(st.text(max_size=100) | st.text(alphabet="!:<? a()\"'site-", max_size=30))
@@ -159,7 +159,7 @@ class Archive(Endpoint):
         return Reply.html(gzip.decompress((self._folder / f"{request.path[1:]}.html.gz").read_bytes()).decode())
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(720)
 @pytest.mark.req("B2")
 async def test_200_real_pages_are_opened(world: World, extraction: Path) -> None:
     truth = json.loads((extraction / "truth.json").read_text())

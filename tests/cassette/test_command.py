@@ -53,7 +53,7 @@ def run(tmp_path: Path) -> Run:
 
 
 @pytest.mark.req("B12")
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 class TestRecord:
     def test_records_what_a_command_asks_and_replays_it(self, run: Run, world: World, tmp_path: Path) -> None:
         command = (sys.executable, "-c", CHILD, world.searxng.url, "one", "two")

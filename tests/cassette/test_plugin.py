@@ -67,7 +67,7 @@ def run(pytester: pytest.Pytester, world: World, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.req("B12")
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 class TestModes:
     def test_once_records_and_then_replays(self, run: Run, pytester: pytest.Pytester, world: World) -> None:
         run().assert_outcomes(passed=3)
@@ -117,7 +117,6 @@ class TestModes:
         )
 
 
-@pytest.mark.timeout(60)
 def test_nothing_heavy_is_loaded_at_the_start_of_pytest() -> None:
     program = (
         "import sys, pytest; before = set(sys.modules); import groundwire.testing.plugin; "

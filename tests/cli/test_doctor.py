@@ -17,7 +17,6 @@ from groundwire.testing import Fault as Wire
 
 Terminal = Any  # see conftest.py
 
-pytestmark = pytest.mark.timeout(60)
 
 SECRET = "test-key"
 _STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -20,8 +20,6 @@ from groundwire.tools import WebSearchToolResult
 Terminal = Any  # see conftest.py
 QUERY = "reciprocal rank fusion"
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def test_exit_codes_and_streams(terminal: Terminal) -> None:
     found = terminal.run("search", QUERY, "--limit", "1")

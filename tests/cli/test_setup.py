@@ -14,7 +14,6 @@ from groundwire.testing import Fault
 
 Terminal = Any  # see conftest.py
 
-pytestmark = pytest.mark.timeout(60)
 
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 SECRET = "test-key"

@@ -274,21 +274,18 @@ class FleetSuite:
     """Several processes and one store; a subclass stands where a fixture `url` names that."""
 
     @pytest.mark.req("H4", "B20")
-    @pytest.mark.timeout(60)
     def test_eight_processes_share_one_limit(self, url: str) -> None:
         with _workers([["count", url, "100", "40"]] * 8) as outputs:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
     @pytest.mark.req("B5", "B20", "H4")
-    @pytest.mark.timeout(60)
     def test_eight_processes_share_one_session_of_100_searches(self, url: str) -> None:
         with _workers([["session", url, "100", "40"]] * 8) as outputs:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
     @pytest.mark.req("B20")
-    @pytest.mark.timeout(60)
     def test_processes_share_one_pace(self, url: str) -> None:
         with _workers([["pace", url, "100", "10"]] * 4) as outputs:
             waits = sorted(wait for output in outputs for wait in json.loads(output.readline()))
@@ -296,7 +293,6 @@ class FleetSuite:
         assert gaps == pytest.approx([100] * 39, abs=20)  # the waits count from each call's own moment
 
     @pytest.mark.req("B19")
-    @pytest.mark.timeout(60)
     def test_one_process_gets_the_lease(self, url: str) -> None:
         with _workers([["lease", url, f"process {number}", "60"] for number in range(4)]) as outputs:
             held = [json.loads(output.readline()) for output in outputs]

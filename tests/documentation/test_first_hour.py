@@ -45,7 +45,7 @@ def python_with_pip() -> Path:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_the_tutorial_from_nothing(tmp_path: Path, world: World) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()

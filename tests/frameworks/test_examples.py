@@ -22,7 +22,7 @@ QUERY = {"query": "reciprocal rank fusion"}
 
 _OBSERVATION = re.compile(r"\[\[ ## observation_\d+ ## \]\]\n(.*?)(?=\n\[\[ ## |\Z)", re.DOTALL)
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 PythonWith = Callable[[str, tuple[str, ...]], Path]
 

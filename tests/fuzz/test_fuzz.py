@@ -14,7 +14,7 @@ pytestmark = pytest.mark.req("B2", "Y15")
 RUN = Path(__file__).with_name("run.py")
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_twenty_seconds_of_fuzzing_break_nothing(tmp_path: Path) -> None:
     command = [sys.executable, str(RUN), "--minutes", "0.34", "--crashes", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -23,13 +23,11 @@ def test_twenty_seconds_of_fuzzing_break_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.timeout(20)
 def test_every_target_takes_its_seeds(target: str) -> None:
     for seed in SEEDS[target]:
         TARGETS[target](seed)
 
 
-@pytest.mark.timeout(20)
 def test_fuzzing_finds_a_fault_that_lies_behind_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fragile(data: bytes) -> None:
         if b"<frameset>" in data:

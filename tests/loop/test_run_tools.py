@@ -23,8 +23,6 @@ from groundwire.testing import World
 from groundwire.testing.faults import Fault
 from groundwire.testing.models import Asked, Call, Cite, ModelServer, Say, Turn, script
 
-pytestmark = pytest.mark.timeout(30)
-
 QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
 SEARCH = Call("web_search", {"query": "reciprocal rank fusion"})
 

@@ -97,7 +97,6 @@ def check(answer: HostedAnswer) -> None:
     audit(answer, ["example.com"], ["example.org"])
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_mutated_bodies_never_break(seed: int) -> None:
@@ -111,7 +110,6 @@ def test_mutated_bodies_never_break(seed: int) -> None:
         assert not isinstance(body, dict) or len(marks & set(body)) < 2
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_mutated_streams_never_break(seed: int) -> None:
@@ -131,7 +129,6 @@ def test_mutated_streams_never_break(seed: int) -> None:
     check(last.answer)
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:

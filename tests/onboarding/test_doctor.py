@@ -31,7 +31,7 @@ from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
 
 from .conftest import SECRET, Look, named
 
-pytestmark = [pytest.mark.req("B17"), pytest.mark.timeout(20)]
+pytestmark = pytest.mark.req("B17")
 
 
 async def test_nothing_is_wrong(look: Look, world: World) -> None:

@@ -253,7 +253,6 @@ def test_utf_8_comes_back_as_it_was(text: str) -> None:
     assert decode(text.removeprefix("\ufeff").encode(), "text/html; charset=utf-8").text == whole.removeprefix("\ufeff")
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     ("unit", "header"),
     [

@@ -13,7 +13,7 @@ from groundwire.reading.local import LocalReadProvider
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 
-pytestmark = [pytest.mark.req("B2", "Y15"), pytest.mark.timeout(30)]
+pytestmark = pytest.mark.req("B2", "Y15")
 SECONDS = 1.0
 OVER = 0.25  # seconds by which a deadline may be overrun
 AHEAD = 1_000_000  # bytes that may be under way when the reader stops

@@ -199,7 +199,6 @@ def test_any_tree(markup: str) -> None:
         assert kept == Counter(re.findall(r"\w+", visible.text)) or "noscript" in markup
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.skipif(not _SHARED.exists(), reason="the developers' pages are not here")
 def test_developers_pages_reach_a_floor() -> None:
     truth = json.loads((_SHARED / "truth.json").read_text())

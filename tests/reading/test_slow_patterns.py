@@ -12,7 +12,7 @@ from groundwire.reading.documents.pdf.blocks import join_broken
 from groundwire.reading.documents.pdf.headings import _NUMBERING
 from groundwire.reading.softblock import soft_block
 
-pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(20)]
+pytestmark = pytest.mark.req("B2")
 ARTICLE = "<p>" + "The wheel was mended, and the miller wrote down what each spoke had cost. " * 12 + "</p>"
 
 

@@ -10,7 +10,7 @@ from groundwire.reading.convert import convert
 from groundwire.reading.remarks import page_remarks
 from groundwire.reading.softblock import BlockKind, known_wall, soft_block
 
-pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
+pytestmark = pytest.mark.req("B2")
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "extraction"
 URL = "https://gazette.example.com/news/bakery"
 ARTICLE = " ".join(
@@ -185,7 +185,6 @@ def test_an_ordinary_page_has_no_remarks(title: str) -> None:
     assert page_remarks('{"isAccessibleForFree": true}', title=title, content="Open daily.") == ()
 
 
-@pytest.mark.timeout(60)
 def test_real_pages_with_text_are_not_taken_for_walls() -> None:
     """With the reviewed text in place of ours, so that this measures the marks alone."""
     if not DATA.is_dir():

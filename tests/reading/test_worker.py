@@ -19,7 +19,7 @@ from groundwire.reading.worker import Workers, WorkerUnavailable
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 
-pytestmark = [pytest.mark.req("B2", "Y15"), pytest.mark.timeout(30)]
+pytestmark = pytest.mark.req("B2", "Y15")
 URL = "https://gazette.example.com/ships"
 PAGE = (
     "<!doctype html><html lang=en><head><title>Ships</title></head><body><main><h1>Ships</h1>"

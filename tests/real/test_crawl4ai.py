@@ -67,7 +67,7 @@ def make(world: World, site: Application, python: Path) -> Make:
     return web
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(1200)
 @pytest.mark.req("Y6", "B2", "B3")
 async def test_it_reads_what_scripts_make_and_reaches_nothing_else(make: Make, site: Application) -> None:
     before = processes()

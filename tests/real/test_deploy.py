@@ -109,7 +109,6 @@ def test_what_the_files_say_of_time_fits_together() -> None:
 
 
 @pytest.mark.req("Y8")
-@pytest.mark.timeout(60)
 def test_the_gateway_runs_as_nobody_in_a_tree_that_cannot_be_written(nobodys: Program, tmp_path: Path) -> None:
     status = Path(f"/proc/{nobodys.pid}/status").read_text("utf-8")
     assert re.search(rf"^Uid:\s+{_USER}\s+{_USER}\s+{_USER}", status, re.MULTILINE)

@@ -23,7 +23,6 @@ from groundwire.testing import Fault, World
 
 Place = Any  # see conftest.py
 
-pytestmark = pytest.mark.timeout(60)
 
 HELLO: dict[str, Any] = {
     "jsonrpc": "2.0",

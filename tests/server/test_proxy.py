@@ -24,8 +24,6 @@ from groundwire.testing.exchange import Recorded, Reply
 from groundwire.testing.faults import Fault
 from groundwire.testing.models import Asked, Call, ModelServer, Say, Turn, script
 
-pytestmark = pytest.mark.timeout(30)
-
 QUESTION: Any = [{"role": "user", "content": "What is reciprocal rank fusion?"}]
 SEARCH = Call("web_search", {"query": "reciprocal rank fusion"})
 ANSWER = "It merges rankings [1], and more [2][3]. Not [9]."
@@ -310,7 +308,6 @@ async def test_a_client_that_leaves_ends_everything(
     assert len(models.requests) == 1
 
 
-@pytest.mark.timeout(60)
 async def test_thirty_two_conversations_at_once(models: ModelServer, serve: Serve) -> None:
     def decide(asked: Asked) -> Turn:
         question = str(asked.body.get("messages", asked.body.get("input")))

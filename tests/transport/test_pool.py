@@ -202,7 +202,6 @@ asyncio.run(main())
 
 
 @pytest.mark.req("B2")
-@pytest.mark.timeout(40)
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
 def test_a_bomb_of_ten_gigabytes_costs_little() -> None:
     ran = subprocess.run([sys.executable, "-c", _BOMB], capture_output=True, text=True, check=False, timeout=35)

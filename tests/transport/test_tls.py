@@ -97,7 +97,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(("first_day", "last_day"), [(-1, 1), (-9, -1), (1, 9)], ids=["valid", "expired", "not yet"])
 async def test_a_certificate_of_another_time_points_at_the_clock(
     serve: Serve, response: Response, tmp_path: Path, first_day: int, last_day: int

@@ -15,7 +15,7 @@ from components.gateways import Load
 from components.held import Held
 from real.fleet.conftest import Fleet
 
-pytestmark = pytest.mark.timeout(180)  # the three gateways may take a while to start on a busy machine
+pytestmark = pytest.mark.timeout(600)  # the three gateways may take a while to start on a busy machine
 
 _CLIENTS = 24
 _HELD = 12

@@ -23,8 +23,6 @@ from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.testing import World
 
-pytestmark = pytest.mark.timeout(40)
-
 QUERY = {"query": "reciprocal rank fusion"}
 HELLO = {
     "jsonrpc": "2.0",

@@ -21,8 +21,6 @@ from groundwire.testing import World
 from groundwire.testing.exchange import Recorded
 from groundwire.testing.faults import Fault
 
-pytestmark = pytest.mark.timeout(30)
-
 QUERY = {"query": "reciprocal rank fusion"}
 
 

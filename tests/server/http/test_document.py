@@ -33,7 +33,6 @@ CHECKS = [
 
 
 @pytest.mark.req("B18")
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("mode", "examples"), [(GenerationMode.POSITIVE, 10), (GenerationMode.NEGATIVE, 3)])
 async def test_no_request_breaks_it_and_every_answer_is_described(
     gateway: Any, world: World, mode: GenerationMode, examples: int

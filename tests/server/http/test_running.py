@@ -19,7 +19,7 @@ from groundwire.testing import World
 from groundwire.testing.exchange import Recorded
 from groundwire.testing.faults import Fault
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B18")]
+pytestmark = pytest.mark.req("B18")
 
 WORDS = "reciprocal rank fusion"
 

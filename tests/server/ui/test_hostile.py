@@ -15,7 +15,7 @@ from groundwire.testing import Endpoint, Recorded, Reply, World
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B11")]
+pytestmark = pytest.mark.req("B11")
 
 FOLDER = SHARED / "data" / "hostile_pages"
 RUN = "window.__ran.push(1)"

@@ -153,7 +153,6 @@ def test_tables_and_code_can_be_scrolled_with_a_keyboard() -> None:
     assert elements.text.strip().endswith("x = 1")
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "piece", ["[", "![", "**a ", "*a_", "> ", "`", "<a", "|a", "- ", "[a](", "\\", "&", "#", "~~a", "1. ", "[a]: x\n"]
 )
