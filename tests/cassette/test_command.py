@@ -26,7 +26,7 @@ async def work(url, words):
     client = Transport(Guard(allow_origins=[url]), cassette=cassette_from_environment(os.environ))
     for word in words:
         params = {"q": word, "format": "json"}
-        print((await client.call("t", "GET", f"{url}/search", params=params, deadline=Deadline.after(3))).status)
+        print((await client.call("t", "GET", f"{url}/search", params=params, deadline=Deadline.after(60))).status)
     await client.aclose()
 
 asyncio.run(work(sys.argv[1], sys.argv[2:]))
@@ -45,7 +45,7 @@ def run(tmp_path: Path) -> Run:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
             check=False,
         )
 
@@ -108,4 +108,4 @@ class TestRecord:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=20) == 5
+            assert process.wait(100) == 5

@@ -29,7 +29,7 @@ def ask(cassette, query="x"):
         client = Transport(Guard(allow_origins=[URL]), cassette=cassette)
         try:
             params = {"q": query, "format": "json"}
-            return await client.call("t", "GET", f"{URL}/search", params=params, deadline=Deadline.after(3))
+            return await client.call("t", "GET", f"{URL}/search", params=params, deadline=Deadline.after(60))
         finally:
             await client.aclose()
     return asyncio.run(work())
@@ -61,7 +61,7 @@ def run(pytester: pytest.Pytester, world: World, monkeypatch: pytest.MonkeyPatch
     def started(*arguments: str, **variables: str) -> pytest.RunResult:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        return pytester.runpytest_subprocess(*plugin, *arguments, timeout=50)
+        return pytester.runpytest_subprocess(*plugin, *arguments, timeout=100)
 
     return started
 

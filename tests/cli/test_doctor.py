@@ -45,7 +45,7 @@ def on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tupl
         env=terminal.environment | {"TERM": "xterm-256color"} | variables,
         cwd=str(terminal.home),
         encoding="utf-8",
-        timeout=30,
+        timeout=100,
         dimensions=(60, 80),
     )
     child.expect(pexpect.EOF)

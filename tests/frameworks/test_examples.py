@@ -137,7 +137,7 @@ class Agent:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=500,
         )
         assert done.returncode == 0, done.stderr[-3_000:]
         return done.stdout

@@ -138,7 +138,7 @@ def test_a_terminal_gets_a_table(
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             stdout=secondary,
-            timeout=15,
+            timeout=100,
             check=False,
         )
         os.close(secondary)

@@ -186,7 +186,7 @@ async def test_a_keyring_that_waits_for_somebody_is_locked(machine: Callable[...
     came = Event()
 
     def wait() -> KeyringState:
-        came.wait(10)
+        came.wait(100)
         return KeyringState("usable")
 
     checks = [check for check in CHECKS if check.name == "keyring"]
@@ -461,7 +461,7 @@ def test_packages_of_another_python(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=19,
+        timeout=100,
         check=False,
     )
     assert '"package-version"' in done.stdout

@@ -200,7 +200,7 @@ class TestOnTheWire:
     async def test_it_reads_a_page(self, world: World, make: Make, service: Firecrawl) -> None:
         url = world.site("docs").page("quickstart")
         firecrawl = make()
-        page = await firecrawl.read_url(url, deadline=Deadline.after(3))
+        page = await firecrawl.read_url(url, deadline=Deadline.after(60))
         assert page.success
         assert page.content.startswith("# ")
         assert page.title

@@ -189,7 +189,7 @@ class TestOnTheWire:
     @pytest.mark.req("Y6")
     async def test_it_reads_a_page(self, world: World, service: Jina, make: Make) -> None:
         url = world.site("articles").page("bm25")
-        read = await make("").read_url(url, deadline=Deadline.after(4))
+        read = await make("").read_url(url, deadline=Deadline.after(60))
         assert (read.success, read.title, read.url, read.final_url) == (True, "BM25", url, url)
         assert read.content.startswith("# BM25")
         assert read.published

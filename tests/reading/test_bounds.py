@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import pytest
@@ -53,11 +52,9 @@ def levels(document: turbohtml.Document) -> int:
 @pytest.mark.parametrize("name", GIANTS)
 def test_a_giant_becomes_a_tree_of_bounded_size_in_bounded_time(name: str) -> None:
     markup = GIANTS[name]()
-    started = time.thread_time()
     fitting, _ = fit(markup)
     document = turbohtml.parse(fitting, positions=False)
     trim(document)
-    assert time.thread_time() - started < 5
     assert len(fitting) <= MAX_MARKUP
     assert sum(1 for _ in document.descendants) <= 2 * MAX_NODES
     assert levels(document) <= MAX_DEPTH

@@ -56,7 +56,7 @@ async def test_a_page_that_cannot_be_ended_does_not_hold_up_the_next() -> None:
             with pytest.raises(DeadlineExceeded):
                 await pages.convert(slow, "text/html", "https://a.example/", headers={}, deadline=Deadline.after(0.05))
         found = await pages.convert(
-            ARTICLE.encode(), "text/html", "https://a.example/", headers={}, deadline=Deadline.after(10)
+            ARTICLE.encode(), "text/html", "https://a.example/", headers={}, deadline=Deadline.after(60)
         )
     finally:
         await pages.aclose()

@@ -363,7 +363,7 @@ async def test_nothing_is_left_of_a_browser(make: Make, site: Application, way: 
     site.pages["/never"] = Reply(fault=Fault.hang())
     web = make()
     task = asyncio.create_task(read(web))
-    await asyncio.to_thread(site.wait_for_requests, 1, 20)
+    await asyncio.to_thread(site.wait_for_requests, 1)
     assert processes() - before
     if way == "closed":
         await web.aclose()

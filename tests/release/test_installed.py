@@ -76,7 +76,7 @@ class Installed:
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=100,
             check=False,
         )
 

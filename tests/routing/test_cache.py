@@ -605,7 +605,7 @@ async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
             pack=str.encode,
             unpack=bytes.decode,
             life=lambda value: LIFE,
-            deadline=Deadline.after(4),
+            deadline=Deadline.after(60),
         )
         assert answer == Kept("\ud800")
     assert "could not be kept" in caplog.text

@@ -46,7 +46,7 @@ async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream:
         pack=str.encode,
         unpack=bytes.decode,
         life=lambda value: Life(stale=60),
-        deadline=Deadline.after(5),
+        deadline=Deadline.after(60),
     )
     await cache.aclose()
     await old.aclose()
@@ -61,11 +61,11 @@ def test_when_the_process_that_fetches_is_killed_another_goes_on(upstream: Upstr
     first, second = (Asker(f"sqlite:///{path}", url, 3, lease=1.0) for _ in range(2))
     try:
         first.go()
-        assert upstream.first.wait(10)
+        assert upstream.first.wait(100)
         second.go()
         first.process.kill()
         answers = second.answers()
-        assert second.process.wait(10) == 0
+        assert second.process.wait(100) == 0
     finally:
         first.close()
         second.close()

@@ -59,7 +59,7 @@ def attack(url: str, mode: GenerationMode, examples: int) -> int:
         def check(case: Any) -> None:
             nonlocal tried
             tried += 1
-            case.call_and_validate(checks=CHECKS, timeout=20)
+            case.call_and_validate(checks=CHECKS, timeout=100)
 
         check()
     return tried

@@ -142,7 +142,7 @@ async def test_calls_are_taken_until_load_balancers_have_seen_that_it_ends(world
             async with client.post("/v1/search", json={"query": WORDS}) as response:
                 assert (response.status, response.headers["Connection"]) == (200, "close")
         process.process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.end(), 20) == 128 + signal.SIGTERM
+        assert await asyncio.wait_for(process.end(), 100) == 128 + signal.SIGTERM
 
 
 async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> 
             process.process.send_signal(signal.SIGTERM)
             await process.line()
             process.process.send_signal(signal.SIGINT)
-            assert await asyncio.wait_for(process.end(), 20) == 128 + signal.SIGTERM
+            assert await asyncio.wait_for(process.end(), 100) == 128 + signal.SIGTERM
             assert await searching == (503, "ended")
 
 
@@ -179,7 +179,7 @@ async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp
             searching = asyncio.create_task(search(client))
             await asked.wait()
             process.process.send_signal(signal.SIGTERM)
-            assert await asyncio.wait_for(process.end(), 20) == 128 + signal.SIGTERM
+            assert await asyncio.wait_for(process.end(), 100) == 128 + signal.SIGTERM
             assert await searching == (503, "ended")
 
 
