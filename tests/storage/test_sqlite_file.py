@@ -264,7 +264,7 @@ async def test_a_locked_file_is_read_and_memory_counts_on(
 async def test_a_file_that_its_last_user_is_closing_is_waited_for(path: Path, open_sqlite: Open) -> None:
     await (first := open_sqlite()).count("c", 1)
     await first.aclose()
-    store = SqliteStore(path, patience=4)
+    store = SqliteStore(path, patience=60)
     with raw(path) as db:
         db.execute("pragma locking_mode = exclusive")  # as a close does while it writes the journal back
         db.execute("delete from counters where key = 'nothing'")
