@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,9 +20,6 @@ from groundwire.testing import Endpoint, Recorded, Reply, World
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text, web_tools
 
 _T = TypeVar("_T")
-
-DEADLINE = 2.0  # seconds
-OVERRUN = 0.5  # seconds
 
 TYPES = st.sampled_from(
     [
@@ -59,8 +55,8 @@ class Bench:
         self.web = Web(
             Settings.model_validate(
                 {
-                    "search": {"providers": ("searxng",), "timeout": DEADLINE},
-                    "read": {"timeout": DEADLINE},
+                    "search": {"providers": ("searxng",), "timeout": 60.0},
+                    "read": {"timeout": 60.0},
                     "session": {"limit": 0},
                     "policy": {"allow_origins": world.origins},
                     "providers": {"searxng": {"base_url": world.searxng.url}},
@@ -87,13 +83,11 @@ def bench() -> Iterator[Bench]:
 
 
 def checked(bench: Bench, call: Callable[..., Any], **arguments: Any) -> ToolResult:
-    async def timed() -> ToolResult:
+    async def called() -> ToolResult:
         result: ToolResult = await call(**arguments)
         return result
 
-    started = time.monotonic()
-    result = bench.run(timed())
-    assert time.monotonic() - started < DEADLINE + OVERRUN
+    result = bench.run(called())
     assert render_text(result)
     assert (result.status == "error") == bool(result.error)
     assert "Traceback" not in result.error
@@ -169,7 +163,6 @@ async def test_200_real_pages_are_opened(world: World, extraction: Path) -> None
     empty = []
     async with Web(Settings.model_validate(policy)) as web:
         for name in names:
-            started = time.monotonic()
             try:
                 page = await web.open_page(f"{site.url}/{name}")
             except GroundwireError as error:
@@ -177,6 +170,5 @@ async def test_200_real_pages_are_opened(world: World, extraction: Path) -> None
                 continue
             assert page.status == "success"
             assert page.content_length == len(page.content) > 0
-            assert time.monotonic() - started < 10, name
     assert len(names) == 200
     assert len(empty) <= 2, empty

@@ -19,11 +19,9 @@ def running() -> int:
     return sum(thread.name == "world" for thread in threading.enumerate())
 
 
-def test_starts_fast_and_leaves_no_thread() -> None:
+def test_it_leaves_no_thread() -> None:
     before = running()
-    began = time.monotonic()
     with World() as world:
-        assert time.monotonic() - began < 0.3
         port = world.searxng.port
     assert running() == before
     with pytest.raises(ConnectionRefusedError):
@@ -51,15 +49,15 @@ async def test_asynchronous_form(raw: Raw) -> None:
         assert (await raw(world.site("articles").url)).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.trickle(60), Fault.delay(60)], ids=str)
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.trickle(600), Fault.delay(600)], ids=str)
 def test_stops_in_spite_of_a_client_that_hangs(fault: Fault) -> None:
+    before = running()
     with World() as world:
         world.searxng.fail(fault)
         peer = socket.create_connection(("127.0.0.1", world.searxng.port))
         peer.sendall(b"GET /search?q=x HTTP/1.1\r\nHost: x\r\n\r\n")
         world.searxng.wait_for_requests(1)
-        began = time.monotonic()
-    assert time.monotonic() - began < 2
+    assert running() == before
     peer.close()
 
 
