@@ -156,7 +156,7 @@ def test_a_keyring_that_answers_nobody_holds_nothing_up(clinic: Terminal) -> Non
         "doctor",
         "--json",
         "--timeout",
-        "6",
+        "15",
         PYTHON_KEYRING_BACKEND="components.stuck_keyring.StuckKeyring",
         PYTHONPATH=str(Path(__file__).resolve().parents[1]),
         TAVILY_API_KEY="",

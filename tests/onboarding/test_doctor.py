@@ -411,7 +411,7 @@ async def test_offline_nobody_is_asked(look: Look, world: World) -> None:
 async def test_a_service_that_hangs_does_not_hold_it_up(machine: Callable[..., Machine], world: World) -> None:
     world.service("brave").fail(Fault.hang(), times=None)
     checks = [check for check in CHECKS if check.name != "port"]
-    report = await examine(machine(), seconds=2, checks=checks)
+    report = await examine(machine(), seconds=5, checks=checks)
     assert named(report) == ["provider-unreachable"]
 
 

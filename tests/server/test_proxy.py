@@ -15,6 +15,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from components.held import Held
 from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
 from groundwire.server.proxy import Proxy
@@ -450,13 +451,15 @@ async def test_a_client_that_waits_hears_that_somebody_is_there(
     world: World, models: ModelServer, serve: Serve
 ) -> None:
     client = await serve(f"{models.url}/v1", keep_alive=0.05)
-    world.searxng.fail(Fault.delay(0.3))
+    held = Held()
+    world.searxng.fail(held.fault)
     async with aiohttp.ClientSession() as session:
         body = {"model": "m", "messages": QUESTION, "stream": True}
         async with session.post(f"{client.base_url}chat/completions", json=body) as reply:
             assert reply.content_type == "text/event-stream"
+            await reply.content.readuntil(b": searching\n\n")
+            held.release()
             text = await reply.text()
-    assert ": searching\n\n" in text
     assert text.endswith("data: [DONE]\n\n")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from components.held import Held
 from groundwire.testing import World
 from groundwire.testing.exchange import Recorded
 from groundwire.testing.faults import Fault
@@ -105,13 +106,14 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.delay(1.5), when=note)
+    held = Held()
+    world.searxng.fail(held.fault, when=note)
     async with running(world, tmp_path) as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
 
             async def find() -> tuple[int, Any]:
-                async with client.post("/v1/search", json={"query": WORDS, "timeout": 20}) as response:
+                async with client.post("/v1/search", json={"query": WORDS, "timeout": 60}) as response:
                     return response.status, await response.json()
 
             searching = asyncio.create_task(find())
@@ -124,6 +126,7 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
                 assert response.status == 200
             async with client.post("/v1/search", json={"query": "new"}) as response:
                 assert (response.status, (await response.json())["error"]["code"]) == (503, "draining")
+            held.release()
             assert (await searching)[0] == 200
         assert await process.end() == 128 + signal.SIGTERM
 
