@@ -207,7 +207,7 @@ class TestOnTheWire:
         assert (page.final_url, page.language, page.content_type) == (url, "en", "text/html")
         assert page.published == (world.today - timedelta(days=20)).isoformat()
         assert page.cost_usd == pytest.approx(0.00533)
-        assert sent(service)["timeout"] == 19_000
+        assert sent(service)["timeout"] == 20_000
 
     @pytest.mark.req("Y6")
     async def test_each_dead_page_has_its_error(self, world: World, make: Make, service: Firecrawl) -> None:

@@ -197,7 +197,7 @@ class TestOnTheWire:
         [request] = service.requests
         assert (request.method, request.target) == ("GET", f"/{url}")
         sent = {name: request.headers[name] for name in ("Accept", "X-Timeout", "X-Retain-Images", "DNT")}
-        assert sent == {"Accept": "application/json", "X-Timeout": "18", "X-Retain-Images": "none", "DNT": "1"}
+        assert sent == {"Accept": "application/json", "X-Timeout": "19", "X-Retain-Images": "none", "DNT": "1"}
         assert not {"Authorization", "X-Engine", "X-No-Cache", "X-Token-Budget"} & set(request.headers)
 
     @pytest.mark.req("Y6", "B1")
