@@ -105,7 +105,6 @@ TROUBLES = [locked, full, readonly]
 
 
 @pytest.mark.req("B5", "B19")
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("trouble", TROUBLES)
 async def test_trouble_from_the_start(
     trouble: Callable[[Path], AbstractContextManager[None]],
@@ -130,7 +129,6 @@ async def test_trouble_from_the_start(
 
 
 @pytest.mark.req("B5", "B19")
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("trouble", TROUBLES)
 async def test_trouble_in_mid_run(
     trouble: Callable[[Path], AbstractContextManager[None]],

@@ -252,7 +252,6 @@ class TestThirdParties:
 
 class TestKnownAddresses:
     @pytest.mark.req("B10")
-    @pytest.mark.timeout(20)
     @given(st.text("abc/?&=%#.@:-0A ", min_size=1, max_size=12), st.integers(0, 40))
     @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
     async def test_nothing_can_be_added_to_an_address(self, text: str, at: int) -> None:

@@ -19,7 +19,6 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.req("B10")
-@pytest.mark.timeout(30)
 async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")

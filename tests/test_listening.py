@@ -78,9 +78,9 @@ def test_a_world_that_ends_breaks_also_the_connection_that_has_just_come() -> No
         warnings.simplefilter("always")
         client.connect(("127.0.0.1", endpoint.port))
         client.sendall(b"GET / HTTP/1.1\r\nHost: ended.test\r\n\r\n")
-        assert endpoint.begun.wait(5)
-        endpoint.ending.join(5)
-        late.settimeout(5)
+        assert endpoint.begun.wait(100)
+        endpoint.ending.join(100)
+        late.settimeout(60)
         with suppress(ConnectionResetError):
             assert late.recv(1) == b""
         gc.collect()

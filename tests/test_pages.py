@@ -157,7 +157,7 @@ class TestSeveral:
         shelf.fail(Fault.hang(), times=None, when=lambda request: request.path.startswith("/slow"))
         urls = [shelf.page("slow", 1), shelf.page("quick", 2), shelf.page("slow", 3)]
         async with Web(settings()) as web:
-            pages = await web.open_pages(urls, timeout=0.5, at_once=2)
+            pages = await web.open_pages(urls, timeout=2, at_once=2)
         assert [page.status for page in pages] == ["error", "success", "error"]
         assert "in time" in pages[0].error
 
@@ -238,7 +238,6 @@ GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "pages.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_the_guides_python_runs(number: int, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")

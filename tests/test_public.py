@@ -42,7 +42,6 @@ def test_the_public_names_are_there_and_sorted() -> None:
         _ = groundwire.serch
 
 
-@pytest.mark.timeout(30)  # it imports everything
 def test_every_module_says_what_it_offers_and_offers_it() -> None:
     for module in modules():
         assert module.__doc__, module.__name__
@@ -52,7 +51,6 @@ def test_every_module_says_what_it_offers_and_offers_it() -> None:
             assert hasattr(module, name), f"{module.__name__}.{name}"
 
 
-@pytest.mark.timeout(30)
 def test_every_public_thing_has_a_docstring() -> None:
     bare = [
         f"{module.__name__}.{name}"
@@ -73,12 +71,11 @@ def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
 
 def test_importing_the_package_is_cheap() -> None:
     code = (
-        "import sys, time, json; import asyncio; before = set(sys.modules); start = time.process_time();"
-        "import groundwire; spent = time.process_time() - start;"
-        "print(json.dumps([spent, sorted(set(sys.modules) - before)]))"
+        "import sys, json; import asyncio; before = set(sys.modules); import groundwire;"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    _, loaded = json.loads(done.stdout)
+    loaded = json.loads(done.stdout)
     heavy = [name for name in loaded if name.split(".")[0] in HEAVY]
     assert heavy == []
     assert len(loaded) < 10, loaded

@@ -162,7 +162,6 @@ class TestOpenPage:
                 assert render_text(result).startswith("The page could not be opened: ")
 
 
-@pytest.mark.timeout(60)
 @given(
     st.dictionaries(
         st.sampled_from(["query", "limit", "allowed_domains", "time_range", "url", "max_length", "x"]),

@@ -42,7 +42,6 @@ def _without_times(result: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.req("B12")
-@pytest.mark.timeout(30)
 async def test_a_replayed_run_is_the_recorded_run(
     world: World, settings: Callable[..., Settings], transport: Make, tmp_path: Path, offline: Any
 ) -> None:

@@ -43,7 +43,6 @@ def some(path: Path, count: int = 3) -> list[dict[str, object]]:
 
 class TestWriting:
     @pytest.mark.req("B12")
-    @pytest.mark.timeout(60)
     def test_several_processes_add_to_one(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
         writers = [start(path, who, 150) for who in "abc"]
@@ -63,7 +62,6 @@ class TestWriting:
             (who, number) for who in "abc" for number in range(150)
         }
 
-    @pytest.mark.timeout(60)
     def test_one_that_is_killed_keeps_what_it_has(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
         writer = start(path, "a", 1_000_000)

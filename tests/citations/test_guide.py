@@ -18,7 +18,6 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md"
 
 
 @pytest.mark.req("B9", "Y12")
-@pytest.mark.timeout(30)
 async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")

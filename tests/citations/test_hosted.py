@@ -66,7 +66,6 @@ def test_what_was_only_found_comes_last_and_the_apis_quotations_count_as_seen() 
 
 
 @pytest.mark.req("B7")
-@pytest.mark.timeout(20)
 async def test_a_hosted_answer_is_checked_against_the_pages_themselves(settings: Make) -> None:
     async with Web(settings()) as web:
         found = await web.search("reciprocal rank fusion", limit=1)

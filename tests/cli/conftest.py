@@ -71,7 +71,7 @@ class Terminal:
             cwd=self.home,
             capture_output=True,
             encoding="utf-8",
-            timeout=50,
+            timeout=100,
             check=False,
         )
 

@@ -212,7 +212,6 @@ def test_an_archive_that_cannot_be_used(terminal: Terminal, command: Callable[[T
     assert "set archive.enabled = true" in done.stderr
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.usefixtures("file")
 def test_as_a_process(terminal: Terminal) -> None:
     done = terminal.run("archive", "search", "whales")
@@ -229,7 +228,6 @@ def test_help(command: list[str], terminal: Terminal) -> None:
 
 
 @pytest.mark.req("B13")
-@pytest.mark.timeout(40)
 def test_yesterdays_research_answers_when_there_is_no_network(terminal: Terminal) -> None:
     page = terminal.world.site("articles").page("reciprocal-rank-fusion")
     kept = {

@@ -22,7 +22,6 @@ from groundwire.cli.completion import SHELLS
 from groundwire.providers.registry import provider_class, provider_names
 
 Terminal = Any  # see conftest.py
-pytestmark = pytest.mark.timeout(60)
 
 _GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "installing.md"
 _STARTS = {

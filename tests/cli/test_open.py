@@ -93,7 +93,6 @@ FAILING = {
 
 @pytest.mark.req("Y15")
 @pytest.mark.parametrize("case", FAILING)
-@pytest.mark.timeout(30)
 def test_a_page_that_cannot_be_had_is_exit_code_3(case: str, terminal: Terminal) -> None:
     slow = terminal.world.site("slow")
     address, said = FAILING[case]

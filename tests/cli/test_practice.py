@@ -15,8 +15,6 @@ import pytest
 
 from cli.conftest import Terminal
 
-pytestmark = pytest.mark.timeout(30)
-
 
 @pytest.fixture
 def learner(terminal: Terminal) -> Terminal:

@@ -14,7 +14,6 @@ from groundwire.testing import Fault
 
 Terminal = Any  # see conftest.py
 
-pytestmark = pytest.mark.timeout(60)
 
 NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 SECRET = "test-key"
@@ -49,7 +48,7 @@ def speak(terminal: Terminal, *arguments: str, **variables: str) -> pexpect.spaw
         env=terminal.environment | {"TERM": "xterm"} | variables,
         cwd=str(terminal.home),
         encoding="utf-8",
-        timeout=20,
+        timeout=100,
         dimensions=(50, 80),
     )
 
@@ -215,7 +214,7 @@ def test_a_key_comes_from_standard_input(clean: Terminal, file: Path, keys: Path
         cwd=clean.home,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -17,8 +17,8 @@ from components.processes import Program, Unavailable, start_on_free_port
 __all__ = ["Balancer", "Exchange", "haproxy_program"]
 
 _SETTINGS = Path(__file__).resolve().parents[2] / "deploy" / "haproxy.cfg"
-_START_TIMEOUT = 10.0  # seconds; it takes 0.1
-_LOG_TIMEOUT = 5.0  # seconds; a line is written when an exchange has ended
+_START_TIMEOUT = 100.0  # seconds; it takes 0.1
+_LOG_TIMEOUT = 60.0  # seconds; a line is written when an exchange has ended
 _STEP = 0.02  # seconds between two looks
 
 

@@ -41,7 +41,7 @@ def processes() -> set[int]:
 
 async def until_gone(before: set[int]) -> None:
     """Wait until the browsers that were not there before have ended; the kernel takes a moment for it."""
-    deadline = asyncio.get_running_loop().time() + 5
+    deadline = asyncio.get_running_loop().time() + 60
     while left := processes() - before:
         assert asyncio.get_running_loop().time() < deadline, f"left over: {left}"
         await asyncio.sleep(0.01)

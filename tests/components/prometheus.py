@@ -55,14 +55,14 @@ class Prometheus:
 
     def query(self, expression: str) -> dict[str, float]:
         """Return what an expression gives now: a number for each set of labels, written as JSON."""
-        with urlopen(f"{self._url}/api/v1/query?{urlencode({'query': expression})}", timeout=5) as reply:
+        with urlopen(f"{self._url}/api/v1/query?{urlencode({'query': expression})}", timeout=60) as reply:
             answer = json.load(reply)
         assert answer["status"] == "success", answer
         return {json.dumps(row["metric"], sort_keys=True): float(row["value"][1]) for row in answer["data"]["result"]}
 
     def wait_for(self, expression: str, value: float) -> None:
         """Wait until an expression gives one number, which is `value`."""
-        self._program.wait_until(lambda: list(self.query(expression).values()) == [value], 15)
+        self._program.wait_until(lambda: list(self.query(expression).values()) == [value], 100)
 
     def stop(self) -> None:
         """End it."""
@@ -70,7 +70,7 @@ class Prometheus:
 
     def _is_ready(self) -> bool:
         try:
-            with urlopen(f"{self._url}/-/ready", timeout=1) as reply:
+            with urlopen(f"{self._url}/-/ready", timeout=60) as reply:
                 return bool(reply.status == 200)
         except HTTPError as answer:  # 503 while it starts; the error holds the open answer
             answer.close()

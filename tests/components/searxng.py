@@ -19,7 +19,7 @@ from components.valkey import Valkey
 
 __all__ = ["Reply", "SearXNG"]
 
-_START_TIMEOUT = 60.0  # seconds; it takes 2 to 11
+_START_TIMEOUT = 100.0  # seconds; it takes 2 to 11
 _BROWSER = {  # what the limiter wants to see; https://docs.searxng.org/src/searx.botdetection.html
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "Accept": "text/html,application/json",
@@ -137,7 +137,7 @@ class SearXNG:
 
 
 def _get(port: int, target: str) -> Reply:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", target, headers=_BROWSER)
         response = connection.getresponse()

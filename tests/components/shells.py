@@ -28,7 +28,7 @@ class Shell:
         self._screen = ""
         os.write(self._terminal, keys.encode())
 
-    def wait_for(self, pattern: str, seconds: float = 20) -> str:
+    def wait_for(self, pattern: str, seconds: float = 100) -> str:
         """Read the screen until `pattern` matches, and return it without control sequences.
 
         Raises:
@@ -54,5 +54,5 @@ def started(command: Sequence[str], environment: Mapping[str, str], folder: str)
         yield Shell(ours)
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(100)
         os.close(ours)

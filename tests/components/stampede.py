@@ -108,7 +108,7 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
                 pack=str.encode,
                 unpack=bytes.decode,
                 life=lambda value: Life(fresh=60, stale=60),
-                deadline=Deadline.after(15),
+                deadline=Deadline.after(60),
             )
 
         print("ready", flush=True)
@@ -127,7 +127,7 @@ def ask_in_four_processes(store: str, url: str) -> list[Kept[str]]:
         for asker in askers:
             asker.go()
         answers = [answer for asker in askers for answer in asker.answers()]
-        assert [asker.process.wait(10) for asker in askers] == [0] * 4
+        assert [asker.process.wait(100) for asker in askers] == [0] * 4
     finally:
         for asker in askers:
             asker.close()

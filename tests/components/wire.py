@@ -131,7 +131,7 @@ class Wire:
         """Let go what `hold` held."""
         self._open.set()
 
-    def wait_until_asked(self, count: int = 1, *, timeout: float = 4.0) -> bool:
+    def wait_until_asked(self, count: int = 1, *, timeout: float = 60.0) -> bool:
         """Wait until there were `count` requests, at most `timeout` seconds, and say whether there were."""
         with self._asked:
             return self._asked.wait_for(lambda: len(self.log) >= count, timeout)

@@ -57,7 +57,7 @@ def test_every_block_has_a_fate() -> None:
     assert len(ALL) > 80
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("document", TO_RUN)
 async def test_the_blocks_run_and_print_what_is_shown(
     document: str, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch

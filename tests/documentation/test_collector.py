@@ -60,7 +60,6 @@ class TestOutput:
 
 
 class TestRunning:
-    @pytest.mark.timeout(30)
     @pytest.mark.parametrize(
         ("wrong", "said"),
         [
@@ -76,7 +75,6 @@ class TestRunning:
             with pytest.raises((AssertionError, ValueError), match=said):
                 await stage.run(wrong)
 
-    @pytest.mark.timeout(30)
     async def test_output_in_a_block_of_its_own_is_compared(self, tmp_path: Path, world: World) -> None:
         async with staged("README.md", tmp_path, world) as stage:
             for one in (block("print('one')\n", "python"), block("echo one\n")):
@@ -86,7 +84,6 @@ class TestRunning:
                 await stage.run(one)
                 await stage.run(block("one\n", "text"))
 
-    @pytest.mark.timeout(30)
     async def test_a_shell_goes_on_where_it_was_and_hears_what_runs_behind(self, tmp_path: Path) -> None:
         async with Shell(tmp_path, environment(tmp_path, tmp_path)) as shell:
             assert await shell.run("mkdir a && cd a") == (0, "")

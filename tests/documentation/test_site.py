@@ -15,8 +15,6 @@ import pytest
 
 from components.markdown_blocks import ROOT, documents
 
-pytestmark = pytest.mark.timeout(60)
-
 _LOADS = {
     "script": "src",
     "img": "src",

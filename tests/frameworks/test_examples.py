@@ -22,7 +22,7 @@ QUERY = {"query": "reciprocal rank fusion"}
 
 _OBSERVATION = re.compile(r"\[\[ ## observation_\d+ ## \]\]\n(.*?)(?=\n\[\[ ## |\Z)", re.DOTALL)
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 PythonWith = Callable[[str, tuple[str, ...]], Path]
 
@@ -137,7 +137,7 @@ class Agent:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=500,
         )
         assert done.returncode == 0, done.stderr[-3_000:]
         return done.stdout

@@ -14,29 +14,27 @@ pytestmark = pytest.mark.req("B2", "Y15")
 RUN = Path(__file__).with_name("run.py")
 
 
-@pytest.mark.timeout(120)
-def test_twenty_seconds_of_fuzzing_break_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, str(RUN), "--minutes", "0.34", "--crashes", str(tmp_path)]
+@pytest.mark.timeout(600)
+def test_a_hundred_inputs_of_fuzzing_break_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, str(RUN), "--inputs", "100", "--crashes", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("0 broke") == len(TARGETS)
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.timeout(20)
 def test_every_target_takes_its_seeds(target: str) -> None:
     for seed in SEEDS[target]:
         TARGETS[target](seed)
 
 
-@pytest.mark.timeout(20)
 def test_fuzzing_finds_a_fault_that_lies_behind_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fragile(data: bytes) -> None:
         if b"<frameset>" in data:
             raise LookupError("a frame set")
 
     monkeypatch.setitem(TARGETS, "bounds", fragile)
-    assert fuzz("bounds", 3, 1, tmp_path) == 1
+    assert fuzz("bounds", 1, tmp_path, inputs=500) == 1
     assert len(list(tmp_path.glob("bounds-*"))) == 1
 
 

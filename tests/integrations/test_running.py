@@ -103,7 +103,7 @@ def test_a_web_of_its_own_is_closed_with_its_tools(monkeypatch: pytest.MonkeyPat
     assert home.is_alive()
     del search
     gc.collect()
-    home.join(4)
+    home.join(100)
     assert not home.is_alive()
 
 

@@ -8,7 +8,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -96,7 +95,6 @@ def check(answer: HostedAnswer) -> None:
     audit(answer, ["example.com"], ["example.org"])
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_mutated_bodies_never_break(seed: int) -> None:
@@ -110,7 +108,6 @@ def test_mutated_bodies_never_break(seed: int) -> None:
         assert not isinstance(body, dict) or len(marks & set(body)) < 2
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_mutated_streams_never_break(seed: int) -> None:
@@ -130,7 +127,6 @@ def test_mutated_streams_never_break(seed: int) -> None:
     check(last.answer)
 
 
-@pytest.mark.timeout(60)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:

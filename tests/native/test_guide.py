@@ -19,7 +19,6 @@ TEXT = GUIDE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", TEXT, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(30)
 async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")

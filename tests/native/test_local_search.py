@@ -17,7 +17,6 @@ from groundwire.testing import Fault, World
 from groundwire.tools import LocalSearchToolResult, render_json, render_text, web_search_tool, web_tools
 
 MakeSettings = Callable[..., Settings]
-pytestmark = pytest.mark.timeout(15)
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ from groundwire.native import Location, Needs, hosted_definition, prepare
 from groundwire.testing import World
 from groundwire.testing.models import Call, Cite, ModelServer, Say, script
 
-pytestmark = pytest.mark.timeout(30)
-
 NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))
 
 

@@ -29,7 +29,6 @@ def _the_log_as_it_was() -> Iterator[None]:
     logger.handlers[:] = handlers
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_its_python_runs(number: int, world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)

@@ -134,7 +134,6 @@ def hasty() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.timeout(20)
 def test_threads_lose_nothing(searched: Make, attempt: Make) -> None:
     metrics = Metrics()
     names = [f"p{number}" for number in range(60)]  # the first call of each is where two threads may meet

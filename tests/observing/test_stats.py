@@ -123,7 +123,6 @@ async def test_the_store_is_closed_whatever_happens() -> None:
         await good.get("anything")
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(("term", "styled"), [("xterm", True), ("dumb", False)])
 def test_a_terminal_gets_a_table(
     term: str, styled: bool, searched: Make, attempt: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -139,7 +138,7 @@ def test_a_terminal_gets_a_table(
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             stdout=secondary,
-            timeout=15,
+            timeout=100,
             check=False,
         )
         os.close(secondary)

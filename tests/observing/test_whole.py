@@ -34,7 +34,6 @@ def total(samples: Mapping[tuple[str, ...], float], *, name: str, **labels: str)
     return sum(value for (metric, *found), value in samples.items() if metric == name and wanted <= set(found))
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.req("H9", "B18")
 async def test_all_watchers_tell_one_story_and_the_targets_are_met(
     world: World,

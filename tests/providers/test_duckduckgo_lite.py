@@ -216,7 +216,6 @@ class TestParse:
             parse(answer("", 202, **{"Retry-After": "17"}))
         assert caught.value.retry_after == 17
 
-    @pytest.mark.timeout(20)
     @given(st.data())
     def test_a_mutated_page_gives_results_or_a_provider_error(self, data: st.DataObject) -> None:
         page = (

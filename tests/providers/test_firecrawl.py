@@ -202,14 +202,14 @@ class TestOnTheWire:
     async def test_it_reads_a_page(self, world: World, make: Make, service: Firecrawl) -> None:
         url = world.site("docs").page("quickstart")
         firecrawl = make()
-        page = await firecrawl.read_url(url, deadline=Deadline.after(3))
+        page = await firecrawl.read_url(url, deadline=Deadline.after(20, lambda: 0.0))
         assert page.success
         assert page.content.startswith("# ")
         assert page.title
         assert (page.final_url, page.language, page.content_type) == (url, "en", "text/html")
         assert page.published == (world.today - timedelta(days=20)).isoformat()
         assert page.cost_usd == pytest.approx(0.00533)
-        assert 1_000 <= sent(service)["timeout"] <= 3_000
+        assert sent(service)["timeout"] == 20_000
 
     @pytest.mark.req("Y6")
     async def test_each_dead_page_has_its_error(self, world: World, make: Make, service: Firecrawl) -> None:

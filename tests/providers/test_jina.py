@@ -190,7 +190,7 @@ class TestOnTheWire:
     @pytest.mark.req("Y6")
     async def test_it_reads_a_page(self, world: World, service: Jina, make: Make) -> None:
         url = world.site("articles").page("bm25")
-        read = await make("").read_url(url, deadline=Deadline.after(4))
+        read = await make("").read_url(url, deadline=Deadline.after(20, lambda: 0.0))
         assert (read.success, read.title, read.url, read.final_url) == (True, "BM25", url, url)
         assert read.content.startswith("# BM25")
         assert read.published
@@ -198,7 +198,7 @@ class TestOnTheWire:
         [request] = service.requests
         assert (request.method, request.target) == ("GET", f"/{url}")
         sent = {name: request.headers[name] for name in ("Accept", "X-Timeout", "X-Retain-Images", "DNT")}
-        assert sent == {"Accept": "application/json", "X-Timeout": "2", "X-Retain-Images": "none", "DNT": "1"}
+        assert sent == {"Accept": "application/json", "X-Timeout": "19", "X-Retain-Images": "none", "DNT": "1"}
         assert not {"Authorization", "X-Engine", "X-No-Cache", "X-Token-Budget"} & set(request.headers)
 
     @pytest.mark.req("Y6", "B1")

@@ -99,7 +99,6 @@ def ids(value: object) -> str:
 
 
 @pytest.mark.req("B1")
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("provider", "case"), GOOD, ids=ids)
 @given(data=st.data())
 def test_mutated_bodies(provider: str, case: dict[str, Any], data: st.DataObject) -> None:
@@ -151,7 +150,6 @@ def names(value: object) -> Iterator[str]:
 
 
 @pytest.mark.req("B1")
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("provider", CASES)
 @given(data=st.data())
 def test_any_json_of_its_own_words(provider: str, data: st.DataObject) -> None:
@@ -168,7 +166,6 @@ def test_any_json_of_its_own_words(provider: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.req("B1")
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("provider", CASES)
 @given(
     body=st.binary(max_size=200) | st.binary(max_size=80).map(b"Title: ".__add__),

@@ -8,7 +8,7 @@ from groundwire.reading.convert import convert
 from groundwire.reading.decode import decode
 from groundwire.reading.encodings import CODECS
 
-pytestmark = [pytest.mark.req("B2", "Y17"), pytest.mark.timeout(20)]
+pytestmark = pytest.mark.req("B2", "Y17")
 
 TEXTS = {
     "cs": "Místní pekárna otevírá každé ráno v pět hodin a ještě před osmou bývá žitný chléb vyprodaný. "

@@ -42,7 +42,6 @@ def test_json_is_laid_out_and_says_the_same(value: object) -> None:
         ("binary", "anything", "", ""),
     ],
 )
-@pytest.mark.timeout(20)
 def test_each_kind_has_its_markdown(kind: KindName, text: str, content: str, title: str) -> None:
     found = to_markdown(kind, text, URL)
     assert (found.content, found.title) == (content, title)

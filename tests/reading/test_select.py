@@ -196,7 +196,6 @@ def test_any_tree(markup: str) -> None:
         assert kept == Counter(re.findall(r"\w+", visible.text)) or "noscript" in markup
 
 
-@pytest.mark.timeout(30)
 def test_saved_pages_reach_a_floor(saved_pages: SavedPages) -> None:
     scores = []
     for name in sorted(saved_pages.truth)[:: 1 if saved_pages.is_own else 25]:

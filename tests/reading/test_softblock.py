@@ -7,7 +7,7 @@ from groundwire.reading.convert import convert
 from groundwire.reading.remarks import page_remarks
 from groundwire.reading.softblock import BlockKind, known_wall, soft_block
 
-pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
+pytestmark = pytest.mark.req("B2")
 URL = "https://gazette.example.com/news/bakery"
 ARTICLE = " ".join(
     f"In the {number}th year of the bakery the ovens were replaced, and the queue in front of it grew by a street."
@@ -181,7 +181,6 @@ def test_an_ordinary_page_has_no_remarks(title: str) -> None:
     assert page_remarks('{"isAccessibleForFree": true}', title=title, content="Open daily.") == ()
 
 
-@pytest.mark.timeout(60)
 def test_saved_pages_with_text_are_not_taken_for_walls(saved_pages: SavedPages) -> None:
     """With the reviewed text in place of ours, so that this measures the marks alone."""
     assert saved_pages.truth

@@ -21,7 +21,7 @@ from groundwire.reading.softblock import soft_block
 from groundwire.testing import Recorded, Reply, World
 from groundwire.testing.server import Endpoint
 
-pytestmark = [pytest.mark.req("B2", "Y15"), pytest.mark.timeout(60)]
+pytestmark = pytest.mark.req("B2", "Y15")
 HERE = Path(__file__).parent
 REMARKS = ("the page says", "the site says", "there seems to be no site")
 

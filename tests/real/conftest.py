@@ -19,7 +19,7 @@ from components.wire import Wire
 _HERE = Path(__file__).parent
 _CACHE = _HERE.parents[1] / ".venv-searxng"
 _T = TypeVar("_T")
-_FIRST_USE = 120  # seconds; the first test of a run also waits for what it needs to be installed and started
+_FIRST_USE = 600  # seconds; the first test of a run also waits for what it needs to be installed and started
 
 
 @pytest.hookimpl(tryfirst=True)

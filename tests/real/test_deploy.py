@@ -109,7 +109,6 @@ def test_what_the_files_say_of_time_fits_together() -> None:
 
 
 @pytest.mark.req("Y8")
-@pytest.mark.timeout(60)
 def test_the_gateway_runs_as_nobody_in_a_tree_that_cannot_be_written(nobodys: Program, tmp_path: Path) -> None:
     status = Path(f"/proc/{nobodys.pid}/status").read_text("utf-8")
     assert re.search(rf"^Uid:\s+{_USER}\s+{_USER}\s+{_USER}", status, re.MULTILINE)
@@ -143,7 +142,7 @@ def nobodys(tmp_path: Path, world: World) -> Iterator[Program]:
     command = ["unshare", "-m", "sh", str(_UNPRIVILEGED), str(_USER), _STATE, hidden, *kept, "--", *inside]
     program = Program("gateway", command, env=variables, log=log / "gateway.log")
     try:
-        program.wait_until(lambda: _post(port, "/v1/search", {"query": "bm25"})["results"] != [], 30)
+        program.wait_until(lambda: _post(port, "/v1/search", {"query": "bm25"})["results"] != [], 100)
         page = _post(port, "/v1/pages", {"url": site.page("bm25")})["pages"][0]
         assert page["status"] == "success"
         yield program
@@ -163,7 +162,7 @@ def _hidden(needed: tuple[Path, ...]) -> tuple[str, list[str]]:
 def _post(port: int, path: str, body: object) -> dict[str, Any]:
     from http.client import HTTPConnection
 
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         answer: dict[str, Any] = json.loads(connection.getresponse().read())

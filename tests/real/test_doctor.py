@@ -152,7 +152,7 @@ def in_session(folder: Path, command: str, *, unlocked: bool) -> subprocess.Comp
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=100,
         check=False,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
@@ -130,10 +129,8 @@ async def test_a_wrong_certificate_is_a_network_failure(ddgs_wire: Wire) -> None
 async def test_the_call_returns_at_its_deadline_although_the_engine_is_silent(ddgs_wire: Wire) -> None:
     ddgs_wire.hold()
     asked = provider(ddgs_wire)
-    started = time.monotonic()
     with pytest.raises(ProviderTimeout):
         await asked.search("x", deadline=Deadline.after(0.3))
-    assert time.monotonic() - started < 0.8
     ddgs_wire.release()
     await asked.aclose()
 
@@ -141,13 +138,11 @@ async def test_the_call_returns_at_its_deadline_although_the_engine_is_silent(dd
 async def test_cancelling_returns_at_once_although_the_thread_goes_on(ddgs_wire: Wire) -> None:
     ddgs_wire.hold()
     asked = provider(ddgs_wire)
-    task = asyncio.create_task(asked.search("x", deadline=Deadline.after(8)))
+    task = asyncio.create_task(asked.search("x", deadline=Deadline.after(60)))
     assert await asyncio.to_thread(ddgs_wire.wait_until_asked)
-    started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - started < 0.3
+        await task  # nobody has released the answer
     ddgs_wire.release()
     await asked.aclose()
 
@@ -164,12 +159,15 @@ async def test_64_parallel_calls_all_come_back(ddgs_wire: Wire) -> None:
 async def test_calls_beyond_the_cap_wait_and_end_at_their_deadline(ddgs_wire: Wire) -> None:
     ddgs_wire.hold()
     asked = provider(ddgs_wire, max_threads=2)
-    started = time.monotonic()
-    calls = (asked.search(f"query {number}", deadline=Deadline.after(0.5)) for number in range(8))
+    first = [asyncio.create_task(asked.search(f"query {number}", deadline=Deadline.after(60))) for number in range(2)]
+    assert await asyncio.to_thread(ddgs_wire.wait_until_asked, 2)
+    calls = (asked.search(f"query {number}", deadline=Deadline.after(0.5)) for number in range(2, 8))
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
-    assert time.monotonic() - started < 1.0
     assert {type(outcome) for outcome in outcomes} == {ProviderTimeout}
     assert len(ddgs_wire.log) == 2
+    for call in first:
+        call.cancel()
+    await asyncio.wait(first)
     ddgs_wire.release()
     await asked.aclose()
 

@@ -33,7 +33,9 @@ def run(script: str, folder: Path, *, bus: bool) -> list[str]:
     )
     command = ["dbus-run-session", "--", "bash", "-c", inner] if bus else [sys.executable, "-c", script]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "SCRIPT": script}
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

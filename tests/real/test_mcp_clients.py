@@ -72,7 +72,7 @@ def inspector(say: Callable[[str], None]) -> Path:
             _INSPECTOR,
         ]
         try:
-            subprocess.run(command, check=True, capture_output=True, timeout=90)
+            subprocess.run(command, check=True, capture_output=True, timeout=100)
         except (subprocess.SubprocessError, OSError) as exc:
             pytest.skip(f"the inspector cannot be installed here: {exc}")
     return program

@@ -25,7 +25,7 @@ from groundwire.testing import World
 class ServerStage:
     """Stores on a server, in the server's own time."""
 
-    unit = 0.4
+    unit = 1.0
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -27,8 +27,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = f"groundwire-{__version__}"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture(scope="module")
 def metadata(distributions: Distributions) -> Message:

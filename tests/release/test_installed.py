@@ -25,7 +25,7 @@ from sbom import write_sbom
 ROOT = Path(__file__).resolve().parents[2]
 PINS = ROOT / "requirements" / "dev.txt"
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
 _IMPORT = """
 import asyncio, json, sys
@@ -76,7 +76,7 @@ class Installed:
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=100,
             check=False,
         )
 

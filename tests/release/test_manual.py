@@ -23,8 +23,6 @@ FORMATTERS = {
     "mandoc": ("mandoc", "-Tlint", "-W", "style"),
 }
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def formatted(name: str, page: Path) -> str:
     """Return what a formatter finds wrong with a page."""

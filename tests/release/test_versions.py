@@ -12,7 +12,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import aiohttp
-import pytest
 
 import groundwire
 from groundwire import Settings, Web
@@ -35,7 +34,6 @@ def test_it_is_a_version_and_the_installed_one() -> None:
     assert project["tool"]["hatch"]["version"]["path"] == "src/groundwire/_version.py"
 
 
-@pytest.mark.timeout(30)
 def test_the_command_says_it() -> None:
     done = subprocess.run([sys.executable, "-m", "groundwire", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"groundwire, version {__version__}\n"
@@ -52,7 +50,6 @@ async def test_servers_are_told_it(world: World) -> None:
     assert {request.headers["user-agent"] for request in site.requests} == {USER_AGENT}
 
 
-@pytest.mark.timeout(30)
 async def test_clients_of_the_gateway_are_told_it(settings: Callable[..., Settings]) -> None:
     async with (
         build_gateway(settings()) as gateway,

@@ -155,7 +155,6 @@ def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: Chai
     assert len(nothing) > 1 or doubtful & shown, "an empty answer is proven by a second index or by a canary"
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.req("B1", "H2", "C5")
 @settings(max_examples=200)
 @given(drawn=PROVIDERS, strategy=st.sampled_from(get_args(Strategy)), count=st.integers(1, 3))

@@ -80,7 +80,7 @@ async def search(asked: Chain, *, text: str = "q", seconds: float = 5.0, limit: 
 @pytest.mark.req("H1", "H2")
 async def test_providers_are_asked_in_order_and_the_first_results_win() -> None:
     first, second = Scripted("first", finds(ROW)), Scripted("second", finds(ROW))
-    answer = await chain(first, second).search(Query(text="q"), Deadline.after(5))
+    answer = await chain(first, second).search(Query(text="q"), Deadline.after(60))
     assert answer.provider == "first"
     assert [attempt.outcome for attempt in answer.attempts] == ["ok"]
     assert second.asked == []
@@ -99,7 +99,7 @@ async def test_providers_are_asked_in_order_and_the_first_results_win() -> None:
 )
 async def test_every_failure_leads_to_the_next_provider(error: Exception, outcome: str) -> None:
     answer = await chain(Scripted("first", raises(error)), Scripted("second", finds(ROW))).search(
-        Query(text="q"), Deadline.after(5)
+        Query(text="q"), Deadline.after(60)
     )
     assert answer.provider == "second"
     assert [attempt.outcome for attempt in answer.attempts] == [outcome, "ok"]
@@ -122,16 +122,16 @@ async def test_when_all_fail_every_cause_is_named() -> None:
     assert [attempt.provider for attempt in caught.value.attempts] == ["first", "second"] * 3, "three rounds"
 
 
-async def test_a_provider_that_ignores_its_deadline_is_left_behind() -> None:
-    never = asyncio.Event()
-
+def test_a_provider_that_ignores_its_deadline_is_left_behind() -> None:
     async def hang() -> Sequence[SearchResult]:
-        await never.wait()
+        await asyncio.sleep(1_000)
         return []
 
-    answer = await chain(Scripted("deaf", hang), Scripted("second", finds(ROW)), attempt_timeout=0.05).search(
-        Query(text="q"), Deadline.after(5)
-    )
+    async def main() -> ChainAnswer:
+        asked = chain(Scripted("deaf", hang), Scripted("second", finds(ROW)), attempt_timeout=0.05)
+        return await asked.search(Query(text="q"), Deadline.after(60, asyncio.get_running_loop().time))
+
+    answer = run_virtually(main())
     assert [attempt.outcome for attempt in answer.attempts] == ["timeout", "ok"]
 
 
@@ -155,7 +155,7 @@ async def test_cancelling_goes_through() -> None:
         await asyncio.Event().wait()
         return []
 
-    task = asyncio.create_task(chain(Scripted("slow", hang)).search(Query(text="q"), Deadline.after(5)))
+    task = asyncio.create_task(chain(Scripted("slow", hang)).search(Query(text="q"), Deadline.after(60)))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -168,7 +168,7 @@ class TestEmpty:
     @pytest.mark.req("B1")
     async def test_two_providers_that_agree_are_believed(self) -> None:
         answer = await chain(Scripted("first", finds()), Scripted("second", finds())).search(
-            Query(text="q"), Deadline.after(5)
+            Query(text="q"), Deadline.after(60)
         )
         assert answer.results == ()
         assert [attempt.outcome for attempt in answer.attempts] == ["empty", "empty"]
@@ -178,7 +178,7 @@ class TestEmpty:
         asked = Scripted("only", finds(), canary=True)
         chained = chain(asked)
         for _ in range(2):
-            answer = await chained.search(Query(text="q"), Deadline.after(5))
+            answer = await chained.search(Query(text="q"), Deadline.after(60))
             assert answer.results == ()
         assert asked.asked == ["q", "wikipedia", "q"] * 2, "a canary of before says nothing about now"
 
@@ -192,14 +192,14 @@ class TestEmpty:
         quiet = raises(UnprovenEmpty("ddg", "no results (unproven)"))
         with pytest.raises(AllProvidersFailed, match="unproven"):
             await search(chain(Scripted("ddg", quiet, canary=False)))
-        answer = await chain(Scripted("ddg", quiet, canary=True)).search(Query(text="q"), Deadline.after(5))
+        answer = await chain(Scripted("ddg", quiet, canary=True)).search(Query(text="q"), Deadline.after(60))
         assert answer.attempts[0].outcome == "empty"
 
     @pytest.mark.req("B1")
     async def test_a_provider_that_lied_once_finds_something_after_all(self) -> None:
         acts = iter((finds(), finds(ROW)))
         answer = await chain(Scripted("only", lambda: next(acts)(), canary=True)).search(
-            Query(text="q"), Deadline.after(5)
+            Query(text="q"), Deadline.after(60)
         )
         assert [row.url for row in answer.results] == [ROW.url]
         assert [attempt.outcome for attempt in answer.attempts] == ["unavailable", "ok", "ok"]
@@ -212,14 +212,14 @@ class TestEmpty:
 
     async def test_results_of_the_next_provider_come_before_any_proof(self) -> None:
         first = Scripted("first", finds(), canary=True)
-        answer = await chain(first, Scripted("second", finds(ROW))).search(Query(text="q"), Deadline.after(5))
+        answer = await chain(first, Scripted("second", finds(ROW))).search(Query(text="q"), Deadline.after(60))
         assert answer.provider == "second"
         assert first.asked == ["q"]
 
     async def test_a_failure_beside_a_proven_empty_answer_is_mentioned(self) -> None:
         limited = Scripted("first", raises(RateLimited("first", "too many requests", status=429)))
         answer = await chain(limited, Scripted("second", finds(), canary=True)).search(
-            Query(text="q"), Deadline.after(5)
+            Query(text="q"), Deadline.after(60)
         )
         assert [attempt.outcome for attempt in answer.attempts if attempt.provider == "second"] == [
             "empty",
@@ -270,7 +270,7 @@ class TestRows:
             )
         ]
         answer = await chain(Scripted("any", finds(*rows))).search(
-            Query(text="q", allowed_domains=("wikipedia.org",)), Deadline.after(5)
+            Query(text="q", allowed_domains=("wikipedia.org",)), Deadline.after(60)
         )
         assert [row.url for row in answer.results] == ["https://en.wikipedia.org/wiki/X", "https://wikipedia.org/"]
 
@@ -278,29 +278,29 @@ class TestRows:
     async def test_the_operators_lists_hold_for_results(self) -> None:
         policy = DomainPolicy(blocked=("bad.example",))
         rows = [SearchResult(title="x", url=url) for url in ("https://sub.bad.example/", "https://good.example/")]
-        answer = await Chain([Scripted("any", finds(*rows))], policy=policy).search(Query(text="q"), Deadline.after(5))
+        answer = await Chain([Scripted("any", finds(*rows))], policy=policy).search(Query(text="q"), Deadline.after(60))
         assert [row.url for row in answer.results] == ["https://good.example/"]
 
     @pytest.mark.req("B1", "B4")
     async def test_off_domain_rows_prove_an_empty_answer_if_the_service_knew_the_domains(self) -> None:
         query = Query(text="q", allowed_domains=("wikipedia.org",))
-        answer = await chain(Scripted("any", finds(ROW), domains="native")).search(query, Deadline.after(5))
+        answer = await chain(Scripted("any", finds(ROW), domains="native")).search(query, Deadline.after(60))
         assert answer.results == ()
         assert answer.attempts[0].outcome == "empty"
         assert "none of them on an allowed domain" in answer.attempts[0].reason
         with pytest.raises(AllProvidersFailed, match=r"does not know allowed_domains \(unproven\)"):
-            await chain(Scripted("any", finds(ROW), canary=True)).search(query, Deadline.after(5))
+            await chain(Scripted("any", finds(ROW), canary=True)).search(query, Deadline.after(60))
 
     async def test_the_limit_holds_even_if_a_provider_gives_more(self) -> None:
         rows = [SearchResult(title="x", url=f"https://a.example/{number}") for number in range(9)]
-        answer = await chain(Scripted("any", finds(*rows))).search(Query(text="q", limit=3), Deadline.after(5))
+        answer = await chain(Scripted("any", finds(*rows))).search(Query(text="q", limit=3), Deadline.after(60))
         assert len(answer.results) == 3
 
     async def test_partial_results_are_results_and_say_so(self) -> None:
         async def act() -> Sequence[SearchResult]:
             return Results((ROW,), partial=True, warnings=("half of it failed",))
 
-        answer = await chain(Scripted("any", act)).search(Query(text="q"), Deadline.after(5))
+        answer = await chain(Scripted("any", act)).search(Query(text="q"), Deadline.after(60))
         assert answer.attempts[0].outcome == "partial"
         assert answer.warnings == ("half of it failed",)
 
@@ -310,7 +310,7 @@ async def test_an_observer_is_told_each_step() -> None:
     told = Chain(
         [Scripted("first", raises(RateLimited("first", "no"))), Scripted("second", finds(ROW))], observer=events.append
     )
-    await told.search(Query(text="q"), Deadline.after(5))
+    await told.search(Query(text="q"), Deadline.after(60))
     steps = [event.provider if isinstance(event, AttemptStarted) else event.attempt.outcome for event in events]
     assert steps == ["first", "rate_limited", "second", "ok"]
     assert isinstance(events[1], AttemptFinished)

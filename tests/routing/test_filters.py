@@ -38,7 +38,7 @@ class Gives:
 
 
 async def search(provider: Gives, query: Query, policy: DomainPolicy | None = None) -> ChainAnswer:
-    return await Chain([provider], policy=policy).search(query, Deadline.after(5))
+    return await Chain([provider], policy=policy).search(query, Deadline.after(60))
 
 
 ROW = SearchResult(title="A", url="https://a.example/")

@@ -267,7 +267,6 @@ def seen_alike(url: WebUrl) -> None:
     assert quick.raw_fragment == plain.fragment == url.fragment
 
 
-@pytest.mark.timeout(30)
 @settings(max_examples=400, deadline=None)
 @given(URLS)
 @example("https://example.com/?#?")
@@ -281,7 +280,6 @@ def test_any_text_is_read_by_everybody_alike_or_refused(text: str) -> None:
     seen_alike(url)
 
 
-@pytest.mark.timeout(30)
 @settings(max_examples=400, deadline=None)
 @given(
     URLS, st.sampled_from(["https://example.com/", "http://[2a00::1]:8080/a/b?c#d", "https://xn--e1afmkfd.example//x/"])

@@ -81,7 +81,7 @@ class Place:
             cwd=self.home,
             capture_output=True,
             encoding="utf-8",
-            timeout=50,
+            timeout=100,
             check=False,
         )
         assert done.returncode == 0, done.stderr

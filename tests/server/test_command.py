@@ -19,8 +19,6 @@ from groundwire.server.listening import listen
 from groundwire.testing import World
 from groundwire.testing.models import Call, ModelServer, Say, script
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @contextmanager
 def command(world: World, folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:

@@ -24,7 +24,6 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "proxy.md").re
 BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", TEXT, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(30)
 async def test_its_python_runs(
     world: World, settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +39,6 @@ def _look(found: Settings) -> None:
     repr(found)
 
 
-@pytest.mark.timeout(60)
 @quick
 @given(environment=st.dictionaries(st.one_of(st.sampled_from(NAMES), lone.map("GROUNDWIRE_".__add__)), values))
 def test_any_environment(environment: dict[str, str], tmp_path: Path) -> None:
@@ -48,7 +46,6 @@ def test_any_environment(environment: dict[str, str], tmp_path: Path) -> None:
         _look(load(environment=environment, folder=tmp_path, user_folder=tmp_path))
 
 
-@pytest.mark.timeout(60)
 @quick
 @given(name=st.sampled_from(NAMES), value=values)
 def test_any_value_of_a_known_variable(name: str, value: str, tmp_path: Path) -> None:
@@ -77,7 +74,6 @@ def _toml() -> st.SearchStrategy[bytes]:
     return st.lists(line, max_size=8).map(lambda lines: "\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
-@pytest.mark.timeout(60)
 @quick
 @given(body=st.one_of(st.binary(max_size=200), _toml()))
 def test_any_file(body: bytes, tmp_path: Path) -> None:
@@ -86,7 +82,6 @@ def test_any_file(body: bytes, tmp_path: Path) -> None:
         _look(load(environment={}, folder=tmp_path, user_folder=tmp_path))
 
 
-@pytest.mark.timeout(60)
 @quick
 @given(body=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
 def test_any_dotenv(body: bytes, tmp_path: Path) -> None:

@@ -327,7 +327,6 @@ async def test_operators_are_words(archive: Archive, text: str) -> None:
 WORDS = st.text(max_size=60) | st.text(alphabet="\"'*()^:-+{}\x00 aAéß東京ไทย AND OR NOT NEAR,;%_\\", max_size=60)
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.req("B13")
 async def test_any_text_may_be_asked_and_kept() -> None:
     archive = Archive(None)

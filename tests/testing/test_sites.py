@@ -199,7 +199,6 @@ def test_slow_pages(web: World) -> None:
     assert get(f"{slow.url}/delay/soon")[0] == 404
 
 
-@pytest.mark.timeout(15)
 @pytest.mark.parametrize(
     ("name", "least", "mark", "count"),
     [

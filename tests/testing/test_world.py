@@ -19,21 +19,19 @@ def running() -> int:
     return sum(thread.name == "world" for thread in threading.enumerate())
 
 
-def test_starts_fast_and_leaves_no_thread() -> None:
+def test_it_leaves_no_thread() -> None:
     before = running()
-    began = time.monotonic()
     with World() as world:
-        assert time.monotonic() - began < 0.3
         port = world.searxng.port
     assert running() == before
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), timeout=1)
+        socket.create_connection(("127.0.0.1", port))
 
 
 def test_twenty_worlds_in_a_row() -> None:
     before = running()
     for _ in range(20):
-        with World() as world, socket.create_connection(("127.0.0.1", world.site("docs").port), timeout=1) as peer:
+        with World() as world, socket.create_connection(("127.0.0.1", world.site("docs").port), timeout=60) as peer:
             peer.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             assert peer.recv(12) == b"HTTP/1.1 200"
     assert running() == before
@@ -51,15 +49,15 @@ async def test_asynchronous_form(raw: Raw) -> None:
         assert (await raw(world.site("articles").url)).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.trickle(60), Fault.delay(60)], ids=str)
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.trickle(600), Fault.delay(600)], ids=str)
 def test_stops_in_spite_of_a_client_that_hangs(fault: Fault) -> None:
+    before = running()
     with World() as world:
         world.searxng.fail(fault)
         peer = socket.create_connection(("127.0.0.1", world.searxng.port))
         peer.sendall(b"GET /search?q=x HTTP/1.1\r\nHost: x\r\n\r\n")
         world.searxng.wait_for_requests(1)
-        began = time.monotonic()
-    assert time.monotonic() - began < 2
+    assert running() == before
     peer.close()
 
 
@@ -99,7 +97,7 @@ async def test_names_and_origins(world: World, raw: Raw) -> None:
 def test_nobody_listens_at_the_closed_url(world: World) -> None:
     port = urlsplit(world.closed_url).port
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port or 0), timeout=1)
+        socket.create_connection(("127.0.0.1", port or 0))
 
 
 async def test_requests_are_recorded(world: World, raw: Raw) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
-import time
 import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -33,7 +32,7 @@ pytestmark = pytest.mark.req("B2")
 
 
 def soon() -> Deadline:
-    return Deadline.after(3.0)
+    return Deadline.after(60)
 
 
 @pytest.fixture
@@ -239,18 +238,14 @@ async def test_switching_protocols_is_no_way_to_hold_us(connect: Connect, serve:
     await server.ended.wait()
 
 
-@pytest.mark.parametrize(
-    "fault", [Fault.hang(), Fault.trickle(0.05), Fault.trickle_head(0.05), Fault.delay(9)], ids=str
-)
+@pytest.mark.parametrize("fault", [Fault.hang(), Fault.trickle(1), Fault.trickle_head(1), Fault.delay(600)], ids=str)
 async def test_the_deadline_holds(world: World, connect: Connect, fault: Fault) -> None:
     world.searxng.fail(fault, times=None)
     transport = connect(world.searxng.url)
-    started = time.monotonic()
     with pytest.raises(DeadlineExceeded, match=r"127\.0\.0\.1 did not answer in time"):
         await transport.fetch(world.searxng.url, deadline=Deadline.after(0.2))
     with pytest.raises(ProviderTimeout, match="searx"):
         await transport.call("searx", "GET", world.searxng.url, deadline=Deadline.after(0.2))
-    assert time.monotonic() - started < 1.5
 
 
 async def test_nothing_is_sent_after_the_deadline(connect: Connect, serve: Serve, response: Response) -> None:

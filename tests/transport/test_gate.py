@@ -47,7 +47,7 @@ def site(world: World) -> Ruled:
 
 
 def soon() -> Deadline:
-    return Deadline.after(3.0)
+    return Deadline.after(60)
 
 
 @pytest.mark.req("B3")

@@ -29,7 +29,7 @@ _HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n" * 10
 
 
 def soon() -> Deadline:
-    return Deadline.after(4.0)
+    return Deadline.after(60)
 
 
 def chunks(data: bytes, size: int, extension: bytes = b"") -> bytes:

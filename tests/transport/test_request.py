@@ -47,14 +47,14 @@ TARGETS = [
 async def test_the_target_is_sent_as_written(connect: Connect, serve: Serve, response: Response, target: str) -> None:
     server: Any = await serve(response(b"ok"))
     url = server.url + target
-    reply = await connect(server.url).fetch(url, deadline=Deadline.after(3))
+    reply = await connect(server.url).fetch(url, deadline=Deadline.after(60))
     assert server.targets == [parse_url(url).target]
     assert reply.url == parse_url(url).text
 
 
 async def test_what_is_not_ascii_is_sent_encoded(connect: Connect, serve: Serve, response: Response) -> None:
     server: Any = await serve(response(b"ok"))
-    await connect(server.url).fetch(server.url + "/ä?ö=ü#fragment", deadline=Deadline.after(3))
+    await connect(server.url).fetch(server.url + "/ä?ö=ü#fragment", deadline=Deadline.after(60))
     assert server.targets == ["/%C3%A4?%C3%B6=%C3%BC"]
 
 
@@ -70,7 +70,7 @@ def test_parameters_arrive_as_given(text: str) -> None:
 async def test_parameters_on_the_wire(connect: Connect, serve: Serve, response: Response, word: str) -> None:
     server: Any = await serve(response(b"ok"))
     await connect(server.url).call(
-        "searx", "GET", server.url + "/s%2Fearch?k=%zz", deadline=Deadline.after(3), params={"q": word, "n": "1"}
+        "searx", "GET", server.url + "/s%2Fearch?k=%zz", deadline=Deadline.after(60), params={"q": word, "n": "1"}
     )
     path, _, query = server.targets[0].partition("?")
     assert path == "/s%2Fearch"
@@ -80,7 +80,7 @@ async def test_parameters_on_the_wire(connect: Connect, serve: Serve, response: 
 
 async def test_headers_of_ours(connect: Connect, serve: Serve, response: Response) -> None:
     server: Any = await serve(response(b"ok"))
-    await connect(server.url).fetch(server.url, deadline=Deadline.after(3), headers={"Accept": "text/markdown"})
+    await connect(server.url).fetch(server.url, deadline=Deadline.after(60), headers={"Accept": "text/markdown"})
     head = server.heads[0].decode()
     assert "\r\nAccept-Encoding: gzip, deflate\r\n" in head
     assert "\r\nAccept: text/markdown\r\n" in head
@@ -89,9 +89,9 @@ async def test_headers_of_ours(connect: Connect, serve: Serve, response: Respons
 
 async def test_bodies_of_calls(world: World, connect: Connect) -> None:
     transport, url = connect(world.searxng.url), world.searxng.url + "/search"
-    await transport.call("searx", "POST", url, deadline=Deadline.after(3), json_body={"q": "ü"})
-    await transport.call("searx", "POST", url, deadline=Deadline.after(3), json_body=[])
-    await transport.call("searx", "POST", url, deadline=Deadline.after(3), form={"q": "ü b&c"})
+    await transport.call("searx", "POST", url, deadline=Deadline.after(60), json_body={"q": "ü"})
+    await transport.call("searx", "POST", url, deadline=Deadline.after(60), json_body=[])
+    await transport.call("searx", "POST", url, deadline=Deadline.after(60), form={"q": "ü b&c"})
     bodies = [(request.headers["Content-Type"], request.body) for request in world.searxng.requests]
     assert [json.loads(body) for _, body in bodies[:2]] == [{"q": "ü"}, []]
     assert bodies[2] == ("application/x-www-form-urlencoded", b"q=%C3%BC+b%26c")
@@ -101,7 +101,7 @@ async def test_a_header_cannot_smuggle_another(connect: Connect, serve: Serve, r
     server: Any = await serve(response(b"ok"))
     with pytest.raises((UnexpectedResponse, ProviderUnreachable)) as caught:
         await connect(server.url).call(
-            "brave", "GET", server.url, deadline=Deadline.after(3), headers={"X-Key": "s3cret\r\nX-Evil: 1"}
+            "brave", "GET", server.url, deadline=Deadline.after(60), headers={"X-Key": "s3cret\r\nX-Evil: 1"}
         )
     assert "s3cret" not in str(caught.value)
     assert not any(b"Evil" in head for head in server.heads)

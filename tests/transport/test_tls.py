@@ -63,9 +63,9 @@ async def test_a_self_signed_certificate(
     server: Any = await serve(response(b"secret"), context=self_signed)
     transport = connect(server.url)
     with pytest.raises(PageUnavailable, match=r"^127\.0\.0\.1 has a TLS certificate that is not valid"):
-        await transport.fetch(server.url, deadline=Deadline.after(3))
+        await transport.fetch(server.url, deadline=Deadline.after(60))
     with pytest.raises(ProviderUnreachable, match=r"TLS certificate.*Check its address and its certificate"):
-        await transport.call("searx", "GET", server.url, deadline=Deadline.after(3), headers={"X-Key": "s3cret"})
+        await transport.call("searx", "GET", server.url, deadline=Deadline.after(60), headers={"X-Key": "s3cret"})
     assert not server.heads
 
 
@@ -75,7 +75,7 @@ async def test_a_self_signed_certificate_behind_a_proxy(
     server: Any = await serve(response(b"secret"), context=self_signed)
     forwarder.upstream = server.port
     with pytest.raises(PageUnavailable, match=r"^pub\.example\.com has a TLS certificate that is not valid"):
-        await connect(proxy=forwarder.url).fetch("https://pub.example.com/", deadline=Deadline.after(3))
+        await connect(proxy=forwarder.url).fetch("https://pub.example.com/", deadline=Deadline.after(60))
     assert not server.heads
 
 
@@ -88,7 +88,7 @@ from groundwire.transport import Transport
 async def main():
     transport = Transport(Guard(allow_origins=(sys.argv[1],)))
     try:
-        print((await transport.fetch(sys.argv[1], deadline=Deadline.after(5))).body.decode())
+        print((await transport.fetch(sys.argv[1], deadline=Deadline.after(60))).body.decode())
     except Exception as error:
         print(error)
     await transport.aclose()
@@ -97,7 +97,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(("first_day", "last_day"), [(-1, 1), (-9, -1), (1, 9)], ids=["valid", "expired", "not yet"])
 async def test_a_certificate_of_another_time_points_at_the_clock(
     serve: Serve, response: Response, tmp_path: Path, first_day: int, last_day: int
@@ -122,4 +121,4 @@ async def test_no_tls_at_all(world: World, connect: Connect) -> None:
     with pytest.raises(
         PageUnavailable, match=r"did not agree on a TLS connection|closed the connection|not be reached"
     ):
-        await connect(url).fetch(url, deadline=Deadline.after(3))
+        await connect(url).fetch(url, deadline=Deadline.after(60))

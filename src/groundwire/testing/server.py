@@ -19,7 +19,7 @@ from groundwire.testing.faults import Fault
 __all__ = ["Endpoint", "ServerThread"]
 
 _LOOPBACK = "127.0.0.1"
-_PATIENCE = 10.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
+_PATIENCE = 60.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class Endpoint(ABC):
             self._requests.clear()
             self._robots.clear()
 
-    def wait_for_requests(self, count: int, timeout: float = 2.0) -> list[Recorded]:
+    def wait_for_requests(self, count: int, timeout: float = 60.0) -> list[Recorded]:
         """Block until `count` requests have arrived, and return them.
 
         Args:
@@ -136,7 +136,7 @@ class Endpoint(ABC):
                 raise TimeoutError(f"{self.name} got {len(self._requests)} of {count} requests in {timeout} s.")
             return list(self._requests)
 
-    def wait_until_idle(self, timeout: float = 2.0) -> None:
+    def wait_until_idle(self, timeout: float = 60.0) -> None:
         """Block until no connection is open.
 
         Args:

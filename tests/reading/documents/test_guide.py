@@ -13,7 +13,6 @@ GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "documents.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 async def test_its_python_runs(number: int, capsys: pytest.CaptureFixture[str]) -> None:
     code = compile(BLOCKS[number], f"{GUIDE.name} block {number}", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)

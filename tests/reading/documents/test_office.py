@@ -22,7 +22,7 @@ from groundwire.reading.extracted import Extracted
 from groundwire.reading.kinds import KindName
 from groundwire.reading.media import media_type
 
-pytestmark = [pytest.mark.req("B2", "B11"), pytest.mark.timeout(20)]
+pytestmark = pytest.mark.req("B2", "B11")
 URL = "https://harbour.example/file"
 TAGS = "\U000e0069\U000e0067"
 

@@ -16,7 +16,7 @@ from groundwire.safety.guard import Guard
 from groundwire.testing import Endpoint, Recorded, Reply, World
 from groundwire.transport import Transport
 
-pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
+pytestmark = pytest.mark.req("B2")
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from groundwire.reading.documents.pdf.read import read_pdf
 from groundwire.reading.documents.unreadable import UnreadableDocument
 from groundwire.reading.extracted import Extracted
 
-pytestmark = [pytest.mark.req("B2"), pytest.mark.timeout(30)]
+pytestmark = pytest.mark.req("B2")
 
 
 def read(body: bytes) -> Extracted:

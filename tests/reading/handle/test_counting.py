@@ -16,7 +16,6 @@ from groundwire.reading.handle.room import Room
 
 pytestmark = [
     pytest.mark.req("B8"),
-    pytest.mark.timeout(60),
     pytest.mark.filterwarnings("ignore:open_binary is deprecated"),
 ]
 

@@ -57,7 +57,6 @@ def test_any_text_is_cut_up(text: str, room: int) -> None:
     assert all(len(piece.content) <= room for piece in pieces)
 
 
-@pytest.mark.timeout(60)
 @given(documents, st.integers(min_value=12, max_value=200))
 def test_tokens_are_kept_to(real: Callable[[str], int], text: str, room: int) -> None:
     pieces = cut_up(text, Room(characters=10_000, tokens=room))

@@ -130,7 +130,6 @@ class TestQuery:
         assert len(page.content) <= room
         assert all(excerpt.text == text[excerpt.start : excerpt.end] for excerpt in page.excerpts)
 
-    @pytest.mark.timeout(60)
     @settings(max_examples=40)
     @given(st.integers(30, 700), st.sampled_from(["ferry Ostholm", "orchards remarks", "loom"]))
     def test_the_budget_is_kept(self, real: Callable[[str], int], tokens: int, query: str) -> None:

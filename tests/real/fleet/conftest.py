@@ -91,7 +91,7 @@ def _fleet(
 def fleet(_fleet: Fleet) -> Fleet:
     """The fleet, with all its gateways at work and nothing counted yet."""
     _all_up(_fleet.gateways)
-    _fleet.balancer.wait_until_up(3, 10)
+    _fleet.balancer.wait_until_up(3)
     _fleet.valkey.flush()
     _fleet.tavily.heal()
     _fleet.tavily.forget()

@@ -16,8 +16,6 @@ from groundwire.server.access import check_listening
 from groundwire.server.access.key_file import KeyFile
 from groundwire.settings import Settings
 
-pytestmark = pytest.mark.timeout(20)
-
 Serve = Callable[..., Any]
 
 

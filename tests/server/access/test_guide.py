@@ -51,7 +51,6 @@ def test_its_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert id_of(shown[0])
 
 
-@pytest.mark.timeout(30)
 async def test_its_python_runs(
     settings: Callable[..., Settings], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -172,7 +172,6 @@ def test_a_writer_that_fails_leaves_the_old_file(path: Path) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == ["keys.json", "keys.json.lock"]
 
 
-@pytest.mark.timeout(30)
 async def test_writers_in_several_processes_lose_nothing(path: Path) -> None:
     writers = [
         await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, str(path), name) for name in ("a", "b", "c")

@@ -16,8 +16,6 @@ from groundwire.server.access.tenant import Tenant, tenant_of
 from groundwire.testing import World
 from groundwire.testing.faults import Fault
 
-pytestmark = pytest.mark.timeout(20)
-
 
 def tenant(name: str = "ci", *, shared: str = "", **limits: Any) -> Tenant:
     return Tenant.of(make_key(name, datetime.now(UTC), tenant=shared, limits=KeyLimits.model_validate(limits))[1])

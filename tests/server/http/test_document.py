@@ -33,7 +33,6 @@ CHECKS = [
 
 
 @pytest.mark.req("B18")
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("mode", "examples"), [(GenerationMode.POSITIVE, 10), (GenerationMode.NEGATIVE, 3)])
 async def test_no_request_breaks_it_and_every_answer_is_described(
     gateway: Any, world: World, mode: GenerationMode, examples: int
@@ -60,7 +59,7 @@ def attack(url: str, mode: GenerationMode, examples: int) -> int:
         def check(case: Any) -> None:
             nonlocal tried
             tried += 1
-            case.call_and_validate(checks=CHECKS, timeout=20)
+            case.call_and_validate(checks=CHECKS, timeout=100)
 
         check()
     return tried

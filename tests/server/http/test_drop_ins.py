@@ -14,8 +14,6 @@ from groundwire.server.http.searxng import SearxngReply, SearxngRequest, _sites
 from groundwire.testing import World
 from groundwire.testing.faults import Fault
 
-pytestmark = pytest.mark.timeout(30)
-
 WORDS = "reciprocal rank fusion"
 
 

@@ -13,8 +13,6 @@ import pytest
 
 from groundwire.testing import World
 
-pytestmark = pytest.mark.timeout(30)
-
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "gateway.md").read_text(encoding="utf-8")
 USUAL = "http://127.0.0.1:8780"
 

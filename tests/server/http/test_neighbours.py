@@ -9,8 +9,6 @@ import pytest
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-pytestmark = pytest.mark.timeout(30)
-
 WORDS = "reciprocal rank fusion"
 INITIALIZE = {
     "jsonrpc": "2.0",

@@ -13,7 +13,7 @@ from groundwire.server.http import build_gateway
 from groundwire.testing import World
 from groundwire.testing.models import Call, ModelServer, Say, script
 
-pytestmark = [pytest.mark.timeout(30), pytest.mark.req("B18")]
+pytestmark = pytest.mark.req("B18")
 
 WORDS = "reciprocal rank fusion"
 PATHS = (

@@ -13,7 +13,7 @@ from groundwire import Web
 from groundwire.testing import Fault, World
 from server.ui.conftest import Serve, seed
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.req("H9", "B18")]
+pytestmark = pytest.mark.req("H9", "B18")
 
 QUERY = "/?q=reciprocal+rank+fusion"
 

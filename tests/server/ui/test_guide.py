@@ -17,7 +17,6 @@ TEXT = GUIDE.read_text(encoding="utf-8")
 _LARGEST = 200_000  # bytes of a picture
 
 
-@pytest.mark.timeout(20)
 async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)

@@ -14,7 +14,7 @@ from groundwire.testing import Endpoint, Recorded, Reply, World
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B11")]
+pytestmark = pytest.mark.req("B11")
 
 HOSTILE = {page.name: page for page in hostile_pages()}
 RUN = "window.__ran.push(1)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.work import growth
 from groundwire.server.ui.markdown import inert_html
 
 TAGS = {
@@ -153,11 +153,9 @@ def test_tables_and_code_can_be_scrolled_with_a_keyboard() -> None:
     assert elements.text.strip().endswith("x = 1")
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "piece", ["[", "![", "**a ", "*a_", "> ", "`", "<a", "|a", "- ", "[a](", "\\", "&", "#", "~~a", "1. ", "[a]: x\n"]
 )
 def test_no_text_keeps_it_busy(piece: str) -> None:
-    started = time.process_time()
-    check_inert((piece * 20_000)[:20_000])
-    assert time.process_time() - started < 3
+    check_inert((piece * 5_000)[:5_000])
+    assert growth(inert_html, (piece * 500)[:500], (piece * 2_000)[:2_000]) < 5

@@ -22,8 +22,6 @@ from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.server.ui.signing import local_path
 
-pytestmark = pytest.mark.timeout(30)
-
 
 @dataclass
 class House:
