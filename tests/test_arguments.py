@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from groundwire.arguments import OpenArguments, SearchArguments, bad_arguments, understood
 from groundwire.errors import PermissionDenied
 from groundwire.permission import Permission
-from groundwire.settings.schema import PermissionSettings
+from groundwire.settings.sections import PermissionSettings
 
 
 @pytest.mark.parametrize(

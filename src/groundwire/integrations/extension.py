@@ -17,7 +17,7 @@ from groundwire.integrations.extension_tools import PageTools
 from groundwire.onboarding import SetupField, clean_key, load_offers, setup_schema, verify
 from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings
-from groundwire.settings.schema import Words
+from groundwire.settings.sections import Words
 from groundwire.web import Web
 
 __all__ = ["CITATION_SENTENCE", "WebSearchExtension", "WebSearchExtensionConfig"]

@@ -35,7 +35,7 @@ from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.operators import with_site_operators
 from groundwire.providers.wire import retry_after, text_or_empty
-from groundwire.settings.schema import Words
+from groundwire.settings.sections import Words
 from groundwire.settings.suggest import did_you_mean
 
 __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]

@@ -26,7 +26,7 @@ from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.keys import digest
 from groundwire.providers.operators import with_site_operators
 from groundwire.providers.wire import number_or_none, retry_after, text_or_empty
-from groundwire.settings.schema import Words
+from groundwire.settings.sections import Words
 from groundwire.transport import Reply, Transport
 
 __all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralised", "parse"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from groundwire.settings.installed import provider_rows
 from groundwire.settings.load import load
-from groundwire.settings.schema import (
-    KEY_VARIABLES,
+from groundwire.settings.schema import KEY_VARIABLES, Row, Settings
+from groundwire.settings.sections import (
     MODEL_PROVIDERS,
     LocalSettings,
     NativeSettings,
@@ -13,11 +13,9 @@ from groundwire.settings.schema import (
     PermissionSettings,
     PolicySettings,
     ReadSettings,
-    Row,
     SearchSettings,
     ServerSettings,
     SessionSettings,
-    Settings,
 )
 from groundwire.settings.variables import variable
 

@@ -29,7 +29,8 @@ from groundwire.settings.files import (
     working_folder,
 )
 from groundwire.settings.installed import option_model, provider_names
-from groundwire.settings.schema import KEY_VARIABLES, SessionSettings, Settings, known_keys, sections
+from groundwire.settings.schema import KEY_VARIABLES, Settings, known_keys, sections
+from groundwire.settings.sections import SessionSettings
 from groundwire.settings.store_url import parse_store_url
 from groundwire.settings.suggest import did_you_mean, faults
 from groundwire.settings.variables import (

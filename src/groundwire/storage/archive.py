@@ -11,19 +11,18 @@ import asyncio
 import logging
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import NO_FILTERS, Filters, Page, SearchResponse
+from groundwire.models import Page, SearchResponse
 from groundwire.safety.urls import parse_url
-from groundwire.storage.archive_items import ARCHIVE, Found, Item, Kind, items_of, key_of, seen_at
+from groundwire.storage.archive_items import ARCHIVE, Found, Item, Kind, items_of, key_of
 from groundwire.storage.archive_lines import Imported, ImportRefused, Progress, check_lines
-from groundwire.storage.archive_text import Question
+from groundwire.storage.archive_queries import ArchiveQueries, Statistics
 from groundwire.storage.base import StoreError
 from groundwire.storage.writer import Job, Writer
 
@@ -31,14 +30,12 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from groundwire.storage.archive_file import ArchiveFile, Broken
-    from groundwire.storage.archive_tables import Bounds
 
 __all__ = ["ARCHIVE", "Archive", "Found", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
 
 _logger = logging.getLogger(__name__)
 
 _DAY = 86_400.0  # seconds
-_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _MOST_WAITING = 256  # things to remember; a disk that cannot follow loses some rather than all memory
 _GATHERED = 0.25  # seconds for which what is to be remembered is gathered
 _SPOOLED = 8_000_000  # bytes of an import that stay in memory
@@ -79,31 +76,7 @@ class HasArchiveSettings(Protocol):
         ...
 
 
-class Writable(Protocol):
-    """What an export is written to."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take some bytes."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
-    """How much the archive holds."""
-
-    pages: int
-    """Pages that were read."""
-    results: int
-    """Results that were seen."""
-    size: int
-    """About how many bytes they take, the index included."""
-    oldest: datetime | None
-    """When the oldest was seen, in UTC; None when there is none."""
-    newest: datetime | None
-    """The same for the newest."""
-
-
-class Archive:
+class Archive(ArchiveQueries):
     """Pages and results of earlier searches, by their words.
 
     The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
@@ -125,10 +98,9 @@ class Archive:
         max_age: float = 365 * _DAY,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        super().__init__(max_age, clock)
         self.path = path
         self._max_bytes = max_bytes
-        self._max_age = max_age
-        self._clock = clock
         self._file: ArchiveFile | None = None
         self._writer = Writer(self._commit)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
@@ -163,58 +135,6 @@ class Archive:
         self._waiting.append((source, self._clock()))
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._begin)
-
-    async def search(
-        self, text: str, *, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
-    ) -> Sequence[Found]:
-        """Return what answers a question, best first, each address once.
-
-        What has all the words comes first, then what has at least half of them. Case and accents do not matter.
-
-        Args:
-            text: Any text; nothing in it is an operator.
-            limit: The most that is returned.
-            filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
-                region, decency and the page are left aside.
-            offset: How many of the best are passed over.
-
-        Raises:
-            StoreError: the archive cannot be searched.
-        """
-        question = Question.read(text)
-        if question is None:
-            return []
-        from groundwire.storage import archive_tables
-
-        bounds = self._bounds(filters)
-        return await self._read(lambda db: archive_tables.find(db, question, bounds, limit, offset))
-
-    async def get_page(self, url: str) -> Page | None:
-        """Return the newest copy of a page, marked as stale, with a warning that says when it was read; or None.
-
-        Args:
-            url: The address that was asked for, or the one it redirected to.
-
-        Raises:
-            InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
-        """
-        from groundwire.storage import archive_tables
-
-        key = key_of(parse_url(url))
-        item = await self._read(lambda db: archive_tables.latest(db, key))
-        if item is None or item.seen < self._oldest:
-            return None
-        return item.page()
-
-    async def list(self, limit: int = 20, offset: int = 0) -> Sequence[Found]:
-        """Return what was seen, newest first.
-
-        Raises:
-            StoreError: the archive cannot be read.
-        """
-        from groundwire.storage import archive_tables
-
-        return await self._read(lambda db: archive_tables.listed(db, limit, offset))
 
     async def forget(
         self,
@@ -254,25 +174,6 @@ class Archive:
 
         return await self._writer.run(work)
 
-    async def export(self, file: Writable, *, progress: Progress | None = None) -> int:
-        """Write every entry as a line of JSON, which `import_` reads; return how many there are.
-
-        Args:
-            file: What takes the bytes.
-            progress: Is told how many more entries were written.
-
-        Raises:
-            StoreError: the archive cannot be read. OSError: the file cannot be written.
-        """
-        count = 0
-        async for items in self._all():
-            for item in items:
-                file.write(item.line().encode() + b"\n")
-            count += len(items)
-            if progress is not None:
-                progress(len(items))
-        return count
-
     async def import_(self, file: IO[bytes], *, progress: Progress | None = None) -> Imported:
         """Take in lines that `export` wrote: all of them, or none if one is wrong. Doing it again changes nothing.
 
@@ -300,18 +201,6 @@ class Archive:
 
             return await self._writer.run(work)
 
-    async def statistics(self) -> Statistics:
-        """Return how much there is.
-
-        Raises:
-            StoreError: the archive cannot be read.
-        """
-        from groundwire.storage import archive_tables
-
-        found = await self._read(archive_tables.totals)
-        oldest, newest = (None if moment is None else seen_at(moment) for moment in (found.oldest, found.newest))
-        return Statistics(pages=found.pages, results=found.results, size=found.size, oldest=oldest, newest=newest)
-
     async def aclose(self) -> None:
         """Keep what is still to be remembered, close the file and end the threads. Closing twice is fine."""
         if self._closed:
@@ -320,26 +209,6 @@ class Archive:
         await self._settle()
         self._reader.shutdown(wait=False)
         await self._writer.aclose(self._close)
-
-    @property
-    def _oldest(self) -> int:
-        """What was seen earlier is forgotten; milliseconds since the epoch."""
-        return round((self._clock() - self._max_age) * 1_000)
-
-    def _bounds(self, filters: Filters) -> Bounds:
-        from groundwire.storage.archive_tables import Bounds
-
-        today = datetime.fromtimestamp(self._clock(), UTC).date()
-        days = _RANGES.get(filters.time_range)
-        starts = [filters.published_after, None if days is None else today - timedelta(days=days)]
-        first = max((day for day in starts if day), default=None)
-        last = filters.published_before
-        return Bounds(
-            allowed=filters.allowed_domains,
-            blocked=filters.blocked_domains,
-            first=first.isoformat() if first else None,
-            last=last.isoformat() if last else None,
-        )
 
     def _begin(self) -> None:
         """Start writing what was gathered: together it costs a fraction of what it does one by one."""
@@ -379,17 +248,6 @@ class Archive:
         except StoreError as exc:
             _logger.debug("Not kept in the archive: %s", exc)
             return 0
-
-    async def _all(self) -> AsyncIterator[Sequence[Item]]:
-        from groundwire.storage import archive_tables
-
-        last = 0
-        while True:
-            start = last
-            last, items = await self._read(lambda db, start=start: archive_tables.after(db, start))  # type: ignore[misc]
-            if not items:
-                return
-            yield items
 
     async def _read(self, look: Callable[[Connection], _T]) -> _T:
         if self._closed:

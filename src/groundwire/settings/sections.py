@@ -1,0 +1,303 @@
+"""The sections of the settings; a docstring under each field says what it does and its unit."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from groundwire._version import USER_AGENT
+from groundwire.models import MAX_LIMIT, SafeSearch
+from groundwire.models.checks import check_domains
+from groundwire.settings.rules import Decision, parse_rule
+from groundwire.settings.suggest import did_you_mean
+
+__all__ = [
+    "MODEL_PROVIDERS",
+    "ArchiveSettings",
+    "CacheSettings",
+    "Domains",
+    "LocalSettings",
+    "NativeSettings",
+    "NetworkSettings",
+    "PermissionSettings",
+    "PolicySettings",
+    "ReadSettings",
+    "SearchSettings",
+    "Section",
+    "ServerSettings",
+    "SessionSettings",
+    "StorageSettings",
+    "Variables",
+    "Words",
+]
+
+MODEL_PROVIDERS = ("anthropic", "gemini", "groq", "mistral", "openai", "openrouter", "perplexity", "xai")
+
+"""The providers of models whose APIs have a hosted search that we know how to ask for."""
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(word for part in value.split(",") if (word := part.strip()))
+    return value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+
+"""A list of words; in an environment variable they are separated by commas."""
+
+
+def _domains(words: tuple[str, ...]) -> tuple[str, ...]:
+    return check_domains("domains", words)
+
+
+Domains = Annotated[Words, AfterValidator(_domains)]
+
+"""A list of domains."""
+
+
+def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(_VARIABLE.fullmatch(word) for word in words):  # not told which: it may be the secret itself
+        raise ValueError("has what is no name of an environment variable; write the names, not the values")
+    return words
+
+
+Variables = Annotated[Words, AfterValidator(_variables)]
+
+"""A list of environment variables, by their names."""
+
+
+class Section(BaseModel):
+    """The base of every section: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+
+
+class NativeSettings(Section):
+    """Search that the model's own API does."""
+
+    providers: Words = ("openai", "anthropic")
+    """The providers of models whose hosted search may be used; all others get our own tools."""
+
+    @field_validator("providers")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in MODEL_PROVIDERS:
+                raise ValueError(
+                    f"{name!r} has no hosted search that is known here{did_you_mean(name, MODEL_PROVIDERS)}"
+                )
+        return names
+
+
+class LocalSettings(Section):
+    """The tool `search`, for models without hosted search."""
+
+    backend: Literal["ddg", "brave"] = "ddg"
+    """Who answers a search that does not say: ddg (DuckDuckGo, without a key) or brave."""
+    brave_api_key_env: str = Field(default="BRAVE_SEARCH_API_KEY", pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=200)
+    """The environment variable that holds the key for brave."""
+
+
+class SearchSettings(Section):
+    """How to search."""
+
+    providers: Words = ("searxng", "duckduckgo", "brave", "tavily")
+    """The search providers, in the order in which they are asked; one that is not configured is skipped."""
+    strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
+    """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
+    latency: Literal["normal", "fast", "fastest"] = "normal"
+    """How late a provider must be for `hedge` to pay for another: later than 95, 90 or 75 % of its own answers."""
+    cost: Literal["normal", "strict"] = "normal"
+    """Whether `hedge` may pay for being faster; `strict` pays only when the running provider failed or seems dead."""
+    limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
+    """The results of a search that does not say how many."""
+    timeout: float = Field(default=10.0, gt=0, le=600)
+    """Seconds for a whole search, all attempts together."""
+    attempt_timeout: float = Field(default=6.0, gt=0, le=600)
+    """Seconds for one attempt of one provider."""
+    safesearch: SafeSearch = "moderate"
+    """How much to leave out for decency: off, moderate or strict."""
+    mode: Literal["auto", "native", "local"] = "auto"
+    """Who searches for a model: its own API where that can (auto), only that (native), or only we (local)."""
+    native: NativeSettings = NativeSettings()
+    """Search that the model's own API does."""
+    local: LocalSettings = LocalSettings()
+    """The tool `search`, for models without hosted search."""
+
+
+class ReadSettings(Section):
+    """How to read pages."""
+
+    providers: Words = ("local",)
+    """The read providers, in the order in which they are asked; the next one when a page needs what one cannot do."""
+    render: Words = ()
+    """Domains, sub-domains included, whose pages go first to the readers that run scripts: `browser`, `crawl4ai`."""
+    max_length: int = Field(default=15_000, ge=1, le=10_000_000)
+    """The most characters of Markdown of a page; longer pages are cut at a block and say so."""
+    timeout: float = Field(default=20.0, gt=0, le=600)
+    """Seconds for reading a page, all attempts together."""
+    max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
+    """The most bytes of a page's body, on the wire and again after decompression."""
+    max_document_bytes: int = Field(default=50_000_000, ge=1_000, le=60_000_000)
+    """The same for PDF, Office documents and EPUB, which are larger than pages."""
+    robots: bool = True
+    """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
+    robots_exceptions: Domains = ()
+    """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
+    delay: float = Field(default=0.0, ge=0, le=60)
+    """Seconds between two requests to one site; a longer `Crawl-delay` of its robots.txt counts, up to five seconds."""
+    per_host: int = Field(default=6, ge=1, le=100)
+    """The most requests to one site at once, in each process."""
+
+
+class SessionSettings(Section):
+    """What one session (one `Web` object) may use."""
+
+    limit: int = Field(default=20, ge=0)
+    """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
+    warning_threshold: int = Field(default=15, ge=0)
+    """From how many searches on the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
+    cost_usd: float = Field(default=0.0, ge=0)
+    """The most US dollars; 0 means no limit."""
+    tokens: int = Field(default=0, ge=0)
+    """The most tokens of page text, estimated at four characters each; 0 means no limit."""
+    id: str = Field(default="", max_length=200)
+    """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
+    citations: Literal["session", "call"] = "session"
+    """Whether a page has one number in the whole session, or the results of each search are numbered from 1."""
+
+
+class StorageSettings(Section):
+    """Where state lives: the cache, the budgets of sessions, paces and leases."""
+
+    url: str = "sqlite://"
+    """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
+
+
+class CacheSettings(Section):
+    """What is kept, so that the same is not fetched twice."""
+
+    enabled: bool = True
+    """Whether anything is kept."""
+    search_ttl: float = Field(default=600.0, ge=0, le=31_536_000)
+    """Seconds for which an answer is fresh; one that is empty or in part stays for a minute at most."""
+    page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
+    """Seconds for which a page is fresh."""
+    stale: float = Field(default=86_400.0, ge=0, le=31_536_000)
+    """Seconds after those for which it is still used, said to be stale: at once for an hour, then on failure only."""
+
+
+class ArchiveSettings(Section):
+    """The offline archive: what was read and found stays searchable, and answers when nothing else does."""
+
+    enabled: bool = True
+    """Whether pages and results are kept in the archive."""
+    path: str = ""
+    """Its file; empty means `archive.db` in the user's cache folder."""
+    max_bytes: int = Field(default=500_000_000, ge=1_000_000)
+    """The most bytes that it takes; the oldest entries make room."""
+    max_age_days: float = Field(default=365.0, gt=0, le=36_500)
+    """Days after which an entry is forgotten."""
+
+
+class PolicySettings(Section):
+    """What may be found and opened."""
+
+    allowed_domains: Words = ()
+    """Only these domains and their sub-domains, in results and in pages; empty means every domain."""
+    blocked_domains: Words = ()
+    """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
+    allow_origins: Words = ()
+    """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
+    open_only: Literal["any", "known"] = "any"
+    """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
+    secret_variables: Variables = ()
+    """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
+
+
+class PermissionSettings(Section):
+    """What a model's tool calls may do when tools are guarded; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
+
+    default: Decision = "confirm"
+    """What happens to a call that no rule speaks of: allow, confirm (somebody is asked) or deny."""
+    allow: Words = ()
+    """Calls that need no question, such as `web_search` or `open_page(python.org)`."""
+    confirm: Words = ()
+    """Calls about which somebody is asked; stronger than allow."""
+    deny: Words = ()
+    """Calls that are refused; stronger than everything else."""
+    patience: float = Field(default=120.0, gt=0, le=86_400)
+    """Seconds to wait for somebody's answer; no answer is a refusal."""
+
+    @field_validator("allow", "confirm", "deny")
+    @classmethod
+    def _rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        for rule in rules:
+            parse_rule(rule)
+        return rules
+
+
+class NetworkSettings(Section):
+    """How to reach the network."""
+
+    proxy: str = Field(default="", repr=False)  # it may hold a password
+    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names; the environment's are ignored."""
+    user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
+    """How we introduce ourselves to servers."""
+
+
+class ServerSettings(Section):
+    """The gateway: where it listens, who may use it, and how much."""
+
+    host: str = Field(default="127.0.0.1", min_length=1, max_length=255)
+    """The name or address of this machine at which it listens; elsewhere than on loopback it asks for keys."""
+    port: int = Field(default=8780, ge=0, le=65_535)
+    """The port; 0 is any that is free."""
+    hosts: Words = ()
+    """Names by which it may be called, beside the address where it listens; `*` is any name, for keys only."""
+    key_file: str = ""
+    """The file of API keys; empty means `keys.json` in the user's configuration folder."""
+    require_key: bool = False
+    """Whether a key is asked for on loopback, too, where there has never been one."""
+    rate: int = Field(default=0, ge=0, le=1_000_000)
+    """Requests in a minute of a key that has no rate of its own; 0 means no limit."""
+    burst: int = Field(default=0, ge=0, le=1_000_000)
+    """How many of them may come at once after a silence; 0 means a sixth of the rate."""
+    concurrent: int = Field(default=1_000, ge=1, le=100_000)
+    """The most requests under way in one process; one more is told to come again."""
+    connections: int = Field(default=2_000, ge=1, le=100_000)
+    """The most open connections of one process; one more is closed at once."""
+    max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
+    """The most bytes of a request's body."""
+    header_timeout: float = Field(default=10.0, gt=0, le=600)
+    """Seconds that a client has for the head of a request."""
+    body_timeout: float = Field(default=30.0, gt=0, le=3_600)
+    """Seconds that a client has for the body of a request."""
+    trusted_proxies: Words = ()
+    """Addresses and networks of load balancers, whose `X-Forwarded-For` says who the client is."""
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        for word in words:
+            try:
+                ip_network(word)
+            except ValueError:
+                raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
+        return words
+
+    @field_validator("hosts")
+    @classmethod
+    def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        for word in words:
+            if word != "*" and not _HOST.fullmatch(word):
+                raise ValueError(f"{word[:60]!r} is no name such as tools.example.com; write it without port and path")
+        return tuple(word.lower() for word in words)
