@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.processes import Program, Unavailable, start_on_free_port
+from components.processes import Program, ReservedPort, Unavailable
 
 __all__ = ["Balancer", "Exchange", "haproxy_program"]
 
@@ -50,7 +50,9 @@ class Balancer:
         self._ports = ports
         self._log = folder / "haproxy.log"
         self._socket = folder / "admin"
-        self._program, self.port = start_on_free_port(self._start)
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
+        self._program = self._start()
 
     @property
     def url(self) -> str:
@@ -113,12 +115,12 @@ class Balancer:
                 said += piece
         return said.decode()
 
-    def _start(self, port: int) -> Program:
+    def _start(self) -> Program:
         program = Program(
             "haproxy",
             [str(haproxy_program()), "-db", "-f", str(_SETTINGS)],
             env={
-                "LISTEN": f"127.0.0.1:{port}",
+                "LISTEN": f"127.0.0.1:{self.port}",
                 "ADMIN": str(self._socket),
                 "CHECK": "100ms",
                 **{f"GATEWAY_{number}": f"127.0.0.1:{at}" for number, at in enumerate(self._ports, 1)},

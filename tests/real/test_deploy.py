@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from components.environment import deploy_tools
-from components.processes import Program, Unavailable, free_port
+from components.processes import Program, ReservedPort, Unavailable
 from groundwire.testing.world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -125,7 +125,8 @@ def nobodys(tmp_path: Path, world: World) -> Iterator[Program]:
     """A gateway that has no name, no home, no capability, and one folder to write to; it has searched and read."""
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody make a mount namespace")
-    log, port = tmp_path / "log", free_port()
+    log, reserved = tmp_path / "log", ReservedPort()
+    port = reserved.number
     log.mkdir()
     hidden, kept = _hidden((Path(sys.base_prefix), Path(sys.prefix), _ROOT))
     site = world.site("articles")
