@@ -31,13 +31,12 @@ class RequirementsTable:
         self._failed: set[str] = set()
         self._problems: list[str] = []
 
-    @pytest.hookimpl
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Refuse a mark that names no known row."""
-        for item in items:
-            for mark in item.iter_markers("req"):
-                if not mark.args or not set(self._rows).issuperset(mark.args):
-                    raise pytest.UsageError(f"{item.nodeid}: req({', '.join(map(repr, mark.args))}) names no known row")
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Fail a test whose mark names no known row; an error while workers collect would be lost."""
+        for mark in item.iter_markers("req"):
+            if not mark.args or not set(self._rows).issuperset(mark.args):
+                pytest.fail(f"req({', '.join(map(repr, mark.args))}) names no known row", pytrace=False)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
