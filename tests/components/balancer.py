@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import shutil
 import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.processes import Program, ReservedPort, Unavailable
+from components.needs import system_program
+from components.processes import Program, ReservedPort
 
 __all__ = ["Balancer", "Exchange", "haproxy_program"]
 
@@ -137,7 +136,4 @@ def haproxy_program() -> Path:
     Raises:
         Unavailable: It is not installed; it comes with the system and not from a package index.
     """
-    found = shutil.which("haproxy", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin")))
-    if found is None:
-        raise Unavailable("there is no haproxy; Debian and Ubuntu have it as the package haproxy")
-    return Path(found)
+    return system_program("haproxy")

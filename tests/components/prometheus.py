@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
-from components.processes import Program, ReservedPort, Unavailable
+from components.needs import system_program
+from components.processes import Program, ReservedPort
 
 __all__ = ["Prometheus"]
 
@@ -36,9 +36,7 @@ class Prometheus:
     """
 
     def __init__(self, url: str, folder: Path) -> None:
-        program = shutil.which("prometheus")
-        if not program:
-            raise Unavailable("there is no prometheus on this machine")
+        program = str(system_program("prometheus"))
         parts = urlsplit(url)
         configuration = folder / "prometheus.yml"
         configuration.write_text(_CONFIGURATION.format(path=parts.path, target=parts.netloc))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 from contextlib import suppress
 from pathlib import Path
 
-from components.processes import Program, ReservedPort, Unavailable
+from components.needs import system_program
+from components.processes import Program, ReservedPort
 
 __all__ = ["Valkey", "redis_server_program"]
 
@@ -71,10 +71,7 @@ def redis_server_program() -> Path:
     Raises:
         Unavailable: It is not installed; it comes with the system and not from a package index.
     """
-    found = shutil.which("redis-server")
-    if found is None:
-        raise Unavailable("there is no redis-server; Debian and Ubuntu have it as the package redis-server")
-    return Path(found)
+    return system_program("redis-server")
 
 
 def _command(port: int, *words: str) -> str:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from components.authority import Authority
 from components.environment import Environment, prepare
-from components.processes import Unavailable
+from components.needs import needed
 from components.searxng import SearXNG
 from components.valkey import Valkey, redis_server_program
 from components.wire import Wire
 
 _HERE = Path(__file__).parent
 _CACHE = _HERE.parents[1] / ".venv-searxng"
-_T = TypeVar("_T")
 _FIRST_USE = 120  # seconds; the first test of a run also waits for what it needs to be installed and started
 
 
@@ -49,7 +46,7 @@ def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
 @pytest.fixture(scope="session")
 def installed(say: Callable[[str], None]) -> Environment:
     """SearXNG and Valkey, installed once and kept in the repository's cache folder."""
-    return _or_skip(lambda: prepare(_CACHE, say))
+    return needed(lambda: prepare(_CACHE, say))
 
 
 @pytest.fixture(scope="session")
@@ -137,22 +134,13 @@ def ddgs_wire(_authority: Authority) -> Iterator[Wire]:
 
 
 def _server(program: Callable[[], Path], folders: pytest.TempPathFactory) -> Iterator[Valkey]:
-    server = _or_skip(lambda: Valkey(program(), folders.mktemp("server")))
+    server = needed(lambda: Valkey(program(), folders.mktemp("server")))
     yield server
     server.stop()
 
 
 def _served(say: Callable[[str], None], start: Callable[[], SearXNG]) -> Iterator[SearXNG]:
     say("starting SearXNG (2 to 11 s)")
-    server = _or_skip(start)
+    server = needed(start)
     yield server
     server.close()
-
-
-def _or_skip(make: Callable[[], _T]) -> _T:
-    try:
-        return make()
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"a real component is missing in CI: {exc}")
-        pytest.skip(str(exc))

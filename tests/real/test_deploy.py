@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 from components.environment import deploy_tools
-from components.processes import Program, ReservedPort, Unavailable
+from components.needs import needed
+from components.processes import Program, ReservedPort
 from groundwire.testing.world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -30,12 +31,7 @@ _SIGTERM = 15
 @pytest.fixture(scope="module")
 def tools(say: Callable[[str], None]) -> Path:
     """The folder of docker-compose, hadolint and kubernetes-validate."""
-    try:
-        return deploy_tools(_ROOT / ".venv-deploy", say)
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"a real component is missing in CI: {exc}")
-        pytest.skip(str(exc))
+    return needed(lambda: deploy_tools(_ROOT / ".venv-deploy", say))
 
 
 @pytest.mark.req("Y8")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from components.environment import mcp1_python
-from components.processes import Unavailable
+from components.needs import needed
 from groundwire.testing import World
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -41,12 +41,7 @@ def environment(world: World, tmp_path: Path) -> Mapping[str, str]:
 @pytest.fixture(scope="module")
 def python(say: Callable[[str], None]) -> Path:
     """The interpreter of an environment that has mcp 1.x."""
-    try:
-        return mcp1_python(_ROOT / ".venv-mcp1", say)
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"mcp 1.x is missing in CI: {exc}")
-        pytest.skip(str(exc))
+    return needed(lambda: mcp1_python(_ROOT / ".venv-mcp1", say))
 
 
 @pytest.fixture(scope="module")
