@@ -122,12 +122,16 @@ class ReservedPort:
         number: A port to reserve instead of one that the kernel chooses.
 
     Raises:
-        OSError: The port with this number is in use or reserved.
+        Unavailable: The port with this number is in use or reserved.
     """
 
     def __init__(self, number: int = 0) -> None:
         with socket.socket() as bound:
-            bound.bind(("127.0.0.1", number))  # without SO_REUSEADDR: two reservations exclude each other
+            try:
+                bound.bind(("127.0.0.1", number))  # without SO_REUSEADDR: two reservations exclude each other
+            except OSError as error:
+                remedy = f"end what listens there (ss -ltnp 'sport = :{number}')"
+                raise Unavailable(f"port {number} of 127.0.0.1 cannot be used ({error.strerror}): {remedy}") from error
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self.number: int = bound.getsockname()[1]
             self.release = weakref.finalize(self, os.close, bound.detach())

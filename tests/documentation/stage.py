@@ -17,7 +17,7 @@ from typing import Any
 
 import groundwire
 from components.markdown_blocks import Block
-from components.processes import ReservedPort
+from components.processes import ReservedPort, Unavailable
 from documentation.checking import compiled
 from documentation.preparations import PREPARATIONS, Preparation
 from documentation.shell import Shell, commands, matches
@@ -158,7 +158,7 @@ def reserved_ports(wanted: tuple[int, ...]) -> dict[str, ReservedPort]:
         base = random.randrange(10 ** (len(str(first)) - 1), 10 ** len(str(first)) - span)
         if base < _PRIVILEGED:
             continue
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Unavailable):
             reserved = [ReservedPort(base + number) for number in range(span)]
             return {str(port): reserved[port - first] for port in wanted}
     raise AssertionError("There are no free ports.")

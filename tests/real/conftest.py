@@ -16,17 +16,34 @@ from components.wire import Wire
 
 _HERE = Path(__file__).parent
 _CACHE = _HERE.parents[1] / ".venv-searxng"
+_BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor"}
+_SHARED = {
+    "_fleet": "fleet",
+    "_searxng": "searxng",
+    "_searxng_json_off": "searxng",
+    "_searxng_limited": "searxng",
+}
 _FIRST_USE = 120  # seconds; the first test of a run also waits for what it needs to be installed and started
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark this folder's tests, so that `-m "not real"` leaves them out, and give them time."""
+    """Mark this folder's tests, so that `-m "not real"` leaves them out, give them time, and keep sharers together."""
     for item in items:
         if _HERE in item.path.parents:
+            if group := _group(item):
+                item.add_marker(pytest.mark.xdist_group(group))
             item.add_marker(pytest.mark.real)
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(_FIRST_USE))
+
+
+def _group(item: pytest.Item) -> str:
+    """Return the worker group of a test: those that start something heavy, or count browsers, share one worker."""
+    if item.path.stem in _BROWSERS:
+        return "browser"
+    fixtures = getattr(item, "fixturenames", ())
+    return next((group for fixture, group in _SHARED.items() if fixture in fixtures), "")
 
 
 @pytest.fixture(scope="session")
