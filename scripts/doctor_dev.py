@@ -52,8 +52,9 @@ def interpreter(version: str) -> Path | None:
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return Path(sys.executable)
     command = [sys.executable, "-m", "uv", "--quiet", "python", "find", "--no-python-downloads", version]
-    if found := subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip():
-        return Path(found)
+    known = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    if known:
+        return Path(known)
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     return next((path for path in sorted(pyenv.glob(f"versions/{version}*/bin/python"), reverse=True)), None)
 

@@ -18,8 +18,8 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def asserted_durations(source: str) -> list[int]:
     """Return the lines of the assertions that compare a time that passed.
 
-    A reading of a clock of the module `time` becomes a duration, or a moment to come, by addition or subtraction, and so
-    does each name and each function of the module that gets its value from one. Two bare readings may be compared:
+    A reading of a clock of the module `time` becomes a duration, or a moment to come, by addition or subtraction, and
+    so does each name and each function of the module that gets its value from one. Two bare readings may be compared:
     that shows an order. The `time()` of an event loop is left alone, for it may be the fake clock's.
 
     Args:
@@ -30,7 +30,7 @@ def asserted_durations(source: str) -> list[int]:
     measuring: set[str] = set()
     while True:
         scopes = [_Scope(scope, aliases, measuring) for scope in _scopes(tree)]
-        found = measuring | {scope.name for scope in scopes if scope.returns_duration()}
+        found = measuring.union(*(scope.measuring() for scope in scopes))
         if found == measuring:
             return sorted({line for scope in scopes for line in scope.offending()})
         measuring = found
@@ -39,8 +39,8 @@ def asserted_durations(source: str) -> list[int]:
 class _Scope:
     """A function outside any other, or what stands in no function."""
 
-    def __init__(self, nodes: tuple[str, list[ast.AST]], aliases: frozenset[str], measuring: set[str]) -> None:
-        self.name, self._nodes = nodes
+    def __init__(self, nodes: list[ast.AST], aliases: frozenset[str], measuring: set[str]) -> None:
+        self._nodes = nodes
         self._aliases = aliases
         self._measuring = measuring
         self._readings: set[str] = set()
@@ -62,10 +62,12 @@ class _Scope:
                 if any(self._is_duration(part) for part in compared):
                     yield node.lineno
 
-    def returns_duration(self) -> bool:
-        """Whether a duration is returned."""
-        returned = (node.value for node in self._nodes if isinstance(node, ast.Return) and node.value)
-        return any(self._is_duration(value) for value in returned)
+    def measuring(self) -> Iterator[str]:
+        """The names of the functions, and of those inside them, that return a duration."""
+        for function in (node for node in self._nodes if isinstance(node, _Function)):
+            returned = (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value)
+            if any(self._is_duration(value) for value in returned):
+                yield function.name
 
     def _assigned(self) -> Iterator[tuple[set[str], ast.expr]]:
         for node in self._nodes:
@@ -115,18 +117,18 @@ def _imported(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _scopes(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+def _scopes(tree: ast.Module) -> Iterator[list[ast.AST]]:
     """Yield the functions that are in no other one, with all that is in them, and the rest of the module."""
     rest: list[ast.AST] = []
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, _Function):
-            yield node.name, list(ast.walk(node))
+            yield list(ast.walk(node))
         else:
             rest.append(node)
             waiting += ast.iter_child_nodes(node)
-    yield "", rest
+    yield rest
 
 
 def _names(target: ast.AST) -> set[str]:

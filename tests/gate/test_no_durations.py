@@ -57,6 +57,7 @@ def test():
     assert longest() < 1
 """
     assert asserted_durations(source) == [10]
+    assert lines_of("def took():\n  s = time.time()\n  return time.time() - s\nassert took() < 1") == [4]
 
 
 @pytest.mark.parametrize(
