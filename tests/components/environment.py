@@ -150,7 +150,7 @@ def _is_complete(root: Path, packages: Sequence[str]) -> bool:
         return False
     places = [str(place) for place in root.glob("lib/python*/site-packages")]
     there = {f"{one.name.lower()}=={one.version}": one.files or () for one in distributions(path=places)}
-    return all(name in there and all(file.locate().exists() for file in there[name]) for name in packages)
+    return all(name in there and all(Path(file.locate()).exists() for file in there[name]) for name in packages)
 
 
 def _uv(*arguments: str) -> None:

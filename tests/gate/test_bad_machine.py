@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -127,3 +128,46 @@ def test_without_a_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(Unavailable, match=r"^uv pip failed; check the connection to the package index") as failed:
         prepared(tmp_path / "environment")
     assert "\n" not in str(failed.value)
+
+
+def gate(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the gate in a folder that has its files and nothing else of the checkout."""
+    checkout = folder / "checkout"
+    for name in (".ci/run", "README.md", "scripts/doctor_dev.py", "requirements/debian.txt", "requirements/dev.txt"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
+    command = ["bash", str(checkout / ".ci" / "run")]
+    return subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.timeout(90)
+def test_the_gate_names_packages_that_it_cannot_install(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "python3").symlink_to(Path(sys.executable).resolve())
+    for name in ("bash", "awk", "dirname"):
+        (programs / name).symlink_to(shutil.which(name) or name)
+    (programs / "apt-get").write_text("#!/bin/sh\nexit 100\n")
+    (programs / "apt-get").chmod(0o755)
+    done = gate(tmp_path, PATH=str(programs))
+    assert done.returncode == 1
+    assert "as root, run: apt-get install -y --no-install-recommends" in done.stderr
+    assert "zsh" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.timeout(90)
+def test_the_gate_says_that_it_cannot_reach_the_package_index(tmp_path: Path) -> None:
+    nowhere = ReservedPort()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for brings in filter(lambda brings: not brings.startswith("/"), packages().values()):
+        (programs / brings).touch(0o755)
+    (programs / "apt-get").symlink_to("/bin/true")
+    index = f"http://127.0.0.1:{nowhere.number}/simple"
+    done = gate(
+        tmp_path, PATH=f"{os.environ['PATH']}:{programs}", PIP_INDEX_URL=index, PIP_RETRIES="0", PIP_NO_CACHE_DIR="1"
+    )
+    assert done.returncode == 1, done.stdout
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("== The requirements could not be installed: check the connection to the package index")
