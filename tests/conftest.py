@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ import hypothesis
 import pytest
 
 from components.requirements_table import RequirementsTable
+from components.slow_tests import SlowTests
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
@@ -106,15 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     _keep_compiled_code(config.rootpath / ".cache" / "pycache")
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests marked slow, unless `-m` has a word to say about them or a test is named by its id."""
-    if "slow" in re.findall(r"\w+", config.option.markexpr) or any("::" in argument for argument in config.args):
-        return
-    if slow := [item for item in items if item.get_closest_marker("slow")]:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    config.pluginmanager.register(SlowTests(), "slow-tests")
 
 
 def _keep_compiled_code(folder: Path) -> None:

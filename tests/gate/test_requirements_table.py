@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parents[1]
+from gate.projects import run_project
 
 _CONFTEST = """
 from components.requirements_table import RequirementsTable
@@ -42,33 +39,18 @@ def test_with_it(broken):
     pass
 """
 
-pytestmark = [
-    pytest.mark.timeout(60),
-    pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"]),
-]
+pytestmark = pytest.mark.timeout(60)
+both = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
 
 
-def run(folder: Path, module: str, *arguments: str) -> tuple[int, str]:
-    """Run the tests of a module in a project of its own; return the exit code and what was printed."""
-    (folder / "tests").mkdir()
-    (folder / "tests" / "conftest.py").write_text(_CONFTEST)
-    (folder / "tests" / "test_module.py").write_text(module)
-    (folder / "pytest.ini").write_text(
-        f"[pytest]\ntestpaths = tests\npythonpath = {TESTS}\nmarkers = req(*ids): rows\n"
-    )
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist.plugin", *arguments]
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=50, check=False)
-    return done.returncode, done.stdout + done.stderr
-
-
+@both
 def test_rows_that_are_proven(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run(tmp_path, _PROVES, *workers)
+    code, said = run_project(tmp_path, _CONFTEST, _PROVES, *workers)
     assert code == 0, said
     assert "touched by passing tests: Y1 Y2\nproven by no passing test: Y3\n" in said
 
 
+@both
 @pytest.mark.parametrize(
     ("module", "problem"),
     [
@@ -82,26 +64,25 @@ def test_rows_that_are_proven(tmp_path: Path, workers: tuple[str, ...]) -> None:
     ids=["skipped", "no test", "skipped, of an unproven row", "proven, of an unproven row", "fails", "fails afterward"],
 )
 def test_a_whole_run_fails(module: str, problem: str, tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run(tmp_path, module, *workers)
+    code, said = run_project(tmp_path, _CONFTEST, module, *workers)
     assert code == 1, said
     assert f"ERROR: {problem}" in said
 
 
 @pytest.mark.parametrize("selection", [("-k", "second"), ("-m", "req"), ("tests/test_module.py",), ("--ignore=x",)])
-def test_a_part_of_the_suite_need_not_prove_all(
-    selection: tuple[str, ...], tmp_path: Path, workers: tuple[str, ...]
-) -> None:
-    code, said = run(tmp_path, _PROVES.replace('req("Y1")', 'req("Y2")'), *workers, *selection)
+def test_a_part_of_the_suite_need_not_prove_all(selection: tuple[str, ...], tmp_path: Path) -> None:
+    code, said = run_project(tmp_path, _CONFTEST, _PROVES.replace('req("Y1")', 'req("Y2")'), *selection)
     assert code == 0, said
     assert "touched by passing tests: Y2\n" in said
 
 
-def test_the_folder_of_the_tests_is_the_whole_suite(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run(tmp_path, _SKIPS, *workers, "tests/")
+def test_the_folder_of_the_tests_is_the_whole_suite(tmp_path: Path) -> None:
+    code, said = run_project(tmp_path, _CONFTEST, _SKIPS, "tests/")
     assert code == 1, said
 
 
+@both
 def test_a_mark_that_names_no_row(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run(tmp_path, _PROVES.replace("Y2", "Y4"), *workers)
+    code, said = run_project(tmp_path, _CONFTEST, _PROVES.replace("Y2", "Y4"), *workers)
     assert code != 0, said
     assert "req('Y4') names no known row" in said
