@@ -1,7 +1,8 @@
 # The handful of commands a developer needs. README's second command makes .venv.
 PYTHON := .venv/bin/python
+UPGRADE := --upgrade
 
-.PHONY: help check lint format types test quick coverage docs docs-serve man lock demo completions dist check-dist sbom
+.PHONY: help check lint format types test quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
 
 help:  ## Say what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,17 +17,26 @@ format:  ## Mend formatting and what lint rules can mend
 	$(PYTHON) -m ruff format .
 	$(PYTHON) -m ruff check --fix .
 
-types:  ## Strict types, and the floors of the house
+types:  ## Strict types, and the import layers
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports
 
-test:  ## All tests
-	$(PYTHON) -m pytest
+test:  ## All tests but those marked slow
+	$(PYTHON) -m pytest -n auto
 
 quick:  ## The tests that need no real component
-	$(PYTHON) -m pytest -m "not real"
+	$(PYTHON) -m pytest -n auto -m "not real and not slow"
 
-coverage:  ## All tests, and the lines that none of them reached
+slow:  ## The tests marked slow
+	$(PYTHON) -m pytest -n auto -m slow
+
+pythons:  ## The tests that need no real component, with the oldest and the newest other Python of this machine
+	.ci/pythons
+
+doctor-dev:  ## Say which Debian packages and Pythons this machine lacks for the tests, and how to install them
+	@if [ -x $(PYTHON) ]; then $(PYTHON) scripts/doctor_dev.py; else python3 scripts/doctor_dev.py; fi
+
+coverage:  ## All tests in one process, and the lines that none of them reached
 	$(PYTHON) -m coverage run -m pytest
 	$(PYTHON) -m coverage combine -q
 	$(PYTHON) -m coverage report
@@ -56,9 +66,9 @@ check-dist: dist  ## Build them and test just these
 sbom: dist  ## Build them and write the wheel's bill of materials beside it
 	$(PYTHON) scripts/sbom.py dist/*.whl
 
-lock:  ## Pin the requirements of development anew
+lock:  ## Pin the development requirements anew; UPGRADE= keeps the versions that still fit
 	$(PYTHON) -m uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml --group dev \
-		--no-header --no-annotate --upgrade -o requirements/dev.txt
+		--no-header --no-annotate $(UPGRADE) -o requirements/dev.txt
 
 demo:  ## The whole path on a miniature web
 	.venv/bin/groundwire demo

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Generator, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import hypothesis
 import pytest
 
 from components.data_sets import RECORDINGS, SAVED_PAGES, SavedPages, set_name
+from components.requirements_table import RequirementsTable
+from components.slow_tests import SlowTests
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
@@ -19,10 +22,13 @@ pytest.register_assert_rewrite("components.store_suite")
 
 ROWS = tuple(
     f"{letter}{number}"
-    for letter, last in {"Y": 17, "H": 10, "C": 5, "S": 5, "K": 7, "B": 20}.items()
+    for letter, last in {"Y": 17, "H": 10, "C": 5, "S": 5, "K": 7, "B": 35}.items()
     for number in range(1, last + 1)
 )
 """The ids of the table of requirements."""
+
+UNPROVEN = frozenset(f"B{number}" for number in range(21, 36))
+"""The rows that no test is known to prove; a whole run fails if another one is unproven, or one of these is proven."""
 
 # One example may take long on a busy machine; the time limit of the whole test is the bound that counts.
 hypothesis.settings.register_profile("groundwire", deadline=None)
@@ -96,43 +102,21 @@ def page_addresses(saved_pages: SavedPages) -> list[str]:
     return found
 
 
-_PROVEN: pytest.StashKey[set[str]] = pytest.StashKey()
-_FAILED: pytest.StashKey[set[str]] = pytest.StashKey()
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, and so would be what we start
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.stash[_PROVEN] = set()
-    config.stash[_FAILED] = set()
+    _keep_compiled_code(config.rootpath / ".cache" / "pycache")
+    config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
+    config.pluginmanager.register(SlowTests(), "slow-tests")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        for mark in item.iter_markers("req"):
-            unknown = [row for row in mark.args if row not in ROWS]
-            if unknown or not mark.args:
-                raise pytest.UsageError(f"{item.nodeid}: req({', '.join(map(repr, mark.args))}) names no known row")
+def _keep_compiled_code(folder: Path) -> None:
+    """Keep compiled modules even if this machine writes none: the tests start hundreds of interpreters.
 
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    rows: set[str] = {row for mark in item.iter_markers("req") for row in mark.args}
-    if report.failed:
-        item.config.stash[_FAILED].update(rows)
-    elif report.when == "call" and report.passed:
-        item.config.stash[_PROVEN].update(rows)
-    return report
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    proven = {row for row in config.stash[_PROVEN] if row not in config.stash[_FAILED]}
-    if config.option.collectonly or not proven:
-        return
-    missing = [row for row in ROWS if row not in proven]
-    terminalreporter.write_sep("-", "requirements")
-    terminalreporter.write_line(f"touched by passing tests: {' '.join(row for row in ROWS if row in proven)}")
-    terminalreporter.write_line(f"proven by no passing test: {' '.join(missing) or 'none'}")
+    Args:
+        folder: Where they are kept in that case, apart from the sources.
+    """
+    if sys.dont_write_bytecode:
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 
+from components.needs import require
 from components.shells import Shell, started
 from groundwire.cli import group
 from groundwire.cli.completion import SHELLS
@@ -39,21 +40,13 @@ def offered(*words: str) -> list[str]:
     return [item.value for item in asked.get_completions(before, last)]
 
 
-def _missing(name: str) -> NoReturn:
-    if os.environ.get("CI"):
-        pytest.fail(f"{name} is missing in CI")
-    pytest.skip(f"there is no {name} on this machine")
-
-
 @pytest.fixture
 def shell(terminal: Terminal, tmp_path: Path) -> Callable[[str], AbstractContextManager[Shell]]:
     """Start a shell for which our script was written as the guide says, and for which `groundwire` is a command."""
 
     def start(name: str) -> AbstractContextManager[Shell]:
-        if not (program := shutil.which(name)):
-            _missing(name)
-        if name == "bash" and not _LAZY_BASH.exists():
-            _missing("bash-completion")
+        require(str(_LAZY_BASH) if name == "bash" else name)
+        program = shutil.which(name) or name
         places = tmp_path / "bin"
         places.mkdir()
         (places / "groundwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m groundwire "$@"\n')

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import shutil
 import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.processes import Program, Unavailable, start_on_free_port
+from components.needs import system_program
+from components.processes import Program, ReservedPort
 
 __all__ = ["Balancer", "Exchange", "haproxy_program"]
 
@@ -50,7 +49,9 @@ class Balancer:
         self._ports = ports
         self._log = folder / "haproxy.log"
         self._socket = folder / "admin"
-        self._program, self.port = start_on_free_port(self._start)
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
+        self._program = self._start()
 
     @property
     def url(self) -> str:
@@ -113,12 +114,12 @@ class Balancer:
                 said += piece
         return said.decode()
 
-    def _start(self, port: int) -> Program:
+    def _start(self) -> Program:
         program = Program(
             "haproxy",
             [str(haproxy_program()), "-db", "-f", str(_SETTINGS)],
             env={
-                "LISTEN": f"127.0.0.1:{port}",
+                "LISTEN": f"127.0.0.1:{self.port}",
                 "ADMIN": str(self._socket),
                 "CHECK": "100ms",
                 **{f"GATEWAY_{number}": f"127.0.0.1:{at}" for number, at in enumerate(self._ports, 1)},
@@ -135,7 +136,4 @@ def haproxy_program() -> Path:
     Raises:
         Unavailable: It is not installed; it comes with the system and not from a package index.
     """
-    found = shutil.which("haproxy", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin")))
-    if found is None:
-        raise Unavailable("there is no haproxy; Debian and Ubuntu have it as the package haproxy")
-    return Path(found)
+    return system_program("haproxy")

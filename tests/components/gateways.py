@@ -16,7 +16,7 @@ from typing import Any
 
 import aiohttp
 
-from components.processes import Program, free_port
+from components.processes import Program, ReservedPort
 
 __all__ = ["Answer", "GatewayProcess", "Load"]
 
@@ -40,7 +40,8 @@ class GatewayProcess:
         self._folder = folder
         self._notice = notice
         self._program: Program | None = None
-        self.port = free_port()
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
 
     @property
     def log(self) -> str:

@@ -1,4 +1,4 @@
-"""Programs that a test needs beside it: started on a free port, waited for, and ended with all their children."""
+"""Programs that a test needs beside it, started, waited for and ended with all their children; and their ports."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import signal
 import socket
 import subprocess
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 
-__all__ = ["Program", "Unavailable", "free_port", "start_on_free_port"]
+__all__ = ["Program", "ReservedPort", "Unavailable"]
 
 _STEP = 0.05  # seconds between two looks at a program that is starting
 _GRACE = 3.0  # seconds between asking a program to end and ending it
@@ -111,25 +112,26 @@ class Program:
         return self._log.read_text("utf-8", "replace")[-1_000:].strip() or "it printed nothing"
 
 
-def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on at this moment."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+class ReservedPort:
+    """A port of 127.0.0.1 that the kernel gives to nobody else while this object lives.
 
-
-def start_on_free_port(start: Callable[[int], Program], *, tries: int = 3) -> tuple[Program, int]:
-    """Start a program on a free port, and on another one if somebody else was faster.
+    The port stays bound here without listening, so neither another test worker nor an outgoing connection is given it.
+    A server that sets SO_REUSEADDR, as all those of the tests do, can still listen on it, also after a restart.
 
     Args:
-        start: Starts the program on a port and waits for it; raises Unavailable.
-        tries: How many ports to try.
+        number: A port to reserve instead of one that the kernel chooses.
 
-    Returns:
-        The running program and its port.
+    Raises:
+        Unavailable: The port with this number is in use or reserved.
     """
-    for _ in range(tries - 1):
-        port = free_port()
-        with suppress(Unavailable):
-            return start(port), port
-    port = free_port()
-    return start(port), port
+
+    def __init__(self, number: int = 0) -> None:
+        with socket.socket() as bound:
+            try:
+                bound.bind(("127.0.0.1", number))  # without SO_REUSEADDR: two reservations exclude each other
+            except OSError as error:
+                remedy = f"end what listens there (ss -ltnp 'sport = :{number}')"
+                raise Unavailable(f"port {number} of 127.0.0.1 cannot be used ({error.strerror}): {remedy}") from error
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self.number: int = bound.getsockname()[1]
+            self.release = weakref.finalize(self, os.close, bound.detach())

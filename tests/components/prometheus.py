@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
-from components.processes import Program, Unavailable, start_on_free_port
+from components.needs import system_program
+from components.processes import Program, ReservedPort
 
 __all__ = ["Prometheus"]
 
@@ -36,22 +36,18 @@ class Prometheus:
     """
 
     def __init__(self, url: str, folder: Path) -> None:
-        program = shutil.which("prometheus")
-        if not program:
-            raise Unavailable("there is no prometheus on this machine")
+        program = str(system_program("prometheus"))
         parts = urlsplit(url)
         configuration = folder / "prometheus.yml"
         configuration.write_text(_CONFIGURATION.format(path=parts.path, target=parts.netloc))
 
-        def start(port: int) -> Program:
-            self._url = f"http://127.0.0.1:{port}"
-            places = (f"--config.file={configuration}", f"--storage.tsdb.path={folder / 'data'}")
-            command = (program or "", *places, f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn")
-            running = Program("prometheus", command, env={"HOME": str(folder)}, log=folder / "prometheus.log")
-            running.wait_until(self._is_ready, 20)
-            return running
-
-        self._program, _ = start_on_free_port(start)
+        self._reserved = ReservedPort()
+        self._url = f"http://127.0.0.1:{self._reserved.number}"
+        places = (f"--config.file={configuration}", f"--storage.tsdb.path={folder / 'data'}")
+        address = f"--web.listen-address=127.0.0.1:{self._reserved.number}"
+        command = (program, *places, address, "--log.level=warn")
+        self._program = Program("prometheus", command, env={"HOME": str(folder)}, log=folder / "prometheus.log")
+        self._program.wait_until(self._is_ready, 20)
 
     def query(self, expression: str) -> dict[str, float]:
         """Return what an expression gives now: a number for each set of labels, written as JSON."""

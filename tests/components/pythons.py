@@ -7,10 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["VERSIONS", "interpreter", "uv"]
+from doctor_dev import VERSIONS, interpreter
 
-VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-"""Those that Groundwire runs on."""
+__all__ = ["VERSIONS", "interpreter", "uv"]
 
 _TIMEOUT = 120.0  # seconds; packages are fetched on the first use
 
@@ -26,15 +25,3 @@ def uv(*arguments: str | Path, **variables: str) -> str:
     done = subprocess.run(command, env=kept | variables, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
     assert done.returncode == 0, f"uv {' '.join(map(str, arguments))}\n{done.stderr}"
     return done.stdout
-
-
-def interpreter(version: str) -> Path | None:
-    """Return a Python of this version: the running one, one that uv knows, or one of pyenv's (they are on no PATH)."""
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
-        return Path(sys.executable)
-    command = [sys.executable, "-m", "uv", "--quiet", "python", "find", "--no-python-downloads", version]
-    found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    if found:
-        return Path(found)
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    return next((path for path in sorted(pyenv.glob(f"versions/{version}*/bin/python"), reverse=True)), None)

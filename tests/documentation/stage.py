@@ -8,9 +8,8 @@ import inspect
 import io
 import random
 import re
-import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +17,13 @@ from typing import Any
 
 import groundwire
 from components.markdown_blocks import Block
+from components.processes import ReservedPort, Unavailable
 from documentation.checking import compiled
 from documentation.preparations import PREPARATIONS, Preparation
 from documentation.shell import Shell, commands, matches
 from groundwire.testing import World
 
-__all__ = ["Stage", "environment", "free_ports", "staged"]
+__all__ = ["Stage", "environment", "reserved_ports", "staged"]
 
 _PRIVILEGED = 2_000  # ports below are other programs' own
 
@@ -36,7 +36,7 @@ class Stage:
     world: World
     shell: Shell
     preparation: Preparation
-    ports: dict[str, str] = field(default_factory=dict)
+    ports: Mapping[str, ReservedPort] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "document"})
     printed: str | None = None
     """What the block before printed, when it does not show that itself."""
@@ -93,8 +93,8 @@ class Stage:
         """Return a text with what is another here: free ports, and what the preparation replaces."""
         for old, new in self.preparation.replaced.items():
             text = text.replace(old, new.format(page=self.page))
-        for port, free in self.ports.items():
-            text = re.sub(rf"\b{port}\b", free, text)
+        for port, reserved in self.ports.items():
+            text = re.sub(rf"\b{port}\b", str(reserved.number), text)
         return text
 
 
@@ -106,7 +106,7 @@ async def staged(document: str, folder: Path, world: World) -> AsyncIterator[Sta
         made.mkdir()
     preparation = PREPARATIONS.get(document, Preparation())
     preparation.prepare(work, world)
-    ports = free_ports(preparation.ports)
+    ports = reserved_ports(preparation.ports)
     variables = environment(home, folder / "bin")
     if not preparation.bare:
         variables |= {
@@ -146,8 +146,8 @@ def _activation(work: Path) -> None:
     (work / ".venv" / "bin" / "activate").write_text("true\n")
 
 
-def free_ports(wanted: tuple[int, ...]) -> dict[str, str]:
-    """Return for each port of a document a free one of as many digits; neighbours stay neighbours.
+def reserved_ports(wanted: tuple[int, ...]) -> dict[str, ReservedPort]:
+    """Reserve for each port of a document one of as many digits; neighbors stay neighbors.
 
     With another number of digits the lengths of pages that name a port would be others.
     """
@@ -158,11 +158,7 @@ def free_ports(wanted: tuple[int, ...]) -> dict[str, str]:
         base = random.randrange(10 ** (len(str(first)) - 1), 10 ** len(str(first)) - span)
         if base < _PRIVILEGED:
             continue
-        with contextlib.ExitStack() as held:
-            try:
-                for number in range(span):
-                    held.enter_context(socket.create_server(("127.0.0.1", base + number)))
-            except OSError:
-                continue
-            return {str(port): str(base + port - first) for port in wanted}
+        with contextlib.suppress(Unavailable):
+            reserved = [ReservedPort(base + number) for number in range(span)]
+            return {str(port): reserved[port - first] for port in wanted}
     raise AssertionError("There are no free ports.")

@@ -18,7 +18,7 @@ import pytest
 from components.markdown_blocks import ROOT, blocks_of
 from documentation.preparations import PREPARATIONS
 from documentation.shell import Shell
-from documentation.stage import Stage, environment, free_ports
+from documentation.stage import Stage, environment, reserved_ports
 from groundwire.testing import World
 
 TUTORIAL = "docs/tutorial.md"
@@ -54,6 +54,6 @@ async def test_the_tutorial_from_nothing(tmp_path: Path, world: World) -> None:
     variables |= {name: value for name, value in os.environ.items() if re.match(r"PIP_|SSL_CERT_|UV_", name)}
     preparation = PREPARATIONS[TUTORIAL]
     async with Shell(work, variables) as shell:
-        stage = Stage(work, world, shell, preparation, free_ports(preparation.ports))
+        stage = Stage(work, world, shell, preparation, reserved_ports(preparation.ports))
         for block in blocks_of(TUTORIAL):
             await stage.run(block)

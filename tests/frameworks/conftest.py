@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from components.environment import locked
+
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = ROOT / ".venvs"
 
@@ -26,13 +28,15 @@ def python_with() -> Callable[[str, tuple[str, ...]], Path]:
         stamp = hashlib.sha256(text.encode()).hexdigest()
         folder = ENVIRONMENTS / extra
         python, made = folder / "bin" / "python", folder / "made-from"
-        if not (made.is_file() and made.read_text() == stamp):
-            shutil.rmtree(folder, ignore_errors=True)
-            uv = [sys.executable, "-m", "uv", "--system-certs", "-q"]
-            subprocess.run([*uv, "venv", "-p", sys.executable, str(folder)], check=True)
-            editable = ["-e", wanted[0], *wanted[1:]]
-            subprocess.run([*uv, "pip", "install", "-p", str(python), *editable], check=True, env=dict(os.environ))
-            made.write_text(stamp)
+        ENVIRONMENTS.mkdir(exist_ok=True)
+        with locked(ENVIRONMENTS / f"{extra}.lock"):
+            if not (made.is_file() and made.read_text() == stamp):
+                shutil.rmtree(folder, ignore_errors=True)
+                uv = [sys.executable, "-m", "uv", "--system-certs", "-q"]
+                subprocess.run([*uv, "venv", "-p", sys.executable, str(folder)], check=True)
+                editable = ["-e", wanted[0], *wanted[1:]]
+                subprocess.run([*uv, "pip", "install", "-p", str(python), *editable], check=True, env=dict(os.environ))
+                made.write_text(stamp)
         return python
 
     return make

@@ -375,16 +375,11 @@ async def test_the_proxy_is_away(look: Look, world: World) -> None:
     assert named(report) == ["proxy-unreachable"]
 
 
-async def test_the_port_is_taken(machine: Callable[..., Machine], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_port_is_taken(machine: Callable[..., Machine]) -> None:
     checks = [check for check in CHECKS if check.name == "port"]
-    with closing(socket.socket()) as other:
-        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            other.bind(("127.0.0.1", 8_780))
-        except OSError:
-            pytest.skip("somebody else listens on the gateway's port here")
-        other.listen(5)
-        report = await examine(machine(), checks=checks, seconds=5)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        report = await examine(machine({"GROUNDWIRE_SERVER_PORT": port}), checks=checks, seconds=5)
     assert named(report) == ["port-taken"]
 
 

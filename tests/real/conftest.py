@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from components.authority import Authority
 from components.environment import Environment, prepare
-from components.processes import Unavailable
+from components.needs import needed
 from components.searxng import SearXNG
 from components.valkey import Valkey, redis_server_program
 from components.wire import Wire
 
 _HERE = Path(__file__).parent
 _CACHE = _HERE.parents[1] / ".venv-searxng"
-_T = TypeVar("_T")
+_BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor"}
+_SHARED = {
+    "_fleet": "fleet",
+    "_searxng": "searxng",
+    "_searxng_json_off": "searxng",
+    "_searxng_limited": "searxng",
+}
 _FIRST_USE = 600  # seconds; the first test of a run also waits for what it needs to be installed and started
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark this folder's tests, so that `-m "not real"` leaves them out, and give them time."""
+    """Mark this folder's tests, so that `-m "not real"` leaves them out, give them time, and keep sharers together."""
     for item in items:
         if _HERE in item.path.parents:
+            if group := _group(item):
+                item.add_marker(pytest.mark.xdist_group(group))
             item.add_marker(pytest.mark.real)
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(_FIRST_USE))
+
+
+def _group(item: pytest.Item) -> str:
+    """Return the worker group of a test: those that start something heavy, or count browsers, share one worker."""
+    if item.path.stem in _BROWSERS:
+        return "browser"
+    fixtures = getattr(item, "fixturenames", ())
+    return next((group for fixture, group in _SHARED.items() if fixture in fixtures), "")
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +63,7 @@ def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
 @pytest.fixture(scope="session")
 def installed(say: Callable[[str], None]) -> Environment:
     """SearXNG and Valkey, installed once and kept in the repository's cache folder."""
-    return _or_skip(lambda: prepare(_CACHE, say))
+    return needed(lambda: prepare(_CACHE, say))
 
 
 @pytest.fixture(scope="session")
@@ -137,22 +151,13 @@ def ddgs_wire(_authority: Authority) -> Iterator[Wire]:
 
 
 def _server(program: Callable[[], Path], folders: pytest.TempPathFactory) -> Iterator[Valkey]:
-    server = _or_skip(lambda: Valkey(program(), folders.mktemp("server")))
+    server = needed(lambda: Valkey(program(), folders.mktemp("server")))
     yield server
     server.stop()
 
 
 def _served(say: Callable[[str], None], start: Callable[[], SearXNG]) -> Iterator[SearXNG]:
     say("starting SearXNG (2 to 11 s)")
-    server = _or_skip(start)
+    server = needed(start)
     yield server
     server.close()
-
-
-def _or_skip(make: Callable[[], _T]) -> _T:
-    try:
-        return make()
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"a real component is missing in CI: {exc}")
-        pytest.skip(str(exc))

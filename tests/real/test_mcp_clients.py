@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from components.environment import mcp1_python
-from components.processes import Unavailable
+from components.environment import locked, mcp1_python
+from components.needs import needed
 from groundwire.testing import World
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -41,12 +41,7 @@ def environment(world: World, tmp_path: Path) -> Mapping[str, str]:
 @pytest.fixture(scope="module")
 def python(say: Callable[[str], None]) -> Path:
     """The interpreter of an environment that has mcp 1.x."""
-    try:
-        return mcp1_python(_ROOT / ".venv-mcp1", say)
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"mcp 1.x is missing in CI: {exc}")
-        pytest.skip(str(exc))
+    return needed(lambda: mcp1_python(_ROOT / ".venv-mcp1", say))
 
 
 @pytest.fixture(scope="module")
@@ -56,25 +51,26 @@ def inspector(say: Callable[[str], None]) -> Path:
         pytest.skip("the inspector needs npm, and there is none on this machine")
     folder = _ROOT / ".venv-inspector"
     program = folder / "node_modules" / ".bin" / "mcp-inspector"
-    if not program.exists():
-        folder.mkdir(exist_ok=True)
-        say("installing the MCP inspector (once, about 20 s)")
-        command = [
-            npm,
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--fetch-retries=1",
-            "--fetch-retry-mintimeout=1000",
-            "--ignore-scripts",
-            "--prefix",
-            str(folder),
-            _INSPECTOR,
-        ]
-        try:
-            subprocess.run(command, check=True, capture_output=True, timeout=100)
-        except (subprocess.SubprocessError, OSError) as exc:
-            pytest.skip(f"the inspector cannot be installed here: {exc}")
+    folder.mkdir(exist_ok=True)
+    with locked(folder / "lock"):
+        if not program.exists():
+            say("installing the MCP inspector (once, about 20 s)")
+            command = [
+                npm,
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--fetch-retries=1",
+                "--fetch-retry-mintimeout=1000",
+                "--ignore-scripts",
+                "--prefix",
+                str(folder),
+                _INSPECTOR,
+            ]
+            try:
+                subprocess.run(command, check=True, capture_output=True, timeout=90)
+            except (subprocess.SubprocessError, OSError) as exc:
+                pytest.skip(f"the inspector cannot be installed here: {exc}")
     return program
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from components.processes import Unavailable
+from components.needs import needed, require
 from components.prometheus import Prometheus
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.observing import CONTENT_TYPE, Metrics
@@ -43,12 +41,8 @@ def start(world: World, metrics: Metrics, tmp_path: Path) -> Iterator[Callable[[
     running: list[Prometheus] = []
 
     def prometheus() -> Prometheus:
-        try:
-            running.append(Prometheus(f"{world.add(Scraped(metrics)).url}/metrics", tmp_path))
-        except Unavailable as error:
-            if os.environ.get("CI"):
-                pytest.fail(f"Prometheus is missing in CI: {error}")
-            pytest.skip(str(error))
+        url = f"{world.add(Scraped(metrics)).url}/metrics"
+        running.append(needed(lambda: Prometheus(url, tmp_path)))
         return running[0]
 
     yield prometheus
@@ -85,9 +79,8 @@ async def test_it_is_scraped_and_the_guides_questions_have_answers(
 
 
 def test_its_own_tool_finds_nothing_to_mend(metrics: Metrics) -> None:
-    if not (tool := shutil.which("promtool")):
-        pytest.skip("there is no promtool on this machine")
+    require("prometheus")  # promtool comes with it
     checked = subprocess.run(
-        [tool, "check", "metrics"], input=metrics.render().encode(), capture_output=True, check=False
+        ["promtool", "check", "metrics"], input=metrics.render().encode(), capture_output=True, check=False
     )
     assert (checked.returncode, checked.stdout + checked.stderr) == (0, b"")

@@ -109,7 +109,12 @@ def environment(
     return make
 
 
-@pytest.fixture(params=[*VERSIONS, _OLDEST])
+def _together(version: str) -> pytest.MarkDecorator:
+    """Keep the tests of an environment on one worker, so that it is made once."""
+    return pytest.mark.xdist_group(f"wheel, {version}")
+
+
+@pytest.fixture(params=[pytest.param(version, marks=_together(version)) for version in (*VERSIONS, _OLDEST)])
 def installed(request: pytest.FixtureRequest, environment: Callable[[str], Installed | None]) -> Installed:
     """An environment of each Python, and one with the oldest versions that the wheel says it can do with."""
     made = environment(request.param)
@@ -154,6 +159,7 @@ class Shelf(Endpoint):
         return Reply(body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip")
 
 
+@_together(_OLDEST)
 def test_pages_and_documents_are_read_with_the_oldest_versions(
     environment: Callable[[str], Installed | None], world: World
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+from components.needs import require
 from groundwire import __version__
 from groundwire.cli import group
 
@@ -27,10 +28,10 @@ FORMATTERS = {
 def formatted(name: str, page: Path) -> str:
     """Return what a formatter finds wrong with a page."""
     command = FORMATTERS[name]
-    if not shutil.which(command[0]):
-        if os.environ.get("CI") and name != "man":
-            pytest.fail(f"{name} is missing in CI")
-        pytest.skip(f"there is no {name} on this machine")
+    if name != "man":
+        require(name)
+    elif not shutil.which(name):
+        pytest.skip("there is no man on this machine")
     environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"}
     done = subprocess.run([*command, str(page)], env=environment, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr if name == "mandoc" else done.stderr

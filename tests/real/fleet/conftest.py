@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from components.balancer import Balancer, haproxy_program
+from components.balancer import Balancer
 from components.gateways import GatewayProcess
-from components.processes import Unavailable
+from components.needs import require
 from components.valkey import Valkey
 from groundwire.testing.services.tavily import Tavily
 from groundwire.testing.world import World
@@ -59,12 +58,7 @@ class Fleet:
 def _fleet(
     valkey_server: Valkey, tmp_path_factory: pytest.TempPathFactory, say: Callable[[str], None]
 ) -> Iterator[Fleet]:
-    try:
-        haproxy_program()
-    except Unavailable as exc:
-        if os.environ.get("CI"):
-            pytest.fail(f"a real component is missing in CI: {exc}")
-        pytest.skip(str(exc))
+    require("haproxy")
     folder = tmp_path_factory.mktemp("fleet")
     with World() as world:
         tavily = world.service("tavily")

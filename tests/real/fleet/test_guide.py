@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from components.environment import Environment
-from components.processes import Program, free_port
+from components.processes import Program, ReservedPort
 from groundwire.settings import load
 from groundwire.storage import open_store
 from groundwire.storage.base import Count
@@ -43,10 +43,11 @@ async def test_its_commands_make_what_the_services_take(tmp_path: Path, installe
     assert secret.get_secret_value() == "one-of-mine"
     assert settings.server.trusted_proxies
 
-    port = free_port()
+    reserved = ReservedPort()
+    port = str(reserved.number)
     valkey = Program(
         "valkey",
-        [str(installed.valkey_server), str(secrets / "valkey.conf"), "--port", str(port), "--bind", "127.0.0.1"],
+        [str(installed.valkey_server), str(secrets / "valkey.conf"), "--port", port, "--bind", "127.0.0.1"],
         env={},
         log=tmp_path / "valkey.log",
     )

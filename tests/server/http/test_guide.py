@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.needs import require
 from groundwire.testing import World
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "gateway.md").read_text(encoding="utf-8")
@@ -21,8 +21,8 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not here")
 async def test_its_commands_work(gateway: Any) -> None:
+    require("curl")
     served = await gateway()
     said = []
     for block in blocks("sh"):

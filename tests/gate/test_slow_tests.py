@@ -1,0 +1,50 @@
+"""Which runs take the tests marked slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gate.projects import run_project
+
+_CONFTEST = """
+from components.slow_tests import SlowTests
+
+def pytest_configure(config):
+    config.pluginmanager.register(SlowTests())
+"""
+_MODULE = """
+import pytest
+
+@pytest.mark.slow
+def test_slow():
+    pass
+
+@pytest.mark.req("Y1")
+def test_quick():
+    pass
+
+def test_plain():
+    pass
+"""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("arguments", "counted"),
+    [
+        ((), "2 passed, 1 deselected"),
+        (("-n", "2"), "2 passed"),
+        (("-m", "not req"), "1 passed, 2 deselected"),
+        (("-m", "slow"), "1 passed, 2 deselected"),
+        (("-n", "2", "-m", "slow"), "1 passed"),
+        (("-m", "slow or not slow"), "3 passed"),
+        (("tests/test_module.py",), "2 passed, 1 deselected"),
+        (("tests/test_module.py::test_slow",), "1 passed"),
+    ],
+)
+def test_what_runs(arguments: tuple[str, ...], counted: str, tmp_path: Path) -> None:
+    code, said = run_project(tmp_path, _CONFTEST, _MODULE, *arguments)
+    assert code == 0, said
+    assert f"{counted} in " in said.replace("=", "")
