@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,9 +132,12 @@ class Load:
         self._stopped = False
         self._more = asyncio.Event()
         self.answers: list[Answer] = []
+        self.began = 0.0
+        """When `run` was called, on the monotonic clock."""
 
     async def run(self, requests: int | None = None) -> list[Answer]:
         """Ask so many times, or until `stop`, and return the answers."""
+        self.began = time.monotonic()
         numbers = iter(range(requests)) if requests is not None else itertools.count()
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(self._url, connector=connector) as http:
