@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from components.warm_python import warm_python as started_warm_python
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
@@ -55,6 +56,13 @@ def world() -> Iterator[World]:
     """A miniature web, started."""
     with World() as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def warm_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A program that is called as `python` is, without the cost of a start."""
+    with started_warm_python(tmp_path_factory.mktemp("warm")) as program:
+        yield program
 
 
 @pytest.fixture
