@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from components.examples import examples
 from components.warm_python import warm_python as started_warm_python
 from groundwire.settings import Settings
 from groundwire.testing.world import World
@@ -28,7 +29,7 @@ ROWS = tuple(
 """The ids of the table of requirements."""
 
 # One example may take long on a busy machine; the time limit of the whole test is the bound that counts.
-hypothesis.settings.register_profile("groundwire", deadline=None)
+hypothesis.settings.register_profile("groundwire", deadline=None, max_examples=examples(100))
 hypothesis.settings.load_profile("groundwire")
 
 _SCRUBBED = ("GROUNDWIRE_", "WEB_SEARCH_", "DDGS_")

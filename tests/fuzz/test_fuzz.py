@@ -15,11 +15,14 @@ RUN = Path(__file__).with_name("run.py")
 
 
 @pytest.mark.timeout(120)
-def test_twenty_seconds_of_fuzzing_break_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, str(RUN), "--minutes", "0.34", "--crashes", str(tmp_path)]
+@pytest.mark.parametrize(
+    ("minutes", "targets"), [("0.01", ("bounds",)), pytest.param("0.34", tuple(TARGETS), marks=pytest.mark.slow)]
+)
+def test_some_fuzzing_breaks_nothing(minutes: str, targets: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, str(RUN), "--minutes", minutes, "--crashes", str(tmp_path), "--target", *targets]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("0 broke") == len(TARGETS)
+    assert done.stdout.count("0 broke") == len(targets)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -27,6 +30,11 @@ def test_twenty_seconds_of_fuzzing_break_nothing(tmp_path: Path) -> None:
 def test_every_target_takes_its_seeds(target: str) -> None:
     for seed in SEEDS[target]:
         TARGETS[target](seed)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_moment_of_fuzzing_breaks_nothing(target: str, tmp_path: Path) -> None:
+    assert fuzz(target, 0.3, 1, tmp_path) == 0
 
 
 @pytest.mark.timeout(20)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.reading.decode import decode
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.extracted import MAX_CONTENT
@@ -188,7 +189,7 @@ def test_a_giant_page_takes_a_bounded_time(kind: str) -> None:
 
 
 @pytest.mark.timeout(60)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(
         st.text(max_size=8)
@@ -225,11 +226,12 @@ def test_any_text_is_taken(html: str) -> None:
 
 @pytest.mark.req("B2")
 @pytest.mark.timeout(180)
-def test_real_pages_are_read_quickly_and_not_as_nothing() -> None:
+@pytest.mark.parametrize("number", [30, pytest.param(200, marks=pytest.mark.slow)])
+def test_real_pages_are_read_quickly_and_not_as_nothing(number: int) -> None:
     if not (DATA / "extraction" / "truth.json").is_file():
         pytest.skip("the extraction set is not here")
     truth = json.loads((DATA / "extraction" / "truth.json").read_text(encoding="utf-8"))
-    for name in sorted(truth)[::7][:200]:
+    for name in sorted(truth)[::7][:number]:
         body = gzip.decompress((DATA / "extraction" / "html" / f"{name}.html.gz").read_bytes())
         started = time.perf_counter()
         html = decode(body, "text/html").text

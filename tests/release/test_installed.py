@@ -82,6 +82,7 @@ class Installed:
 
 
 _OLDEST = "the oldest versions"
+_RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +110,9 @@ def environment(
     return make
 
 
-@pytest.fixture(params=[*VERSIONS, _OLDEST])
+@pytest.fixture(
+    params=[_RUNNING, *(pytest.param(one, marks=pytest.mark.slow) for one in (*VERSIONS, _OLDEST) if one != _RUNNING)]
+)
 def installed(request: pytest.FixtureRequest, environment: Callable[[str], Installed | None]) -> Installed:
     """An environment of each Python, and one with the oldest versions that the wheel says it can do with."""
     made = environment(request.param)
@@ -154,6 +157,7 @@ class Shelf(Endpoint):
         return Reply(body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip")
 
 
+@pytest.mark.slow  # with the newest versions every test of the readers does
 def test_pages_and_documents_are_read_with_the_oldest_versions(
     environment: Callable[[str], Installed | None], world: World
 ) -> None:
@@ -190,6 +194,7 @@ def _tool(*arguments: str | Path, folder: Path) -> Sequence[str]:
     return uv("tool", *arguments, **places).splitlines()
 
 
+@pytest.mark.slow  # the next test does it in one environment instead of two
 def test_it_runs_as_a_tool_that_is_not_installed(distributions: Distributions, tmp_path: Path) -> None:
     said = _tool(
         "run", "--python", sys.executable, "--from", distributions.wheel, "groundwire", "--version", folder=tmp_path
