@@ -46,6 +46,6 @@ def test_the_guides_fixture_records_and_replays(
 @pytest.mark.timeout(60)
 def test_the_demo_prints_what_the_readme_shows(warm_python: Path) -> None:
     (shown,) = [block.text for block in blocks_of("README.md") if block.text.startswith("Groundwire's whole path")]
-    demo = [warm_python, "-m", "groundwire", "demo"]
+    demo = [str(warm_python), "-m", "groundwire", "demo"]
     done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=50, check=True)
     assert matches(shown, done.stdout)
