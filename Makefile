@@ -27,8 +27,8 @@ test:  ## All tests but those marked slow
 quick:  ## The tests that need no real component
 	$(PYTHON) -m pytest -n auto -m "not real and not slow"
 
-slow:  ## The tests marked slow
-	$(PYTHON) -m pytest -n auto -m slow
+slow:  ## All tests, those marked slow too, and every property with its full number of examples
+	SLOW=1 $(PYTHON) -m pytest -n auto -m "slow or not slow"
 
 pythons:  ## The tests that need no real component, with the oldest and the newest other Python of this machine
 	.ci/pythons
@@ -61,7 +61,7 @@ dist:  ## Build sdist and wheel of the last commit into dist
 	$(PYTHON) scripts/make_dist.py
 
 check-dist: dist  ## Build them and test just these
-	DIST=dist $(PYTHON) -m pytest tests/release
+	DIST=dist $(PYTHON) -m pytest -m "slow or not slow" tests/release
 
 sbom: dist  ## Build them and write the wheel's bill of materials beside it
 	$(PYTHON) scripts/sbom.py dist/*.whl

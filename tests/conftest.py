@@ -13,8 +13,10 @@ import hypothesis
 import pytest
 
 from components.data_sets import RECORDINGS, SAVED_PAGES, SavedPages, set_name
+from components.examples import examples
 from components.requirements_table import RequirementsTable
 from components.slow_tests import SlowTests
+from components.warm_python import warm_python as started_warm_python
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
@@ -31,7 +33,7 @@ UNPROVEN = frozenset(f"B{number}" for number in range(21, 36))
 """The rows that no test is known to prove; a whole run fails if another one is unproven, or one of these is proven."""
 
 # One example may take long on a busy machine; the time limit of the whole test is the bound that counts.
-hypothesis.settings.register_profile("groundwire", deadline=None)
+hypothesis.settings.register_profile("groundwire", deadline=None, max_examples=examples(100))
 hypothesis.settings.load_profile("groundwire")
 
 _SCRUBBED = ("GROUNDWIRE_", "WEB_SEARCH_", "DDGS_")
@@ -59,6 +61,13 @@ def world() -> Iterator[World]:
     """A miniature web, started."""
     with World() as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def warm_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A program that is called as `python` is, without the cost of a start."""
+    with started_warm_python(tmp_path_factory.mktemp("warm")) as program:
+        yield program
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from components.ruled import Ruled
 from groundwire import BlockedByPolicy, ReadResult, Settings, Web
 from groundwire.deadline import Deadline
@@ -253,7 +254,7 @@ class TestThirdParties:
 class TestKnownAddresses:
     @pytest.mark.req("B10")
     @given(st.text("abc/?&=%#.@:-0A ", min_size=1, max_size=12), st.integers(0, 40))
-    @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+    @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(200))
     async def test_nothing_can_be_added_to_an_address(self, text: str, at: int) -> None:
         url = parse_url("https://a.example/one/two?three=4")
         known = KnownAddresses(MemoryStore())

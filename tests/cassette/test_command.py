@@ -36,10 +36,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, warm_python: Path) -> Run:
     def started(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", GROUNDWIRE, *arguments],
+            [warm_python, "-c", GROUNDWIRE, *arguments],
             env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables},
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
@@ -55,8 +55,10 @@ def run(tmp_path: Path) -> Run:
 @pytest.mark.req("B12")
 @pytest.mark.timeout(600)
 class TestRecord:
-    def test_records_what_a_command_asks_and_replays_it(self, run: Run, world: World, tmp_path: Path) -> None:
-        command = (sys.executable, "-c", CHILD, world.searxng.url, "one", "two")
+    def test_records_what_a_command_asks_and_replays_it(
+        self, run: Run, world: World, tmp_path: Path, warm_python: Path
+    ) -> None:
+        command = (str(warm_python), "-c", CHILD, world.searxng.url, "one", "two")
         done = run("web.jsonl", "--", *command, GROUNDWIRE_REPLAY="elsewhere")
         assert (done.returncode, done.stdout) == (0, "200\n200\n")
         assert done.stderr == "Recorded 2 exchanges in web.jsonl.\n"

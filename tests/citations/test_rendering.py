@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from components.examples import examples
 from groundwire.citations import CHANNELS, ChannelName, CitationStream, Mark, find_marks, render_answer
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
@@ -138,7 +139,7 @@ def visible(answer: str, channel: str) -> str:
 
 @pytest.mark.parametrize("channel", sorted(READERS))
 @given(answer=ANSWERS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_text_is_intact_and_the_links_are_right(channel: ChannelName, answer: str) -> None:
     shown, links = READERS[channel](render_answer(answer, SOURCES, channel, footer=False).text)
     assert shown == visible(answer, channel)
@@ -161,7 +162,7 @@ def read_markdown(text: str) -> tuple[str, list[str]]:
 # What an answer defines itself ("[1]: address") cannot be known before it is read, and shows in about one of 10,000
 # such heaps of marks and brackets, so the examples are always the same.
 @given(answer=ANSWERS)
-@settings(max_examples=500, derandomize=True)
+@settings(max_examples=examples(500), derandomize=True)
 def test_markdown_shows_the_same_with_links(answer: str) -> None:
     before, links_before = read_markdown(answer)
     after, links_after = read_markdown(render_answer(answer, SOURCES, "markdown", footer=False).text)
@@ -171,7 +172,7 @@ def test_markdown_shows_the_same_with_links(answer: str) -> None:
 
 @pytest.mark.parametrize("channel", get_args(ChannelName))
 @given(answer=ANSWERS, data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_chunks_do_not_matter(channel: ChannelName, answer: str, data: st.DataObject) -> None:
     whole = render_answer(answer, SOURCES, channel)
     cuts = data.draw(st.lists(st.integers(0, len(answer)), max_size=6).map(sorted))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
 from groundwire.citations.verify.sentences import sentences
 
@@ -242,7 +243,7 @@ WORDS = st.lists(
 
 class TestProperties:
     @given(answer=st.text() | WORDS, content=st.text() | WORDS)
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     def test_it_never_fails_and_always_says_the_same(self, answer: str, content: str) -> None:
         page = CitedPage(number=1, url="", content=content)
         report = verify_answer(f"{answer} [1]", [page])
@@ -256,7 +257,7 @@ class TestProperties:
         words=st.lists(st.from_regex(r"[A-Z]?[a-z]{2,9}|[1-9][0-9]{0,3}", fullmatch=True), min_size=5, max_size=30),
         before=WORDS,
     )
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     def test_a_sentence_of_the_page_is_supported(self, words: list[str], before: str) -> None:
         sentence = " ".join(words) + "."
         page = CitedPage(number=1, url="", content=f"{before}\n\n{sentence}\n\nMore text.")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +42,8 @@ class Terminal:
     world: World
     corner: Corner
     home: Path
+    python: str | Path
+    """What runs a process of its own: a warm Python; tests of its start, its end or its terminal set the real one."""
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -66,7 +67,7 @@ class Terminal:
     def run(self, *arguments: str | bytes, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run in a process of its own."""
         return subprocess.run(
-            [sys.executable, "-m", "groundwire", *arguments],
+            [self.python, "-m", "groundwire", *arguments],
             env=self.environment | variables,
             cwd=self.home,
             capture_output=True,
@@ -78,7 +79,7 @@ class Terminal:
     def start(self, *arguments: str, stdout: int = subprocess.PIPE, **variables: str) -> subprocess.Popen[bytes]:
         """Start in a process of its own and do not wait."""
         return subprocess.Popen(
-            [sys.executable, "-m", "groundwire", *arguments],
+            [self.python, "-m", "groundwire", *arguments],
             env=self.environment | variables,
             cwd=self.home,
             stdout=stdout,
@@ -87,6 +88,6 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def terminal(world: World, tmp_path: Path, warm_python: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.chdir(tmp_path)
-    return Terminal(world, world.add(Corner("corner", "corner.test")), tmp_path)
+    return Terminal(world, world.add(Corner("corner", "corner.test")), tmp_path, warm_python)

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -49,7 +48,7 @@ def shell(terminal: Terminal, tmp_path: Path) -> Callable[[str], AbstractContext
         program = shutil.which(name) or name
         places = tmp_path / "bin"
         places.mkdir()
-        (places / "groundwire").write_text(f'#!/bin/sh\nexec {sys.executable} -m groundwire "$@"\n')
+        (places / "groundwire").write_text(f'#!/bin/sh\nexec {terminal.python} -m groundwire "$@"\n')
         (places / "groundwire").chmod(0o755)
         environment = {
             **terminal.environment,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ def clinic(terminal: Terminal) -> Terminal:
 
 def on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tuple[str, int | None]:
     child = pexpect.spawn(
-        sys.executable,
+        str(terminal.python),
         ["-m", "groundwire", *arguments],
         env=terminal.environment | {"TERM": "xterm-256color"} | variables,
         cwd=str(terminal.home),

@@ -21,7 +21,9 @@ QUERY = "reciprocal rank fusion"
 
 
 def test_exit_codes_and_streams(terminal: Terminal) -> None:
+    warm, terminal.python = terminal.python, sys.executable
     found = terminal.run("search", QUERY, "--limit", "1")
+    terminal.python = warm
     assert (found.returncode, found.stdout.splitlines()[0]) == (0, " 1. Reciprocal rank fusion")
     assert "\x1b" not in found.stdout + found.stderr
     nothing = terminal.run("search", "zzzyyyxxx", "--json")
@@ -73,6 +75,7 @@ def test_help(command: list[str], terminal: Terminal) -> None:
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(terminal: Terminal) -> None:
+    terminal.python = sys.executable
     with terminal.start("open", f"{terminal.corner.url}/long", "--max-length", "9000000") as process:
         assert process.stdout.read(10)
         process.stdout.close()
@@ -92,6 +95,7 @@ def test_a_full_disk_is_said(terminal: Terminal) -> None:
 
 
 def test_control_c_ends_it_at_once(terminal: Terminal) -> None:
+    terminal.python = sys.executable
     slow = terminal.world.site("slow")
     with terminal.start("open", slow.page("hang")) as process:
         slow.wait_for_requests(1)
@@ -101,6 +105,7 @@ def test_control_c_ends_it_at_once(terminal: Terminal) -> None:
 
 
 def test_a_thread_that_cannot_be_stopped_does_not_hold_up_the_end(terminal: Terminal) -> None:
+    terminal.python = sys.executable
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -116,6 +121,7 @@ def test_a_thread_that_cannot_be_stopped_does_not_hold_up_the_end(terminal: Term
 
 
 def test_an_encoding_without_the_signs_of_the_page(terminal: Terminal) -> None:
+    terminal.python = sys.executable
     url = terminal.world.site("legacy").page("gbk-header")
     done = terminal.run("open", url, PYTHONIOENCODING="latin-1")
     assert (done.returncode, done.stderr) == (0, "")
@@ -131,7 +137,7 @@ def test_a_fault_of_our_own_is_said_without_a_traceback(terminal: Terminal) -> N
     )
     for before in ([], ["-v"]):
         done = subprocess.run(
-            [sys.executable, "-c", script, *before, "broken"],
+            [terminal.python, "-c", script, *before, "broken"],
             env=terminal.environment,
             capture_output=True,
             encoding="utf-8",
@@ -149,7 +155,7 @@ def _on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tup
     """Run with a pseudo terminal as standard output and standard error."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "groundwire", *arguments],
+        [terminal.python, "-m", "groundwire", *arguments],
         env=terminal.environment | {"TERM": "xterm-256color", "COLUMNS": "80"} | variables,
         stdin=theirs,
         stdout=theirs,

@@ -43,7 +43,7 @@ def keys(file: Path) -> Path:
 
 def speak(terminal: Terminal, *arguments: str, **variables: str) -> pexpect.spawn[str]:
     return pexpect.spawn(
-        sys.executable,
+        str(terminal.python),
         ["-m", "groundwire", "setup", *arguments],
         env=terminal.environment | {"TERM": "xterm"} | variables,
         cwd=str(terminal.home),
@@ -70,6 +70,7 @@ def opened(clean: Terminal) -> Path:
 
 @pytest.mark.req("Y8", "Y7")
 def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, opened: Path) -> None:
+    clean.python = sys.executable  # one dialogue with nothing instead of the real thing
     file.parent.mkdir(parents=True)
     file.write_text('# mine\n[search]\nlimit = 7  # seven\n\n[policy]\nblocked_domains = ["example.com"]\n')
     child = speak(clean)
@@ -152,6 +153,7 @@ def test_control_c_leaves_nothing_half_written(moment: str, clean: Terminal, fil
         ("Keep them there", "y"),
         ("Write this", ""),
     ]
+    clean.python = sys.executable  # the terminal that controls it sends the signal
     child = speak(clean, "--no-browser")
     for question, answer in answers:
         child.expect(question)
@@ -208,7 +210,7 @@ def test_a_key_comes_from_standard_input(clean: Terminal, file: Path, keys: Path
     import subprocess
 
     done = subprocess.run(
-        [sys.executable, "-m", "groundwire", "setup", "-p", "brave", "--key-file", "-", "--yes"],
+        [clean.python, "-m", "groundwire", "setup", "-p", "brave", "--key-file", "-", "--yes"],
         input=f"{SECRET}\n",
         env=clean.environment,
         cwd=clean.home,

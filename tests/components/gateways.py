@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,10 +31,12 @@ class GatewayProcess:
         name: What it is called.
         settings: The file of its settings.
         folder: An empty folder for what it keeps, and its log.
+        python: The program that runs it.
         notice: Seconds for which it takes calls after it was asked to end.
     """
 
-    def __init__(self, name: str, settings: Path, folder: Path, *, notice: float) -> None:
+    def __init__(self, name: str, settings: Path, folder: Path, *, python: Path, notice: float) -> None:
+        self._python = python
         self._name = name
         self._settings = settings
         self._folder = folder
@@ -53,7 +54,7 @@ class GatewayProcess:
         """Start it, if it does not run, without waiting for it."""
         if self._program is not None:
             return
-        command = [sys.executable, "-m", "groundwire", "-v", "serve", "--port", str(self.port)]
+        command = [str(self._python), "-m", "groundwire", "-v", "serve", "--port", str(self.port)]
         self._program = Program(
             self._name,
             [*command, "--notice", f"{self._notice:g}"],

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.storage import Count, Store, StoreError
 
 __all__ = ["FleetSuite", "Stage", "StoreSuite", "worker"]
@@ -116,7 +117,7 @@ class StoreSuite:
         assert await stage.open().count("c", 0, limit=0) == Count(True, 0.25)
 
     @pytest.mark.req("H4")
-    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(steps=STEPS)
     async def test_a_counter_is_what_arithmetic_says(self, stage: Stage, steps: list[tuple[int, int | None]]) -> None:
         store, key, total = stage.open(), uuid.uuid4().hex, 0

@@ -8,7 +8,6 @@ import inspect
 import io
 import random
 import re
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -99,8 +98,15 @@ class Stage:
 
 
 @asynccontextmanager
-async def staged(document: str, folder: Path, world: World) -> AsyncIterator[Stage]:
-    """Give a document its stage, prepared."""
+async def staged(document: str, folder: Path, world: World, python: Path) -> AsyncIterator[Stage]:
+    """Give a document its stage, prepared.
+
+    Args:
+        document: Its path from the root of the repository.
+        folder: An empty folder for all of it.
+        world: The miniature web.
+        python: The program that `python` and `groundwire` are.
+    """
     home, work = folder / "home", folder / "work"
     for made in (home, work):
         made.mkdir()
@@ -114,7 +120,7 @@ async def staged(document: str, folder: Path, world: World) -> AsyncIterator[Sta
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
             "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
         }
-    _programs(folder / "bin")
+    _programs(folder / "bin", python)
     _activation(work)
     async with Shell(work, variables) as shell:
         yield Stage(work, world, shell, preparation, ports)
@@ -130,13 +136,13 @@ def environment(home: Path, programs: Path) -> dict[str, str]:
     }
 
 
-def _programs(folder: Path) -> None:
-    """Put `groundwire` and `python` of this environment into a folder."""
+def _programs(folder: Path, python: Path) -> None:
+    """Put `groundwire` and `python` into a folder."""
     folder.mkdir()
     source = Path(groundwire.__file__).parents[1]
     for name, call in {"groundwire": "-m groundwire", "python": "", "python3": ""}.items():
         program = folder / name
-        program.write_text(f'#!/bin/sh\nPYTHONPATH="{source}" exec "{sys.executable}" {call} "$@"\n')
+        program.write_text(f'#!/bin/sh\nPYTHONPATH="{source}" exec "{python}" {call} "$@"\n')
         program.chmod(0o755)
 
 

@@ -60,12 +60,12 @@ def test_every_block_has_a_fate() -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("document", TO_RUN)
 async def test_the_blocks_run_and_print_what_is_shown(
-    document: str, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+    document: str, tmp_path: Path, world: World, warm_python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
     monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", ",".join(world.origins))
-    async with staged(document, tmp_path, world) as stage:
+    async with staged(document, tmp_path, world, warm_python) as stage:
         monkeypatch.chdir(stage.folder)
         for block in BLOCKS[document]:
             if fate(block) == "run":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -71,12 +72,12 @@ class TestRunning:
         ids=["exit", "output", "python", "text"],
     )
     async def test_a_wrong_block_fails(self, wrong: Block, said: str, tmp_path: Path, world: World) -> None:
-        async with staged("README.md", tmp_path, world) as stage:
+        async with staged("README.md", tmp_path, world, Path(sys.executable)) as stage:
             with pytest.raises((AssertionError, ValueError), match=said):
                 await stage.run(wrong)
 
     async def test_output_in_a_block_of_its_own_is_compared(self, tmp_path: Path, world: World) -> None:
-        async with staged("README.md", tmp_path, world) as stage:
+        async with staged("README.md", tmp_path, world, Path(sys.executable)) as stage:
             for one in (block("print('one')\n", "python"), block("echo one\n")):
                 await stage.run(one)
                 with pytest.raises(AssertionError, match="shows what is not printed"):

@@ -44,6 +44,7 @@ def python_with_pip() -> Path:
 
 
 @pytest.mark.real
+@pytest.mark.slow  # the same blocks run in every run, with what is installed already: test_blocks.py
 @pytest.mark.timeout(900)
 async def test_the_tutorial_from_nothing(tmp_path: Path, world: World) -> None:
     home, work = tmp_path / "home", tmp_path / "work"

@@ -15,17 +15,25 @@ RUN = Path(__file__).with_name("run.py")
 
 
 @pytest.mark.timeout(600)
-def test_a_hundred_inputs_of_fuzzing_break_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, str(RUN), "--inputs", "100", "--crashes", str(tmp_path)]
+@pytest.mark.parametrize(
+    ("inputs", "targets"), [("20", ("bounds",)), pytest.param("2000", tuple(TARGETS), marks=pytest.mark.slow)]
+)
+def test_some_fuzzing_breaks_nothing(inputs: str, targets: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, str(RUN), "--inputs", inputs, "--crashes", str(tmp_path), "--target", *targets]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("0 broke") == len(TARGETS)
+    assert done.stdout.count("0 broke") == len(targets)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_takes_its_seeds(target: str) -> None:
     for seed in SEEDS[target]:
         TARGETS[target](seed)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_few_inputs_of_fuzzing_break_nothing(target: str, tmp_path: Path) -> None:
+    assert fuzz(target, 1, tmp_path, inputs=20) == 0
 
 
 def test_fuzzing_finds_a_fault_that_lies_behind_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def gate(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.timeout(90)
+@pytest.mark.timeout(300)
 def test_the_gate_names_packages_that_it_cannot_install(tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -156,7 +156,7 @@ def test_the_gate_names_packages_that_it_cannot_install(tmp_path: Path) -> None:
     assert "zsh" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.timeout(90)
+@pytest.mark.timeout(300)
 def test_the_gate_says_that_it_cannot_reach_the_package_index(tmp_path: Path) -> None:
     nowhere = ReservedPort()
     programs = tmp_path / "programs"

@@ -39,7 +39,7 @@ def test_with_it(broken):
     pass
 """
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(300)
 both = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
 
 

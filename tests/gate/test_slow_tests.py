@@ -30,7 +30,7 @@ def test_plain():
 """
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("arguments", "counted"),
     [

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from components.answers import check_that_events_tell_the_answer, events_of
 from components.data_sets import RECORDINGS
+from components.examples import examples
 from components.hosted import HostedRecording, hosted
 from groundwire.errors import UnexpectedResponse
 from groundwire.native.answers import Ended, HostedAnswer, audit, read_answer
@@ -95,7 +96,7 @@ def check(answer: HostedAnswer) -> None:
     audit(answer, ["example.com"], ["example.org"])
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_mutated_bodies_never_break(seed: int) -> None:
     chance = Random(seed)
@@ -108,7 +109,7 @@ def test_mutated_bodies_never_break(seed: int) -> None:
         assert not isinstance(body, dict) or len(marks & set(body)) < 2
 
 
-@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(250), suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_mutated_streams_never_break(seed: int) -> None:
     chance = Random(seed)
@@ -127,7 +128,7 @@ def test_mutated_streams_never_break(seed: int) -> None:
     check(last.answer)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
 def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:
     chance = Random(seed)

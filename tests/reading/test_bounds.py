@@ -9,6 +9,7 @@ import turbohtml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.reading.bounds import MAX_DEPTH, MAX_LINKS, MAX_MARKUP, MAX_NODES, MAX_TAGS, fit, is_heavy, trim
 
 pytestmark = pytest.mark.req("B2", "Y15")
@@ -150,7 +151,7 @@ _PIECES = (
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.sampled_from(_PIECES), min_size=2, max_size=7))
 @example(["<b id={0}>", "<i id={0}>", "</b>", "<p>"])
 @example(["<b id={0}>", "<!-- </b> -->", "<p>"])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.reading.codes import log
 from groundwire.reading.hints import HINTS, NO_HINTS, read_hints
 
@@ -83,7 +84,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.dictionaries(st.sampled_from(["@type", "@graph", "text"]), _JSON, max_size=3), st.text(max_size=20))
 def test_whatever_a_page_says_makes_codes(thing: dict[str, object], url: str) -> None:
     hints = read_hints([thing], {"og:type": url, "generator": url}, f"https://{url}")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
+from components.examples import examples
 from groundwire.reading.blocks import lay_out
 from groundwire.reading.choosing import Verdict, choose
 from groundwire.reading.model import KINDS
@@ -179,7 +180,7 @@ _TREES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(_TREES)
 def test_any_tree(markup: str) -> None:
     words = Counter(re.findall(r"\w+", turbohtml.parse(markup).text))

@@ -82,6 +82,7 @@ class Installed:
 
 
 _OLDEST = "the oldest versions"
+_RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @pytest.fixture(scope="session")
@@ -114,7 +115,12 @@ def _together(version: str) -> pytest.MarkDecorator:
     return pytest.mark.xdist_group(f"wheel, {version}")
 
 
-@pytest.fixture(params=[pytest.param(version, marks=_together(version)) for version in (*VERSIONS, _OLDEST)])
+@pytest.fixture(
+    params=[
+        pytest.param(one, marks=[_together(one), *([] if one == _RUNNING else [pytest.mark.slow])])
+        for one in (_RUNNING, *(one for one in (*VERSIONS, _OLDEST) if one != _RUNNING))
+    ]
+)
 def installed(request: pytest.FixtureRequest, environment: Callable[[str], Installed | None]) -> Installed:
     """An environment of each Python, and one with the oldest versions that the wheel says it can do with."""
     made = environment(request.param)
@@ -160,6 +166,7 @@ class Shelf(Endpoint):
 
 
 @_together(_OLDEST)
+@pytest.mark.slow  # with the newest versions every test of the readers does
 def test_pages_and_documents_are_read_with_the_oldest_versions(
     environment: Callable[[str], Installed | None], world: World
 ) -> None:
@@ -196,6 +203,7 @@ def _tool(*arguments: str | Path, folder: Path) -> Sequence[str]:
     return uv("tool", *arguments, **places).splitlines()
 
 
+@pytest.mark.slow  # the next test does it in one environment instead of two
 def test_it_runs_as_a_tool_that_is_not_installed(distributions: Distributions, tmp_path: Path) -> None:
     said = _tool(
         "run", "--python", sys.executable, "--from", distributions.wheel, "groundwire", "--version", folder=tmp_path

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
@@ -156,7 +157,7 @@ def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: Chai
 
 
 @pytest.mark.req("B1", "H2", "C5")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(drawn=PROVIDERS, strategy=st.sampled_from(get_args(Strategy)), count=st.integers(1, 3))
 @example(
     drawn=(([("rows", 1.0)], False), ([("nothing", 0.0)], False), ([("rows", 0.0), ("nothing", 0.0)], False)),

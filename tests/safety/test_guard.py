@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
 from groundwire.safety.addresses import is_public
 from groundwire.safety.guard import Guard
@@ -302,7 +303,7 @@ async def test_cancelling_a_look_up_grants_nothing() -> None:
     assert not guard.permits("10.0.0.1", 8080)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.one_of(st.text(max_size=60), st.text("htps:/.?#@[]%0123456789abcdefx", max_size=30).map("http://".__add__)))
 def test_any_text_is_admitted_or_refused(text: str) -> None:
     try:
@@ -316,7 +317,7 @@ def test_any_text_is_admitted_or_refused(text: str) -> None:
         assert is_public(url.address)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.ip_addresses())
 def test_a_literal_is_admitted_when_it_may_be_connected_to(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from yarl import URL
 
+from components.examples import examples
 from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.urls import MAX_LENGTH, WebUrl, join_url, parse_url
 
@@ -267,7 +268,7 @@ def seen_alike(url: WebUrl) -> None:
     assert quick.raw_fragment == plain.fragment == url.fragment
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(URLS)
 @example("https://example.com/?#?")
 @example("https://example.com//../..//x")
@@ -280,7 +281,7 @@ def test_any_text_is_read_by_everybody_alike_or_refused(text: str) -> None:
     seen_alike(url)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     URLS, st.sampled_from(["https://example.com/", "http://[2a00::1]:8080/a/b?c#d", "https://xn--e1afmkfd.example//x/"])
 )
@@ -297,7 +298,7 @@ _LABELS = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True).filt
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(_LABELS, min_size=1, max_size=4).map(".".join), st.integers(1, 65_535), st.text("abc/?&=.%~é", max_size=20)
 )

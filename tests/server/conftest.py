@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from groundwire.testing import World
 
 CLIENT = Path(__file__).resolve().parents[1] / "components" / "mcp_client.py"
-SERVER = (sys.executable, "-m", "groundwire", "mcp")
 
 
 @dataclass
@@ -24,8 +22,15 @@ class Place:
 
     world: World
     home: Path
+    python: Path
+    """What runs servers and clients."""
     variables: dict[str, str] = field(default_factory=dict)
     started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def server(self) -> tuple[str, ...]:
+        """The command that starts a server."""
+        return (str(self.python), "-m", "groundwire", "mcp")
 
     @property
     def environment(self) -> dict[str, str]:
@@ -46,7 +51,7 @@ class Place:
     def start(self, *arguments: str, stdin: int | None = subprocess.PIPE) -> subprocess.Popen[str]:
         """Start a server."""
         process = subprocess.Popen(
-            [*SERVER, *arguments],
+            [*self.server, *arguments],
             env=self.environment,
             cwd=self.home,
             stdin=stdin,
@@ -70,13 +75,12 @@ class Place:
         self,
         calls: Sequence[tuple[str, Mapping[str, Any]]],
         *,
-        python: Path | str = sys.executable,
-        target: str | Sequence[str] = SERVER,
+        target: str | Sequence[str] = (),
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """Make calls by an SDK's client in a process of its own."""
         done = subprocess.run(
-            [str(python), str(CLIENT), json.dumps(target), json.dumps(calls)],
+            [self.python, str(CLIENT), json.dumps(target or self.server), json.dumps(calls)],
             env={**self.environment, "CLIENT_HEADERS": json.dumps(headers or {})},
             cwd=self.home,
             capture_output=True,
@@ -89,11 +93,11 @@ class Place:
         return answers
 
     def start_client(
-        self, calls: Sequence[tuple[str, Mapping[str, Any]]], *, target: str | Sequence[str] = SERVER
+        self, calls: Sequence[tuple[str, Mapping[str, Any]]], *, target: str | Sequence[str] = ()
     ) -> subprocess.Popen[str]:
         """Start making calls and do not wait for the answers."""
         client = subprocess.Popen(
-            [sys.executable, str(CLIENT), json.dumps(target), json.dumps(calls)],
+            [self.python, str(CLIENT), json.dumps(target or self.server), json.dumps(calls)],
             env=self.environment,
             cwd=self.home,
             stdout=subprocess.PIPE,
@@ -105,8 +109,8 @@ class Place:
 
 
 @pytest.fixture
-def place(world: World, tmp_path: Path) -> Iterator[Place]:
-    there = Place(world, tmp_path)
+def place(world: World, tmp_path: Path, warm_python: Path) -> Iterator[Place]:
+    there = Place(world, tmp_path, warm_python)
     yield there
     for process in there.started:
         process.kill()

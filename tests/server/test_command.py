@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,14 +20,14 @@ from groundwire.testing.models import Call, ModelServer, Say, script
 
 
 @contextmanager
-def command(world: World, folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def command(python: str | Path, world: World, folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     environment = {
         **os.environ,
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
         "GROUNDWIRE_STORAGE_URL": "memory://",
     }
-    line = [sys.executable, "-m", "groundwire", "proxy", *arguments]
+    line = [python, "-m", "groundwire", "proxy", *arguments]
     with subprocess.Popen(line, env=environment, cwd=folder, stderr=subprocess.PIPE, text=True) as started:
         try:
             yield started
@@ -37,10 +36,12 @@ def command(world: World, folder: Path, *arguments: str) -> Iterator[subprocess.
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_it_serves_until_it_is_stopped(world: World, tmp_path: Path, number: signal.Signals, code: int) -> None:
+def test_it_serves_until_it_is_stopped(
+    world: World, tmp_path: Path, warm_python: Path, number: signal.Signals, code: int
+) -> None:
     search = Call("web_search", {"query": "reciprocal rank fusion"})
     models = world.add(ModelServer(script(search, end=Say("It merges [1].")), name="model"))
-    with command(world, tmp_path, "--upstream", f"{models.url}/v1/", "--port", "0") as started:
+    with command(warm_python, world, tmp_path, "--upstream", f"{models.url}/v1/", "--port", "0") as started:
         assert started.stderr
         ready = re.fullmatch(r"Ready at (\S+) for (\S+)\. Control-C stops it\.\n", started.stderr.readline())
         assert ready
@@ -66,8 +67,10 @@ def test_it_serves_until_it_is_stopped(world: World, tmp_path: Path, number: sig
         (("--upstream", "http://127.0.0.1:1/v1", "--host", "192.0.2.1"), "Nothing can listen at 192.0.2.1"),
     ],
 )
-def test_wrong_use_is_said(world: World, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    with command(world, tmp_path, *arguments) as started:
+def test_wrong_use_is_said(
+    world: World, tmp_path: Path, warm_python: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    with command(warm_python, world, tmp_path, *arguments) as started:
         assert started.stderr
         said = started.stderr.read()
         assert words in said

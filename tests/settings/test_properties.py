@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.errors import ConfigurationError
 from groundwire.settings import KEY_VARIABLES, Settings, load, provider_rows, variable
 from groundwire.settings.schema import known_keys
@@ -30,7 +31,7 @@ values = st.one_of(
     st.floats().map(str),
     st.sampled_from(["9" * 5_000, "true", "[]", "{}", "1e999", "nan", "searxng:b", ",", "\ufeff", "\udcff", "0x10"]),
 )
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def _look(found: Settings) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from components.office import book, opendocument, presentation, word, workbook, zipped
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
@@ -264,7 +265,7 @@ def test_what_a_machine_would_obey_is_taken_out_of_every_kind() -> None:
         assert any("invisible characters removed: 2" in warning for warning in found.warnings)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(FILES), st.data())
 def test_any_damage_gives_text_or_a_reason(file: tuple[KindName, bytes], data: st.DataObject) -> None:
     body = bytearray(file[1])

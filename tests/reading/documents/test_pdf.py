@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
+from components.examples import examples
 from components.papers import (
     HEIGHT,
     WIDTH,
@@ -229,7 +230,7 @@ def test_pictures_among_pages_of_text_are_said() -> None:
     assert "pages that are pictures without text: 2" in read(canvas_pdf(draw)).warnings
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=600))
 def test_any_bytes_behind_the_head_give_text_or_a_reason(tail: bytes) -> None:
     assert said(b"%PDF-1.7\n" + tail)
@@ -238,7 +239,7 @@ def test_any_bytes_behind_the_head_give_text_or_a_reason(tail: bytes) -> None:
 _GOOD = report(pages=2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_any_damage_gives_text_or_a_reason(data: st.DataObject) -> None:
     body = bytearray(_GOOD)

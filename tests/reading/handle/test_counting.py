@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
+from components.examples import examples
 from groundwire.reading.handle.counting import load_token_bound
 from groundwire.reading.handle.room import Room
 
@@ -46,7 +47,7 @@ def test_no_script_has_more_tokens(script: str, real: Callable[[str], int]) -> N
         assert real(text) <= bound(text), text
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.one_of(st.lists(pieces, max_size=60).map("".join), st.text(max_size=80), st.text(alphabet="abcXYZ09+/=_-.")))
 def test_no_mixture_has_more_tokens(real: Callable[[str], int], text: str) -> None:
     clean = text.encode("utf-8", "replace").decode()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.examples import examples
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
 from groundwire.reading.handle.cursor import Cursor, read_cursor
@@ -130,7 +131,7 @@ class TestQuery:
         assert len(page.content) <= room
         assert all(excerpt.text == text[excerpt.start : excerpt.end] for excerpt in page.excerpts)
 
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(st.integers(30, 700), st.sampled_from(["ferry Ostholm", "orchards remarks", "loom"]))
     def test_the_budget_is_kept(self, real: Callable[[str], int], tokens: int, query: str) -> None:
         page = opened(manual(), query=query, max_tokens=tokens)

@@ -56,7 +56,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def _fleet(
-    valkey_server: Valkey, tmp_path_factory: pytest.TempPathFactory, say: Callable[[str], None]
+    valkey_server: Valkey, warm_python: Path, tmp_path_factory: pytest.TempPathFactory, say: Callable[[str], None]
 ) -> Iterator[Fleet]:
     require("haproxy")
     folder = tmp_path_factory.mktemp("fleet")
@@ -67,7 +67,10 @@ def _fleet(
         settings.write_text(
             _SETTINGS.format(limit=LIMIT, store=valkey_server.url, tavily=tavily.url, interval=INTERVAL), "utf-8"
         )
-        gateways = tuple(GatewayProcess(f"gateway-{n}", settings, _made(folder / str(n)), notice=2) for n in (1, 2, 3))
+        gateways = tuple(
+            GatewayProcess(f"gateway-{n}", settings, _made(folder / str(n)), python=warm_python, notice=2)
+            for n in (1, 2, 3)
+        )
         say("starting three gateways (2 to 8 s)")
         balancer = None
         try:

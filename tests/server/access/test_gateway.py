@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
@@ -155,9 +154,9 @@ async def test_what_is_said_of_everybody_is_for_operators(house: House) -> None:
             assert reply.status == status
 
 
-async def _start(tmp_path: Path, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
+async def _start(python: Path, tmp_path: Path, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable,
+        python,
         "-m",
         "groundwire",
         "serve",
@@ -175,15 +174,15 @@ async def _start(tmp_path: Path, *arguments: str, **variables: str) -> asyncio.s
     )
 
 
-async def test_the_command_does_not_listen_beyond_loopback_without_keys(tmp_path: Path) -> None:
-    process = await _start(tmp_path, "--host", "0.0.0.0", "--port", "0")
+async def test_the_command_does_not_listen_beyond_loopback_without_keys(tmp_path: Path, warm_python: Path) -> None:
+    process = await _start(warm_python, tmp_path, "--host", "0.0.0.0", "--port", "0")
     _, said = await process.communicate()
     assert process.returncode == 2
     assert b"groundwire keys create" in said
 
 
-async def test_the_command_does_not_wait_for_a_head_that_drips(tmp_path: Path) -> None:
-    process = await _start(tmp_path, "--port", "0", GROUNDWIRE_SERVER_HEADER_TIMEOUT="0.3")
+async def test_the_command_does_not_wait_for_a_head_that_drips(tmp_path: Path, warm_python: Path) -> None:
+    process = await _start(warm_python, tmp_path, "--port", "0", GROUNDWIRE_SERVER_HEADER_TIMEOUT="0.3")
     try:
         assert process.stderr is not None
         while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)", await process.stderr.readline())):

@@ -46,7 +46,9 @@ class Process:
 
 
 @asynccontextmanager
-async def running(world: World, home: Path, *arguments: str, **variables: str) -> AsyncIterator[Process]:
+async def running(
+    python: str | Path, world: World, home: Path, *arguments: str, **variables: str
+) -> AsyncIterator[Process]:
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
@@ -60,7 +62,7 @@ async def running(world: World, home: Path, *arguments: str, **variables: str) -
         "GROUNDWIRE_ARCHIVE_ENABLED": "false",
         **variables,
     }
-    command = (sys.executable, "-m", "groundwire", "serve", "--port", "0", *arguments)
+    command = (python, "-m", "groundwire", "serve", "--port", "0", *arguments)
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, cwd=home, stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
     )
@@ -88,7 +90,7 @@ async def begun(process: Process) -> str:
 
 
 async def test_it_says_where_it_is_and_ends_when_asked(world: World, tmp_path: Path) -> None:
-    async with running(world, tmp_path) as process:
+    async with running(sys.executable, world, tmp_path) as process:
         url = await begun(process)
         told = "".join(process.said)
         for path in ("/v1/search", "/mcp", "/openapi.json", "searxng", "for this machine only"):
@@ -99,7 +101,7 @@ async def test_it_says_where_it_is_and_ends_when_asked(world: World, tmp_path: P
         assert await process.end() == 128 + signal.SIGTERM
 
 
-async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
+async def test_what_runs_is_finished(world: World, tmp_path: Path, warm_python: Path) -> None:
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
 
     def note(request: Recorded) -> bool:
@@ -108,7 +110,7 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
 
     held = Held()
     world.searxng.fail(held.fault, when=note)
-    async with running(world, tmp_path) as process:
+    async with running(warm_python, world, tmp_path) as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
 
@@ -131,8 +133,10 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
         assert await process.end() == 128 + signal.SIGTERM
 
 
-async def test_calls_are_taken_until_load_balancers_have_seen_that_it_ends(world: World, tmp_path: Path) -> None:
-    async with running(world, tmp_path, "--notice", "60") as process:
+async def test_calls_are_taken_until_load_balancers_have_seen_that_it_ends(
+    world: World, tmp_path: Path, warm_python: Path
+) -> None:
+    async with running(warm_python, world, tmp_path, "--notice", "60") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
             async with client.get("/readyz") as response:
@@ -148,7 +152,7 @@ async def test_calls_are_taken_until_load_balancers_have_seen_that_it_ends(world
         assert await asyncio.wait_for(process.end(), 100) == 128 + signal.SIGTERM
 
 
-async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> None:
+async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path, warm_python: Path) -> None:
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
 
     def note(request: Recorded) -> bool:
@@ -156,7 +160,7 @@ async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> 
         return True
 
     world.searxng.fail(Fault.hang(), times=5, when=note)
-    async with running(world, tmp_path, "--grace", "300") as process:
+    async with running(warm_python, world, tmp_path, "--grace", "300") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
             searching = asyncio.create_task(search(client))
@@ -168,7 +172,7 @@ async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> 
             assert await searching == (503, "ended")
 
 
-async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp_path: Path) -> None:
+async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp_path: Path, warm_python: Path) -> None:
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
 
     def note(request: Recorded) -> bool:
@@ -176,7 +180,7 @@ async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp
         return True
 
     world.searxng.fail(Fault.hang(), times=5, when=note)
-    async with running(world, tmp_path, "--grace", "0.5") as process:
+    async with running(warm_python, world, tmp_path, "--grace", "0.5") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
             searching = asyncio.create_task(search(client))
@@ -195,8 +199,8 @@ async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp
     ],
 )
 async def test_wrong_use_is_said(
-    world: World, tmp_path: Path, arguments: tuple[str, ...], variables: dict[str, str], told: str
+    world: World, tmp_path: Path, warm_python: Path, arguments: tuple[str, ...], variables: dict[str, str], told: str
 ) -> None:
-    async with running(world, tmp_path, *arguments, **variables) as process:
+    async with running(warm_python, world, tmp_path, *arguments, **variables) as process:
         assert await process.end() == 2
         assert told in "".join(process.said)

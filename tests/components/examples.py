@@ -1,0 +1,21 @@
+"""How many examples a property is tried with: a few in every run, all of them where `SLOW=1` is set."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["examples"]
+
+_FEWEST = 25
+_SHARE = 8
+
+
+def examples(full: int) -> int:
+    """Return the number for this run.
+
+    Args:
+        full: The number for slow runs.
+    """
+    if os.environ.get("SLOW"):
+        return full
+    return min(full, max(_FEWEST, full // _SHARE))

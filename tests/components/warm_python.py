@@ -1,0 +1,202 @@
+"""A Python whose interpreter and imports are paid for once: each command of it is a fork of a process that has them.
+
+What it runs is a process of its own, with its own exit code, signals, streams and variables, as if `python` had been
+called; only the start is missing. Whatever is about the start (variables and options that the interpreter reads there,
+imports, the controlling terminal, memory, a process id) needs the real one: `sys.executable`.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import marshal
+import multiprocessing
+import os
+import pkgutil
+import runpy
+import selectors
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import groundwire
+
+__all__ = ["warm_python"]
+
+_CLIENT = Path(__file__).with_name("warm_python_client.py")
+_TESTS = Path(__file__).resolve().parents[1]
+_NOT_LOADED = frozenset({"integrations", "__main__"})
+"""The frameworks exclude one another, and the command line would run."""
+_ALSO_LOADED = ("encodings.idna", "importlib_metadata", "keyring", "pypdfium2", "rich.console", "uvicorn")
+_HEAD = struct.Struct("!I")
+_fork = multiprocessing.get_context("fork")
+
+
+@contextmanager
+def warm_python(folder: Path) -> Iterator[Path]:
+    """Start the process that is forked, and give a program that is called as `python` is.
+
+    Args:
+        folder: An empty folder for the program and a socket.
+    """
+    address = folder / "socket"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "components.warm_python", str(address)],
+        env=environment | {"PYTHONPATH": str(_TESTS)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        assert server.stdout
+        assert server.stdout.readline() == b"ready\n"
+        program = folder / "python"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{_CLIENT}" "{address}" "$@"\n')
+        program.chmod(0o755)
+        yield program
+    finally:
+        server.communicate()  # it ends with its standard input
+
+
+def _serve(address: str) -> None:
+    """Fork for each caller, until standard input ends."""
+    _load()
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen(64)
+    forks: dict[BaseProcess, socket.socket] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(sys.stdin, selectors.EVENT_READ)
+        print("ready", flush=True)
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is sys.stdin:
+                    for fork in forks:
+                        fork.kill()
+                    return
+                if key.fileobj is listener:
+                    caller, _ = listener.accept()
+                    if made := _forked(caller, (listener, *forks.values())):
+                        forks[made] = caller
+                        selector.register(caller, selectors.EVENT_READ, made)
+                        selector.register(made.sentinel, selectors.EVENT_READ, made)
+                elif key.data in forks and key.fileobj is forks[key.data]:
+                    _heed(forks[key.data], key.data, selector)
+                elif key.data in forks:
+                    _bury(key.data, forks.pop(key.data), selector)
+
+
+def _load() -> None:
+    for module in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
+        if not _NOT_LOADED & {*module.name.split(".")}:
+            importlib.import_module(module.name)
+    for name in _ALSO_LOADED:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    gc.freeze()  # otherwise each fork would copy all of it as soon as it collects
+    assert threading.active_count() == 1, "what is forked must have one thread"
+
+
+def _forked(caller: socket.socket, others: tuple[socket.socket, ...]) -> BaseProcess | None:
+    """Read what a caller wants and fork for it; a caller that went away before it said all gets nothing."""
+    head, streams, _, _ = socket.recv_fds(caller, _HEAD.size, 3)
+    body = b""
+    if len(head) == _HEAD.size:
+        (size,) = _HEAD.unpack(head)
+        while len(body) < size and (more := caller.recv(size - len(body))):
+            body += more
+    fork = None
+    if body:
+        fork = _fork.Process(target=_be, args=(body, streams, (caller, *others)))
+        fork.start()
+    for stream in streams:
+        os.close(stream)
+    return fork
+
+
+def _heed(caller: socket.socket, fork: BaseProcess, selector: selectors.BaseSelector) -> None:
+    """Pass on the signals that a caller got; one that is gone was killed, and so is what it stands for."""
+    try:
+        numbers = caller.recv(16)
+    except OSError:
+        numbers = b""
+    for number in numbers:
+        os.kill(fork.pid or 0, number)
+    if not numbers:
+        selector.unregister(caller)
+        fork.kill()
+
+
+def _bury(fork: BaseProcess, caller: socket.socket, selector: selectors.BaseSelector) -> None:
+    """Tell a caller how its process has ended."""
+    selector.unregister(fork.sentinel)
+    with suppress(KeyError):
+        selector.unregister(caller)
+    fork.join()
+    with suppress(OSError):
+        caller.sendall(struct.pack("!i", fork.exitcode))
+    caller.close()
+    fork.close()
+
+
+def _be(body: bytes, streams: list[int], held: tuple[socket.socket, ...]) -> None:
+    """Be the process that was asked for."""
+    arguments, variables, folder = marshal.loads(body)
+    os.setsid()
+    for one in held:
+        one.close()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    sys.stdin, sys.stdout, sys.stderr = _text(0, "strict"), _text(1, "strict"), _text(2, "backslashreplace")
+    sys.path[:] = [place for place in sys.path if place != str(_TESTS)]
+    sys.path[1:1] = filter(None, variables.get("PYTHONPATH", "").split(os.pathsep))
+    if variables.get("PYTHONWARNINGS") == "error":
+        warnings.simplefilter("error")
+    _run(arguments)
+
+
+def _text(number: int, errors: str) -> io.TextIOWrapper:
+    raw = io.FileIO(number, "w" if number else "r", closefd=False)
+    buffer = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+    return io.TextIOWrapper(buffer, encoding="utf-8", errors=errors, line_buffering=number == 2 or raw.isatty())
+
+
+def _run(arguments: list[str]) -> None:
+    """Do what `python` does with these arguments."""
+    rest = list(arguments)
+    if rest[:2] == ["-W", "error"]:
+        warnings.simplefilter("error")
+        del rest[:2]
+    if rest[0] == "-m":
+        sys.argv = rest[1:]
+        sys.path[0] = str(Path.cwd())
+        runpy.run_module(rest[1], run_name="__main__", alter_sys=True)
+    elif rest[0] == "-c":
+        sys.argv = ["-c", *rest[2:]]
+        sys.path[0] = ""
+        main = types.ModuleType("__main__")
+        sys.modules["__main__"] = main
+        exec(compile(rest[1], "<string>", "exec"), vars(main))
+    else:
+        sys.argv = rest
+        sys.path[0] = str(Path(rest[0]).resolve().parent)
+        runpy.run_path(rest[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
