@@ -52,7 +52,7 @@ _LETTERS: Final = {
     "lt": "ąčęėįšųūž",
     "lv": "āčēģīķļņšūž",
 }
-"""The letters beyond ASCII of languages whose encodings differ in a few places only; """
+"""The letters beyond ASCII of languages whose encodings differ in a few places only."""
 
 _MARKS: Final = frozenset("„“”‚‘’«»‹›–—…•·§©®°€£ \xa0¿¡")
 _CLOSE: Final = 0.5  # of the best candidate's confidence; Hungarian and Estonian are close to Western languages
