@@ -141,7 +141,7 @@ class LocalSettings(_Section):
 class SearchSettings(_Section):
     """How to search."""
 
-    providers: Words = ("searxng", "duckduckgo", "brave", "tavily")
+    providers: Words = ("searxng", "duckduckgo_lite", "brave", "tavily")
     """The search providers, in the order in which they are asked; one that is not configured is skipped."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
