@@ -65,7 +65,7 @@ class DuckDuckGoOptions(Options):
 
 
 class DuckDuckGoSearchProvider:
-    """Web search by DuckDuckGo, as `ddgs` scrapes it."""
+    """Web search by DuckDuckGo, as `ddgs` scrapes it; needs the extra `ddgs`."""
 
     Options = DuckDuckGoOptions
     capabilities = Capabilities(

@@ -185,7 +185,7 @@ class ReadSettings(_Section):
     robots_exceptions: Domains = ()
     """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
     delay: float = Field(default=0.0, ge=0, le=60)
-    """Seconds between two requests to one site; a longer `Crawl-delay` of its robots.txt counts, up to five seconds."""
+    """Seconds between two requests to one site; if its robots.txt asks for more, that counts, up to five seconds."""
     per_host: int = Field(default=6, ge=1, le=100)
     """The most requests to one site at once, in each process."""
 
