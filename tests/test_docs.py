@@ -26,7 +26,7 @@ def test_readmes_settings_are_settings(tmp_path: Path) -> None:
 
     (tmp_path / "groundwire.toml").write_text(blocks("README.md", "toml")[0])
     settings = load(environment={}, folder=tmp_path, user_folder=tmp_path / "none")
-    assert settings.search.providers == ("searxng", "duckduckgo")
+    assert settings.search.providers == ("searxng", "duckduckgo_lite")
     assert settings.policy.blocked_domains == ("example.com",)
 
 

@@ -79,6 +79,14 @@ async def test_brave_gets_its_key(surroundings: World) -> None:
     await tool.aclose()
 
 
+@pytest.mark.req("S2")
+async def test_duckduckgo_needs_no_key_and_no_package(surroundings: World) -> None:
+    tool = WebSearchTool(Config("duckduckgo"))
+    assert not (await tool.execute(query="fusion")).is_error
+    assert surroundings.service("duckduckgo_lite").requests[-1].body == b"q=fusion&kl=&df="
+    await tool.aclose()
+
+
 @pytest.mark.req("S5")
 @pytest.mark.parametrize(
     ("config", "text"),

@@ -270,6 +270,13 @@ async def test_an_extra_is_missing(environment: dict[str, str], module: str, loo
     assert report.findings[0].fix.startswith('pip install "groundwire[')
 
 
+async def test_ddgs_is_missing(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ddgs", None)  # what Python itself takes for a package that is not there
+    report = await look({"GROUNDWIRE_SEARCH_PROVIDERS": "brave,duckduckgo"})
+    assert named(report) == ["extra-missing"]
+    assert report.findings[0].fix == 'pip install "groundwire[ddgs]"'
+
+
 async def test_no_browser(look: Look, tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
     report = await look({"GROUNDWIRE_READ_PROVIDERS": "local,browser", **nowhere})

@@ -26,11 +26,12 @@ from groundwire.models import Applied, Filters, Results
 from groundwire.providers.duckduckgo_lite import (
     DuckDuckGoLiteOptions,
     DuckDuckGoLiteSearchProvider,
+    document,
     neutralised,
+    next_fields,
     parse,
     to_form,
 )
-from groundwire.providers.duckduckgo_page import document, next_fields
 from groundwire.routing.normalise import plain
 from groundwire.safety.guard import Guard
 from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite

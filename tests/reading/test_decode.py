@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import re
+import sys
+from types import FrameType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
+from groundwire.reading import decode as decode_module
 from groundwire.reading.decode import PRESCAN, decode
 from groundwire.reading.encodings import CODECS, LABELS, name_of
 
@@ -230,6 +235,26 @@ def test_what_is_not_text_is_replaced() -> None:
     body = "a\ufdd0b\ufdefc\uffffd\U0001fffee\U0010fffff\x00g".encode() + b"\xed\xa0\x80h"
     text = decode(body, "text/html; charset=utf-8").text
     assert text.replace("\ufffd", "?") == "a?b?c?d?e?f?g???h"
+
+
+def test_a_long_text_is_searched_by_no_pattern() -> None:
+    searched = set()
+
+    def note(_: FrameType, event: str, called: object) -> None:
+        owner = getattr(called, "__self__", None)
+        if event == "c_call" and isinstance(owner, re.Pattern):
+            searched.add(owner)
+
+    for body in (b"a" * 1_000_000, "длинный ".encode() * 50_000):
+        sys.setprofile(note)
+        try:
+            decode(body, "text/html")
+        finally:
+            sys.setprofile(None)
+    of_the_header, *of_the_beginning = (
+        getattr(decode_module, name) for name in ("_HEADER_CHARSET", "_XML_DECLARATION", "_COMMENT", "_META")
+    )
+    assert searched == {of_the_header, *of_the_beginning}
 
 
 def test_a_lone_surrogate_in_utf_16_is_replaced() -> None:

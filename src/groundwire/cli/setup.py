@@ -165,7 +165,7 @@ def _asked(settings: Settings, rows: dict[str, Standing], talk: Talk) -> tuple[t
     talk.say("Groundwire searches through the providers that you choose. The first is asked first; others stand in.\n")
     talk.list_offers("Search providers", searchers)
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
-    search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo"])
+    search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo_lite"])
     readers = [row for row in usable if _can(row, "read")]
     talk.say()
     talk.list_offers("Read providers (local needs nothing)", readers)
@@ -246,6 +246,6 @@ def _nobody(*, named: bool) -> str:
     return (
         "There is no terminal to ask on. The same without questions: groundwire setup --provider brave "
         "--key-from-env BRAVE_API_KEY --yes (or --key-file FILE, - for standard input). Or set up nothing: the "
-        "environment variables GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo and BRAVE_API_KEY do it, too; "
+        "environment variables GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo_lite and BRAVE_API_KEY do it, too; "
         "groundwire providers lists the variables of all."
     )

@@ -22,7 +22,7 @@ description: |
 enabled: true
 
 config:
-  search_provider: duckduckgo    # {search}; several are separated by commas
+  search_provider: duckduckgo_lite # {search}; several are separated by commas
   read_provider: jina            # {read}
   max_page_length: 15000         # characters of one page
   searxng_base_url: "http://localhost:8080"  # for search_provider: searxng
@@ -42,7 +42,7 @@ from groundwire.integrations.extension import WebSearchExtension
 
 __all__ = ["WebSearchExtension"]
 '''
-_SEARCH, _READ = "duckduckgo | tavily | searxng | perplexity | brave ...", "jina | tavily | crawl4ai | local ..."
+_SEARCH, _READ = "duckduckgo_lite | tavily | searxng | perplexity | brave ...", "jina | tavily | crawl4ai | local ..."
 
 
 def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:

@@ -45,7 +45,7 @@ class WebSearchExtensionConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    search_provider: Words = ("duckduckgo",)
+    search_provider: Words = ("duckduckgo_lite",)
     """Who searches; of several the next is asked when one fails."""
     read_provider: Words = ("jina",)
     """Who reads pages; of several the next is asked when one fails."""
@@ -226,7 +226,8 @@ class WebSearchExtension:
         if "searxng" in config.search_provider:
             arguments["providers.searxng.base_url"] = config.searxng_base_url
         if config.duckduckgo_delay:
-            arguments["providers.duckduckgo.delay"] = config.duckduckgo_delay
+            for name in ("duckduckgo", "duckduckgo_lite"):
+                arguments[f"providers.{name}.delay"] = config.duckduckgo_delay
         offers = load_offers()
         for name in dict.fromkeys((*config.search_provider, *config.read_provider)):
             offer = offers.get(name.partition(":")[0])

@@ -36,7 +36,7 @@ _logger = logging.getLogger(__name__)
 
 _LIMIT, _THRESHOLD = ("WEB_SEARCH_SESSION_LIMIT", 20), ("WEB_SEARCH_WARNING_THRESHOLD", 15)
 _MOST = 10  # results
-_ORDER = ("duckduckgo", "brave", "tavily")
+_ORDER = ("duckduckgo_lite", "brave", "tavily")
 _TITLES = {"duckduckgo": "DuckDuckGo", "duckduckgo_lite": "DuckDuckGo", "brave": "Brave", "tavily": "Tavily"}
 _USUAL = {
     "search.providers": _ORDER,

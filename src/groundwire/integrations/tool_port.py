@@ -27,7 +27,7 @@ __all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
 
 _logger = logging.getLogger(__name__)
 
-_PROVIDERS = ("searxng", "duckduckgo", "brave")
+_PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
 _MOST = 50  # results, the most that a query may ask for
 _USUAL = MappingProxyType(
     {
@@ -158,9 +158,9 @@ def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:
         config.get(name) if isinstance(config, Mapping) else getattr(config, name, None)
         for name in ("provider", "url", "api_key")
     )
-    if provider not in _PROVIDERS:
+    if not isinstance(provider, str) or provider not in _PROVIDERS:
         raise UnknownProvider(str(provider), _PROVIDERS)
-    arguments: dict[str, Any] = {"search.providers": (provider,), "search.strategy": "fallback"}
+    arguments: dict[str, Any] = {"search.providers": (_PROVIDERS[provider],), "search.strategy": "fallback"}
     if isinstance(key, SecretStr):
         key = key.get_secret_value()
     if provider == "brave":

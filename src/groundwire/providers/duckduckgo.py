@@ -1,4 +1,4 @@
-"""DuckDuckGo through the `ddgs` library (https://github.com/deedy5/ddgs), without a key.
+"""DuckDuckGo through the `ddgs` library (https://github.com/deedy5/ddgs; the extra `ddgs`), without a key.
 
 ddgs scrapes result pages with a client that looks like a browser. We use its engines, which make the request and read
 the page, and not its `DDGS.text`: that one answers "No results found." to HTTP 202, 403, 429, 500, a captcha and an
@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
@@ -22,6 +23,7 @@ from groundwire.cassette import CallFailed, Cassette, Failure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
+    NotConfigured,
     ProviderBlocked,
     ProviderError,
     ProviderTimeout,
@@ -63,7 +65,7 @@ class DuckDuckGoOptions(Options):
 
 
 class DuckDuckGoSearchProvider:
-    """Web search by DuckDuckGo, as `ddgs` scrapes it."""
+    """Web search by DuckDuckGo, as `ddgs` scrapes it; needs the extra `ddgs`."""
 
     Options = DuckDuckGoOptions
     capabilities = Capabilities(
@@ -88,11 +90,17 @@ class DuckDuckGoSearchProvider:
         """Make the provider.
 
         Raises:
+            NotConfigured: ddgs is missing.
             ConfigurationError: a backend is not one of ddgs' own, or the file of certificates does not exist.
         """
         options = context.options(DuckDuckGoOptions)
+        cassette = context.transports.api.cassette
+        installed = find_spec("ddgs") is not None
+        if not installed and not (cassette is not None and cassette.replaying):
+            fix = 'pip install "groundwire[ddgs]", or use duckduckgo_lite, which needs nothing'
+            raise NotConfigured(context.name, f"install ddgs: {fix}")
         where = f"providers.{context.name}"
-        if options.backends != _DEFAULT:
+        if installed and options.backends != _DEFAULT:
             known = _engines()
             for backend in options.backends or ("",):
                 if backend not in known:
@@ -102,7 +110,7 @@ class DuckDuckGoSearchProvider:
             raise ConfigurationError(f"{where}.ca_file: {str(options.ca_file)!r} is not a file.")
         if not options.proxy and context.settings.network.proxy:
             options = options.model_copy(update={"proxy": context.settings.network.proxy})
-        return cls(options, name=context.name, cassette=context.transports.api.cassette)
+        return cls(options, name=context.name, cassette=cassette)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None

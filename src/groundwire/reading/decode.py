@@ -36,10 +36,10 @@ _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta[\s/][^>]*", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]+)["']""")
-_NOT_TEXT = re.compile(
-    "[\x00\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
-    + "".join(chr(plane << 16 | end) for plane in range(1, 17) for end in (0xFFFE, 0xFFFF))
-    + "]"
+_NOT_TEXT: Final = (
+    "\x00",
+    *map(chr, range(0xFDD0, 0xFDF0)),
+    *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
 )
 
 
@@ -155,4 +155,7 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
-    return Decoded(text=_NOT_TEXT.sub("\ufffd", text), encoding=name, source=source, warnings=tuple(warnings))
+    for char in _NOT_TEXT:
+        if char in text:  # a hundred times as fast as a pattern of them all
+            text = text.replace(char, "\ufffd")
+    return Decoded(text=text, encoding=name, source=source, warnings=tuple(warnings))

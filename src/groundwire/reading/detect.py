@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from groundwire.reading.encodings import CODECS
@@ -12,16 +13,8 @@ from groundwire.reading.encodings import CODECS
 __all__ = ["detect", "is_iso_2022_jp", "looks_western", "utf8_letters", "utf16_without_mark"]
 
 _SAMPLE: Final = 200_000  # bytes that are looked at
-_STUDIED: Final = 12_000  # bytes of them that are studied for their letters, which costs about 0.2 s
+_STUDIED: Final = 12_000  # bytes of them that are studied for their letters, which is plenty
 _MANY: Final = 500  # letters beyond ASCII, among which one of its kind is a fault rather than a letter
-_UNDETECTED: Final = frozenset(
-    {
-        "utf-8", "utf-16be", "utf-16le", "iso-2022-jp", "iso-8859-8-i", "gbk",
-        "iso-8859-3", "iso-8859-10", "iso-8859-14", "iso-8859-16", "x-mac-cyrillic",
-    }
-)  # fmt: skip
-"""What tells itself, and what next to no page is in, but which short texts in other encodings are taken for."""
-
 _LATIN: Final = frozenset(
     name for name, codec in CODECS.items() if codec in {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "mac-roman"}
 ) | {f"iso-8859-{part}" for part in (2, 3, 4, 10, 13, 14, 15, 16)}
@@ -35,6 +28,8 @@ _OF_LANGUAGE: Final = {
     ),
 }
 """What pages in Latin letters are usually in, after the table of locales in the HTML Standard."""
+
+_COMMON_LATIN: Final = ("windows-1252", "windows-1250", "iso-8859-2", "windows-1254", "windows-1257", "iso-8859-13")
 
 _LETTERS: Final = {
     "da": "æøåéü",
@@ -57,9 +52,10 @@ _LETTERS: Final = {
     "lt": "ąčęėįšųūž",
     "lv": "āčēģīķļņšūž",
 }
-"""The letters beyond ASCII of languages whose encodings differ in a few places only; the Western ones first."""
+"""The letters beyond ASCII of languages whose encodings differ in a few places only."""
 
 _MARKS: Final = frozenset("„“”‚‘’«»‹›–—…•·§©®°€£ \xa0¿¡")
+_CLOSE: Final = 0.5  # of the best candidate's confidence; Hungarian and Estonian are close to Western languages
 _SURE: Final = 0.97  # of the letters beyond ASCII; foreign names bring a few others
 
 _LANGUAGE = re.compile(rb"""<html\b[^>]{0,500}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
@@ -71,14 +67,14 @@ _WESTERN_LETTERS: Final = frozenset(
 )
 """The bytes beyond ASCII that common texts in windows-1252 are made of: letters, quotation marks, dashes, the euro."""
 
+_LINE_END = re.compile(rb"[\r\n]+")
 _MARKUP = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)|<[^<>]*>|&#?\w{1,20};", re.DOTALL | re.IGNORECASE
 )
 _NOT_IN_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff\ue000-\uf8ff\ufffd-\uffff]")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _PLAIN: Final = frozenset([*b"\t\n\r", *range(0x20, 0x7F)])
-_KANA = re.compile("[\u3041-\u3093\u30a1-\u30f6]")
-_JAPANESE: Final = ("shift_jis", "euc-jp")
+_C1: Final = bytes(range(0x80, 0xA0))
 _PAIR = re.compile(rb"[\x80-\xff]{2}")
 
 
@@ -137,33 +133,26 @@ def _plain_beside_zeros(zeros: bytes, others: bytes) -> int:
 
 
 def _by_letters(sample: bytes) -> str | None:
-    lines = [line for line in re.split(rb"[\r\n]+", _MARKUP.sub(b" ", sample)) if not line.isascii()]
-    words, half = _without_odd_lines(b"\n".join(lines)[:_STUDIED]), len(lines) // 2
+    from turbohtml.detect import detect_all  # most pages are UTF-8
+
+    words = b"\n".join(line for line in _LINE_END.split(_MARKUP.sub(b" ", sample)) if not line.isascii())
     if not words:
         return None
-    if (name := _japanese(words) or _by_statistics(words, sample)) is not None:
+    sound = _without_rare(_without_odd_lines(words[:_STUDIED]))
+    matches = detect_all(b" " + sound)  # whose first bytes are no byte order mark
+    found = [(name, match.confidence) for match in matches if (name := (match.encoding or "").lower()) in CODECS]
+    if not found:
+        return None
+    name, confidence = found[0]
+    if name == "windows-1251" and words.count(0xDF) > words.count(0xFF):  # as if each small ya were a capital one
+        return "x-mac-cyrillic"
+    if name not in _LATIN:
         return name
-    # a byte that is broken is in one half only
-    parts = (b"\n".join(lines[:half]), b"\n".join(lines[half:]), _without_rare(words))
-    found = (_by_statistics(part[:_STUDIED], sample) for part in parts)
-    return next(filter(None, found), None) or _arabic(words)
-
-
-def _arabic(words: bytes) -> str | None:
-    """Return the encoding of Windows for Arabic if a text has its letters and none of the French ones in it."""
-    strange = [char for char in words.decode("cp1256", "replace") if not char.isascii()]
-    letters = sum("\u0600" <= char <= "\u06ff" or char in _MARKS or char == "\u200c" for char in strange)
-    return "windows-1256" if letters > _SURE * len(strange) else None
-
-
-def _japanese(words: bytes) -> str | None:
-    """Return in which encoding a text is full of kana, which only Japanese has."""
-    for name in _JAPANESE:
-        text = words.decode(CODECS[name], "replace")
-        strange = len(text) - len(text.encode("ascii", "ignore"))
-        if len(_KANA.findall(text)) > strange // 4 and text.count("\ufffd") <= strange // 50:
-            return name
-    return None
+    strange = bytes(byte for byte in words if byte >= 0x80)
+    if not confidence:
+        return _by_alphabet(strange, ("windows-1252", "macintosh"))
+    close = [other for other, its in found if its > confidence * _CLOSE]
+    return _by_language(strange, sample, name) or _by_alphabet(strange, close) or name
 
 
 def _without_odd_lines(words: bytes) -> bytes:
@@ -180,55 +169,32 @@ def _without_odd_lines(words: bytes) -> bytes:
 def _without_rare(words: bytes) -> bytes:
     """Return a text without the bytes that are letters in few encodings, where it has hardly any."""
     count = sum(byte >= 0x80 for byte in words)
-    if sum(0x80 <= byte < 0xA0 for byte in words) > count // 20:
-        return b""
-    return words.translate(None, bytes(range(0x80, 0xA0)))
+    rare = sum(0x80 <= byte < 0xA0 for byte in words)
+    return words.translate(None, _C1) if rare <= count // 20 else words
 
 
-def _by_statistics(words: bytes, sample: bytes) -> str | None:
-    import charset_normalizer  # takes 50 ms, and most pages are UTF-8
-
-    if not words:
-        return None
-    names = {codecs.lookup(codec).name: name for name, codec in CODECS.items() if name not in _UNDETECTED}
-    best = charset_normalizer.from_bytes(
-        words,
-        cp_isolation=[CODECS[name].replace("-", "_") for name in names.values()],
-        preemptive_behaviour=False,
-        enable_fallback=False,
-        language_threshold=0.05,
-    ).best()
-    name = None if best is None else names.get(codecs.lookup(best.encoding).name)
-    if name == "windows-1251" and words.count(0xDF) > words.count(0xFF):  # as if each small ya were a capital one
-        return "x-mac-cyrillic"
-    return _latin(words, sample) or name if name in _LATIN else name
+def _by_language(strange: bytes, sample: bytes, guess: str) -> str | None:
+    """Return the encoding that has most letters of the language which the page says it is in; in doubt, the guess."""
+    match = _LANGUAGE.search(sample[:4_096])
+    language = match[1].decode("ascii").lower() if match else ""
+    own = _LETTERS.get(language, "")
+    scores: dict[str, int] = {}
+    for name in _OF_LANGUAGE.get(language, ()):
+        text = strange.decode(CODECS[name], "replace").lower()
+        scores[name] = sum(char in own if own else char.isalpha() for char in text)
+    return max(scores, key=lambda name: (scores[name], name == guess), default=None)
 
 
-def _latin(words: bytes, sample: bytes) -> str | None:
-    """Choose among the encodings of Latin letters, which statistics of letters confuse."""
-    strange = bytes(byte for byte in words if byte >= 0x80)
-    if match := _LANGUAGE.search(sample[:4_096]):
-        language = match[1].decode("ascii").lower()
-        own = _LETTERS.get(language, "")
-        scores: dict[str, int] = {}
-        for name in _OF_LANGUAGE.get(language, ()):
-            text = strange.decode(CODECS[name], "replace").lower()
-            scores[name] = sum(char in own if own else char.isalpha() for char in text)
-        if scores:
-            return max(scores, key=lambda name: scores[name])
-    return _by_alphabet(strange) or ("windows-1252" if _WESTERN_LETTERS.issuperset(strange) else None)
-
-
-def _by_alphabet(strange: bytes) -> str | None:
-    """Return the encoding in which nearly all the letters beyond ASCII belong to one language, or None."""
-    best, name = _SURE, None
-    for language, letters in _LETTERS.items():
-        for candidate in next((names for code, names in _OF_LANGUAGE.items() if code == language), ()):
-            text = strange.decode(CODECS[candidate], "replace").lower()
+def _by_alphabet(strange: bytes, names: Sequence[str]) -> str | None:
+    """Return the encoding in which most letters beyond ASCII belong to one language, if nearly all do."""
+    best, found = _SURE, None
+    for name in names if len(names) > 1 else ():
+        text = strange.decode(CODECS[name], "replace").lower()
+        for letters in _LETTERS.values():
             score = sum(char in letters or char in _MARKS for char in text) / max(1, len(text))
-            if score > best or (name is None and score == best):
-                best, name = score, candidate
-    return name
+            if score > best or (found is None and score == best):
+                best, found = score, name
+    return found
 
 
 def looks_western(body: bytes) -> bool:
@@ -236,7 +202,7 @@ def looks_western(body: bytes) -> bool:
     strange = bytes(byte for byte in body[:_SAMPLE] if byte >= 0x80)
     if not _WESTERN_LETTERS.issuperset(strange) or len(_PAIR.findall(body[:_SAMPLE])) > len(strange) // 5:
         return False
-    return _by_alphabet(strange) in {None, "windows-1252"}
+    return _by_alphabet(strange, _COMMON_LATIN) in {None, "windows-1252"}
 
 
 def is_iso_2022_jp(sample: bytes) -> bool:

@@ -18,6 +18,7 @@ from groundwire.errors import BlockedByRobots, DeadlineExceeded, PagePaced, Page
 from groundwire.providers.wire import retry_after
 from groundwire.routing.robots import RobotsFiles
 from groundwire.safety.domains import host_matches
+from groundwire.safety.robots_txt import Robots
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 from groundwire.transport import Transport, Visit
@@ -26,6 +27,7 @@ __all__ = ["Manners"]
 
 _LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
 _LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
+_LARGE = 20_000  # characters of rules that are compared without a thread
 _MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
 _ASKING_FOR_REST = frozenset({429, 503})
 
@@ -106,13 +108,14 @@ class Manners:
             if self._replaying or (remote and error.status is None):
                 return 0.0
             raise
-        rule = robots.verdict(url.target)
-        if rule is not None and not rule.allow:
+        large = sum(map(len, robots.lines)) > _LARGE
+        forbidding, delay = await asyncio.to_thread(_asked, robots, url.target) if large else _asked(robots, url.target)
+        if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt asks not to read this page ({_shown(rule.text)}). Open another page. (The "
+                f"{url.origin}/robots.txt asks not to read this page ({_shown(forbidding)}). Open another page. (The "
                 "operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
             )
-        return min(robots.delay or 0.0, _LONGEST_DELAY)
+        return min(delay, _LONGEST_DELAY)
 
     @asynccontextmanager
     async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[Visit]:
@@ -184,6 +187,11 @@ class Manners:
             raise _paced(url, f"is asked every {rules.delay:g} seconds, as {rules.said_by} says", slot.wait)
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
+
+
+def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
+    """Return the line that forbids a path, and the seconds between two requests that the site wants."""
+    return robots.forbidding(target), robots.delay or 0.0
 
 
 def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:

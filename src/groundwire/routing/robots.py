@@ -13,11 +13,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByPolicy, DeadlineExceeded, PageUnavailable, TooManyRedirects
 from groundwire.routing.cache import Cache, Life
-from groundwire.safety.robots import MAX_BYTES, NO_RULES, Robots, agent_names, parse_robots
+from groundwire.safety.robots_txt import MAX_BYTES, NO_RULES, Robots, agent_names, parse_robots
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 from groundwire.transport import Transport
@@ -30,6 +31,7 @@ _PATIENCE = 5.0  # seconds for the file
 _REST = 30.0  # seconds after a failure until the file is tried again
 _REMEMBERED = 1_000  # failures
 _AT_ONCE = 50_000  # bytes that are read without a thread
+_KEPT_READY = 64  # files of ordinary size that need not be read again for the next page
 _HOPS = 5  # redirects (RFC 9309, 2.3.1.2)
 _MISSING = frozenset({404, 410})
 
@@ -67,6 +69,7 @@ class RobotsFiles:
         self._names = agent_names(user_agent)
         self._patience = patience
         self._clock = clock
+        self._unpacked = lru_cache(_KEPT_READY)(Robots.unpack)
         self._failed: OrderedDict[str, tuple[float, str, int | None]] = OrderedDict()
 
     async def of(self, url: WebUrl, deadline: Deadline, *, share: float = 1.0) -> Robots:
@@ -92,7 +95,7 @@ class RobotsFiles:
                 f"robots:{name}",
                 lambda: self._load(origin, limited),
                 pack=lambda file: file.robots.pack(),
-                unpack=lambda data: _File(Robots.unpack(data)),
+                unpack=lambda data: _File((Robots.unpack if len(data) > _AT_ONCE else self._unpacked)(data)),
                 life=lambda file: file.life,
                 deadline=limited,
             )

@@ -109,7 +109,7 @@ class LocalSettings(Section):
 class SearchSettings(Section):
     """How to search."""
 
-    providers: Words = ("searxng", "duckduckgo", "brave", "tavily")
+    providers: Words = ("searxng", "duckduckgo_lite", "brave", "tavily")
     """The search providers, in the order in which they are asked; one that is not configured is skipped."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
@@ -153,7 +153,7 @@ class ReadSettings(Section):
     robots_exceptions: Domains = ()
     """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
     delay: float = Field(default=0.0, ge=0, le=60)
-    """Seconds between two requests to one site; a longer `Crawl-delay` of its robots.txt counts, up to five seconds."""
+    """Seconds between two requests to one site; if its robots.txt asks for more, that counts, up to five seconds."""
     per_host: int = Field(default=6, ge=1, le=100)
     """The most requests to one site at once, in each process."""
 

@@ -77,6 +77,34 @@ def test_rdf_and_json_feeds_and_sitemaps_are_lists_too() -> None:
     assert read(sitemap, "application/xml").extracted.content == "- https://a.example/x (2026-01-02)"
 
 
+@pytest.mark.parametrize(
+    ("body", "kept", "gone"),
+    [
+        ("<feed><entry><summary>Teaser.</summary><content>Whole.</content></entry></feed>", "Whole.", "Teaser."),
+        ("<feed><entry><content type='html'/><summary>Teaser.</summary></entry></feed>", "Teaser.", "Whole."),
+        ("<feed><entry><content type='image/png'>iVBO</content><summary>Teaser.</summary></entry></feed>", "Teaser.",
+         "iVBO"),
+        ("<feed><entry><content>1 &lt;b&gt; 2</content></entry></feed>", "1 \\<b> 2", "**"),
+        ("<feed><entry><content type='html'>1 &lt;b&gt;2&lt;/b&gt;</content></entry></feed>", "1 **2**", "<b>"),
+        ("<rss><channel><item><title>x</title><description>Teaser.</description><content:encoded><![CDATA[<p>Wh<b>o</b>"
+         "le.]]></content:encoded></item></channel></rss>", "Wh**o**le.", "Teaser."),
+        ("<rss><channel><item><title>x</title><description>Fish and chips,&nbsp;please", "Fish and chips", "<rss>"),
+        (json.dumps({"version": "https://jsonfeed.org/version/1", "items": [{"summary": "Teaser.", "content_text":
+         "Whole."}]}), "Whole.", "Teaser."),
+    ],
+)  # fmt: skip
+def test_an_entry_is_its_whole_text_where_the_feed_has_it(body: str, kept: str, gone: str) -> None:
+    content = read(body).extracted.content
+    assert kept in content
+    assert gone not in content
+
+
+def test_links_of_an_entry_heed_the_base_of_the_feed() -> None:
+    feed = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://harbour.example/news/"><entry
+        xml:base="2026/"><title>Fog</title><link href="fog"/></entry></feed>"""
+    assert "## [Fog](https://harbour.example/news/2026/fog)" in read(feed).extracted.content
+
+
 def test_a_long_feed_is_cut_and_said() -> None:
     items = "".join(f"<item><title>Entry {number}</title></item>" for number in range(500))
     found = read(f"<rss><channel><title>x</title>{items}</channel></rss>", "text/xml").extracted

@@ -29,6 +29,8 @@ async def check_extras(examination: Examination) -> Seen:
         findings.append(_missing("valkey", "storage.url names a server", "redis"))
     if "crawl4ai" in used and not has("crawl4ai") and not settings.providers.get(used["crawl4ai"], {}).get("python"):
         findings.append(_missing("crawl4ai", "the reader crawl4ai is in use", "crawl4ai"))
+    if "duckduckgo" in used and not has("ddgs"):
+        findings.append(_missing("ddgs", "the provider duckduckgo is in use (duckduckgo_lite needs nothing)", "ddgs"))
     if "browser" in used:
         if has("playwright"):
             findings += await _browser(examination, used["browser"], seen)

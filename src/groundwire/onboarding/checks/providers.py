@@ -85,7 +85,7 @@ def _standing(settings: Settings, rows: Sequence[Standing]) -> Iterator[Finding]
 
 def _is_extra(row: Standing) -> bool:
     """Tell whether the check of optional parts speaks of it."""
-    return row.offer.name in {"browser", "crawl4ai"}
+    return row.offer.name in {"browser", "crawl4ai", "duckduckgo"}
 
 
 def _missing(row: Standing) -> Finding:

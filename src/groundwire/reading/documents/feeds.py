@@ -35,8 +35,8 @@ class _Entry:
     link: str = ""
     date: str = ""
     author: str = ""
-    summary: str = ""
-    """As HTML."""
+    body: str = ""
+    """The whole text where the feed has it, else its summary, as HTML."""
 
 
 def read_feed(text: str, url: str) -> Extracted | None:
@@ -95,7 +95,7 @@ def _feed(title: str, about: str, entries: Sequence[_Entry], url: str, language:
         said = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
         parts += [
             " \u00b7 ".join(said),
-            _summary(entry.summary, (entry.link and urljoin(url, entry.link)) or url, removed),
+            _summary(entry.body, (entry.link and urljoin(url, entry.link)) or url, removed),
         ]
     warnings = []
     if len(entries) > _MAX_ENTRIES:
@@ -159,42 +159,45 @@ def _rss_entry(item: etree._Element) -> _Entry:
         link=link if link.startswith(("http://", "https://", "/")) else "",
         date=_text(item, "pubDate") or _text(item, "date"),
         author=_plain(_text(item, "creator") or _text(item, "author")),
-        summary=_text(item, "description") or _text(item, "encoded"),
+        body=_text(item, "encoded") or _text(item, "description"),
     )
 
 
 def _atom_entry(entry: etree._Element) -> _Entry:
-    links = {link.get("rel", "alternate"): link.get("href", "") for link in reversed(_children(entry, "link"))}
-    body = next(iter(_children(entry, "summary") or _children(entry, "content")), None)
+    links = {link.get("rel", "alternate"): link for link in reversed(_children(entry, "link"))}
+    link = links.get("alternate")
+    bodies = (_markup(element) for name in ("content", "summary") for element in _children(entry, name))
     author = next(iter(_children(entry, "author")), None)
     title = next(iter(_children(entry, "title")), None)
     return _Entry(
         title=_plain(_markup(title))
         if title is not None and title.get("type") in {"html", "xhtml"}
         else _text(entry, "title"),
-        link=links.get("alternate") or "",
+        link=urljoin(link.base or "", link.get("href", "")) if link is not None else "",
         date=_text(entry, "published") or _text(entry, "updated") or _text(entry, "issued"),
         author=_text(author, "name") if author is not None else "",
-        summary=_markup(body) if body is not None else "",
+        body=next((body for body in bodies if body.strip()), ""),
     )
 
 
 def _json_entry(item: dict[str, Any]) -> _Entry:
     authors = item.get("authors")
     first = authors[0] if isinstance(authors, list) and authors else item.get("author")
-    html = _string(item, "content_html")
+    html, text = _string(item, "content_html"), _string(item, "content_text")
     return _Entry(
         title=_string(item, "title"),
         link=_string(item, "url") or _string(item, "external_url"),
         date=_string(item, "date_published"),
         author=_string(first, "name") if isinstance(first, dict) else "",
-        summary=_escaped(_string(item, "summary")) or html or _escaped(_string(item, "content_text")),
+        body=html or _escaped(text or _string(item, "summary")),
     )
 
 
 def _markup(element: etree._Element) -> str:
-    """Return what an Atom text construct holds, as HTML (RFC 4287, 3.1)."""
-    kind = element.get("type", "text")
+    """Return what an Atom text construct or content holds, as HTML (RFC 4287, 3.1 and 4.1.3); nothing of a file."""
+    kind = element.get("type", "text").lower()
+    if "/" in kind and not kind.startswith("text/") and not kind.endswith("xml"):
+        return ""
     if kind == "xhtml":
         return "".join(etree.tostring(child, encoding="unicode", with_tail=True) for child in element)
     text = "".join(element.itertext())

@@ -39,9 +39,9 @@ def parse_xml(body: bytes) -> etree._Element | None:
 
 
 def local_name(element: etree._Element) -> str:
-    """Return an element's name without its namespace; empty for what is no element."""
+    """Return an element's name without its namespace or undeclared prefix; empty for what is no element."""
     tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
 
 
 def _without_doctype(body: bytes) -> bytes:

@@ -1,0 +1,140 @@
+"""What a site's robots.txt asks of us (RFC 9309): bytes become rules, without any I/O.
+
+Protego reads the rules and matches paths against them. Which lines are about us is decided here, for two reasons: its
+work grows with the number of agents times the number of rules, which a hostile file can make minutes of; and it takes
+`User-agent: groundwire/2.0` for somebody else, `User-agent: ground` for us, and an unknown record for the end of a
+group's heading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+from urllib.parse import quote
+
+from protego import Protego
+
+__all__ = ["MAX_BYTES", "NO_RULES", "Robots", "agent_names", "parse_robots"]
+
+MAX_BYTES: Final = 500 * 1_024
+"""What is read of a file; RFC 9309, 2.5 asks for no less."""
+
+_MOST: Final = 10**9  # seconds or requests of a rate, which may have thousands of digits
+_LINE_END = re.compile(r"\r\n?|\n")
+_OTHER_LINE_END = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # no line ends in the RFC, but in `str.splitlines`
+_AGENT = re.compile(r"[ \t]*user[ \t_-]?agent[ \t]*[: \t](.*)", re.IGNORECASE)
+_RULE = re.compile(
+    r"[ \t]*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay|request[ -]rate)[ \t]*[: \t]",
+    re.IGNORECASE,  # with the misspellings that Protego understands
+)
+_TOKEN = re.compile(r"[a-z0-9_-]+")
+_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)/[0-9]")
+_BROWSERS = frozenset({"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "edg", "mobile"})
+_ADDRESS = re.compile(r"\S*://\S*")
+
+
+@dataclass(frozen=True)
+class Robots:
+    """What a site asks of us."""
+
+    lines: tuple[str, ...] = ()
+    """The lines of the file that are about us: rules and delays, without comments."""
+
+    @cached_property
+    def _rules(self) -> Protego:
+        return Protego.parse("\n".join(("User-agent: *", *self.lines)))
+
+    @cached_property
+    def delay(self) -> float | None:
+        """Seconds that should pass between two requests (`Crawl-delay`, `Request-rate`); None when nothing is said."""
+        delay, rate = self._rules.crawl_delay("*"), self._rules.request_rate("*")
+        if rate is None:
+            return delay
+        return max(delay or 0.0, min(rate.seconds, _MOST) / min(rate.requests, _MOST))
+
+    def permits(self, target: str) -> bool:
+        """Tell whether a path with its query may be asked for.
+
+        The longest pattern decides; among equals one that allows (RFC 9309, 2.2.2). The work grows with the size of
+        the file times the length of the path, and the first call also reads the rules.
+        """
+        return self._rules.can_fetch(f"https://site{target}", "*")
+
+    def forbidding(self, target: str) -> str | None:
+        """Return the longest line that forbids a path with its query, or None when it may be asked for."""
+        if self.permits(target):
+            return None
+        lines = sorted((line for line in self.lines if line[:5].lower() != "allow"), key=len, reverse=True)
+        while len(lines) > 1:
+            longer, shorter = lines[: len(lines) // 2], lines[len(lines) // 2 :]
+            lines = shorter if Robots(tuple(longer)).permits(target) else longer
+        return lines[0]
+
+    def pack(self) -> bytes:
+        """Return the rules as bytes."""
+        return "\n".join(self.lines).encode()
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Robots:
+        """Return the rules that `pack` was made of.
+
+        Raises:
+            ValueError: these are no such bytes.
+        """
+        lines = tuple(data.decode().split("\n")) if data else ()
+        if not all(_RULE.match(line) for line in lines):
+            raise ValueError("not the rules of a robots.txt")
+        return cls(lines)
+
+
+NO_RULES: Final = Robots()
+"""What a site without a robots.txt asks."""
+
+
+def agent_names(user_agent: str) -> frozenset[str]:
+    """Return the names by which a file may call whoever sends a User-Agent, in lower case.
+
+    These are its products (`acme-bot/1.0`) without those that every browser claims to be.
+    """
+    words = _ADDRESS.sub(" ", user_agent)
+    names = {name.lower() for name in _PRODUCT.findall(words)}
+    first = _TOKEN.match(words.strip().lower())
+    return frozenset(names - _BROWSERS or ({first[0]} if first else {"*"}))
+
+
+def parse_robots(body: bytes, names: frozenset[str]) -> Robots:
+    """Read a robots.txt; any bytes are one.
+
+    Args:
+        body: The file; what is beyond `MAX_BYTES` is left out.
+        names: Our names, see `agent_names`.
+
+    Returns:
+        The rules of all groups that name us, else of those for everybody (RFC 9309, 2.2.1).
+    """
+    text = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    ours: list[str] = []
+    everybodys: list[str] = []
+    addressed: list[list[str]] = []
+    named = heading = False
+    for whole in _LINE_END.split(text):
+        line = whole.partition("#")[0].strip()
+        if found := _AGENT.match(line):
+            if not heading:
+                addressed = []
+            heading = True
+            who = found[1].strip().lower()
+            token = _TOKEN.match(who)
+            ours_too = token is not None and token[0] in names
+            named = named or ours_too
+            group = ours if ours_too else everybodys if who == "*" else None
+            if group is not None and not any(group is other for other in addressed):
+                addressed.append(group)
+        elif _RULE.match(line):
+            heading = False
+            line = _OTHER_LINE_END.sub(lambda char: quote(char[0]), line)
+            for group in addressed:
+                group.append(line)
+    return Robots(tuple(ours if named else everybodys))
