@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.safety.urls import parse_url
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text, web_tools
 
 _T = TypeVar("_T")
@@ -43,9 +43,9 @@ class Anything(Endpoint):
 
     def __init__(self) -> None:
         super().__init__("anything")
-        self.reply = Reply(body=b"")
+        self.reply = EmulatedResponse(body=b"")
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         return self.reply
 
 
@@ -113,7 +113,7 @@ common = settings(max_examples=150, suppress_health_check=[HealthCheck.function_
 @example(b"<" * 5_000, "text/html")
 @example(b"[" * 5_000, "application/json")
 def test_any_bytes_are_a_page_or_an_error(bench: Bench, body: bytes, content_type: str) -> None:
-    bench.page.reply = Reply(body=body, content_type=content_type)
+    bench.page.reply = EmulatedResponse(body=body, content_type=content_type)
     result = checked(bench, bench.open.call, url=f"{bench.page.url}/x", max_length=300)
     assert isinstance(result, OpenPageToolResult)
     assert result.content_length == len(result.content) <= 300
@@ -155,8 +155,10 @@ class Archive(Endpoint):
         super().__init__("archive")
         self._folder = folder
 
-    def handle(self, request: Recorded) -> Reply:
-        return Reply.html(gzip.decompress((self._folder / f"{request.path[1:]}.html.gz").read_bytes()).decode())
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return EmulatedResponse.html(
+            gzip.decompress((self._folder / f"{request.path[1:]}.html.gz").read_bytes()).decode()
+        )
 
 
 @pytest.mark.timeout(240)

@@ -17,7 +17,7 @@ import pytest
 
 from groundwire.server.listening import listen
 from groundwire.testing import World
-from groundwire.testing.models import Call, ModelServer, Say, script
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -40,7 +40,7 @@ def command(world: World, folder: Path, *arguments: str) -> Iterator[subprocess.
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_it_serves_until_it_is_stopped(world: World, tmp_path: Path, number: signal.Signals, code: int) -> None:
-    search = Call("web_search", {"query": "reciprocal rank fusion"})
+    search = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
     models = world.add(ModelServer(script(search, end=Say("It merges [1].")), name="model"))
     with command(world, tmp_path, "--upstream", f"{models.url}/v1/", "--port", "0") as started:
         assert started.stderr

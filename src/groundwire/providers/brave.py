@@ -12,11 +12,9 @@ from urllib.parse import quote
 from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import (
     clipped,
     day,
     error_text,
@@ -29,6 +27,8 @@ from groundwire.providers.wire import (
     text_or_empty,
     window,
 )
+from groundwire.providers.query_mapping import with_site_operators
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]

@@ -21,11 +21,11 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
 from groundwire.providers.duckduckgo_page import document, is_bot_check, is_search_page, next_fields, rows, says_empty
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.wire import clipped, raise_for_status, retry_after
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import clipped, raise_for_status, retry_after
+from groundwire.providers.query_mapping import with_site_operators
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Reply
 

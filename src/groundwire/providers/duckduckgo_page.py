@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from groundwire.models import SearchResult
-from groundwire.providers.wire import day
+from groundwire.providers.http_parsing import day
 
 __all__ = ["document", "is_bot_check", "is_search_page", "next_fields", "rows", "says_empty"]
 

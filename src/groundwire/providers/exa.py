@@ -7,23 +7,26 @@ from typing import Any, Literal, cast
 from groundwire.deadline import Deadline
 from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import (
+    clean,
     day,
+    empty_page,
     error_text,
     failure,
     json_object,
     json_or_empty,
     number_or_none,
     objects,
+    page_failure,
     raise_for_status,
+    said,
     text_or_empty,
     window,
 )
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]

@@ -25,17 +25,20 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import ReadResult
-from groundwire.providers.api import ApiOptions, ApiProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, ApiProvider
+from groundwire.providers.http_parsing import (
+    clean,
     day,
+    empty_page,
     error_text,
     json_object,
     json_or_empty,
     number_or_none,
+    page_failure,
     raise_for_status,
     retry_after,
+    said,
     text_or_empty,
 )
 from groundwire.safety.secrets_in_urls import has_secret

@@ -8,11 +8,11 @@ from typing import Any, Literal, cast
 
 from groundwire.deadline import Deadline
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import clipped, json_object, objects, raise_for_status, text_or_empty, window
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import clipped, json_object, objects, raise_for_status, text_or_empty, window
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]

@@ -11,11 +11,11 @@ from pydantic import Field
 from groundwire.deadline import Deadline
 from groundwire.errors import QuotaExceeded
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import failure, json_object, raise_for_status, text_or_empty, window
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import failure, json_object, raise_for_status, text_or_empty, window
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]

@@ -23,9 +23,9 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
-from groundwire.providers.keys import digest
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.wire import number_or_none, retry_after, text_or_empty
+from groundwire.providers.http_parsing import number_or_none, retry_after, text_or_empty
+from groundwire.providers.key_rotation import digest
+from groundwire.providers.query_mapping import with_site_operators
 from groundwire.settings.schema import Words
 from groundwire.transport import Reply, Transport
 

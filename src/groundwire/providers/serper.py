@@ -9,11 +9,9 @@ from typing import Any, Literal, cast
 from groundwire.deadline import Deadline
 from groundwire.errors import QuotaExceeded
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import (
     day,
     failure,
     json_object,
@@ -23,6 +21,8 @@ from groundwire.providers.wire import (
     text_or_empty,
     window,
 )
+from groundwire.providers.query_mapping import with_site_operators
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["SerperOptions", "SerperSearchProvider", "credits_used", "parse", "to_body"]

@@ -9,25 +9,27 @@ from typing import Any, Literal, Self, cast
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities, ProviderContext
-from groundwire.providers.countries import country_name
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import (
+    clean,
     clipped,
     day,
+    empty_page,
     error_text,
     failure,
     json_object,
     json_or_empty,
     number_or_none,
     objects,
+    page_failure,
     raise_for_status,
     retry_after,
+    said,
     window,
 )
+from groundwire.providers.query_mapping import country_name, domain_lists
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]

@@ -9,10 +9,9 @@ from urllib.parse import quote, urlsplit
 from groundwire.deadline import Deadline
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.rows import results
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiProvider, Mapped
+from groundwire.providers.http_parsing import (
     clipped,
     json_object,
     json_or_empty,
@@ -21,6 +20,7 @@ from groundwire.providers.wire import (
     retry_after,
     text_or_empty,
 )
+from groundwire.providers.result_rows import results
 from groundwire.transport import Reply
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]

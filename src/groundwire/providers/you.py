@@ -9,11 +9,9 @@ from typing import Any
 from groundwire.deadline import Deadline
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiProvider, Mapped
+from groundwire.providers.http_parsing import (
     error_text,
     json_object,
     json_or_empty,
@@ -23,6 +21,8 @@ from groundwire.providers.wire import (
     text_or_empty,
     window,
 )
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import result
 from groundwire.transport import Reply
 
 __all__ = ["YouSearchProvider", "parse", "to_body"]

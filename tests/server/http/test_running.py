@@ -16,8 +16,8 @@ import aiohttp
 import pytest
 
 from groundwire.testing import World
-from groundwire.testing.exchange import Recorded
-from groundwire.testing.faults import Fault
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import Recorded
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.req("B18")]
 
@@ -105,7 +105,7 @@ async def test_what_runs_is_finished(world: World, tmp_path: Path) -> None:
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.delay(1.5), when=note)
+    world.searxng.fail(InjectedFault.delay(1.5), when=note)
     async with running(world, tmp_path) as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
@@ -152,7 +152,7 @@ async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path) -> 
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.hang(), times=5, when=note)
+    world.searxng.fail(InjectedFault.hang(), times=5, when=note)
     async with running(world, tmp_path, "--grace", "300") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
@@ -172,7 +172,7 @@ async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.hang(), times=5, when=note)
+    world.searxng.fail(InjectedFault.hang(), times=5, when=note)
     async with running(world, tmp_path, "--grace", "0.5") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:

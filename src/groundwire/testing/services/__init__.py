@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from groundwire.testing.library import Library
+from groundwire.testing.search_index import Library
 from groundwire.testing.server import Endpoint
 
 __all__ = ["SERVICES", "make_service"]

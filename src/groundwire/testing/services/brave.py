@@ -10,11 +10,11 @@ from datetime import date
 from html import escape
 from urllib.parse import urlsplit
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.queries import split_sites
+from groundwire.testing.services.shared import split_sites
+from groundwire.testing.site import midnight
 
 __all__ = ["Brave"]
 
@@ -67,7 +67,7 @@ class Brave(Endpoint):
         self.extra_snippets = False
         self.altered: str | None = None
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         kind = {"/res/v1/web/search": "web", "/res/v1/news/search": "news"}.get(request.path)
         if kind is None or request.method not in ("GET", "POST"):
@@ -84,7 +84,7 @@ class Brave(Endpoint):
             self.spent += 1
         return replace(reply, headers=self._rates(key))
 
-    def _limits(self, key: str) -> Reply | None:
+    def _limits(self, key: str) -> EmulatedResponse | None:
         over = key in self.used_up
         too_fast = self.rate_limited or self._is_too_fast()
         if not over and not too_fast:
@@ -124,7 +124,7 @@ class Brave(Endpoint):
             "X-RateLimit-Reset": "1, 1419704",
         }
 
-    def _search(self, kind: str, request: Recorded) -> Reply:
+    def _search(self, kind: str, request: Recorded) -> EmulatedResponse:
         params = request.params
         if wrong := _wrong(params, kind):
             return _invalid(["query", wrong], f"The value of {wrong} is not valid", "value_error")
@@ -138,7 +138,9 @@ class Brave(Endpoint):
         if self.altered is not None:
             about["altered"] = self.altered
         if kind == "news":
-            return Reply.json({"type": "news", "query": about, "results": [_news(one, self._age(one)) for one in rows]})
+            return EmulatedResponse.json(
+                {"type": "news", "query": about, "results": [_news(one, self._age(one)) for one in rows]}
+            )
         more = len(found) > (offset + 1) * count
         body: dict[str, object] = {"query": about | _whereabouts(params) | {"more_results_available": more}}
         places = [{"type": "web", "index": index, "all": False} for index in range(len(rows))]
@@ -150,9 +152,9 @@ class Brave(Endpoint):
             bold = params.get("text_decorations") not in ("false", "0")
             results = [_web(one, self._age(one), query if bold else "", extra) for one in rows]
             body["web"] = {"type": "search", "results": results, "family_friendly": True}
-        return Reply.json(body)
+        return EmulatedResponse.json(body)
 
-    def _find(self, query: str, params: dict[str, str]) -> list[Found]:
+    def _find(self, query: str, params: dict[str, str]) -> list[IndexHit]:
         words, hosts, not_hosts = split_sites(query)
         freshness = params.get("freshness", "")
         goggle = params.get("goggles", "").splitlines()
@@ -165,7 +167,7 @@ class Brave(Endpoint):
             found = [one for one in found if first <= one.published <= last]
         return found
 
-    def _age(self, found: Found) -> str:
+    def _age(self, found: IndexHit) -> str:
         days = (self._library.calendar.today - found.published).days
         return (
             f"{days} days ago" if days < 31 else f"{found.published:%B} {found.published.day}, {found.published.year}"
@@ -186,12 +188,12 @@ def _wrong(params: dict[str, str], kind: str) -> str | None:
     )
 
 
-def _error(status: int, code: str, detail: str, meta: dict[str, object]) -> Reply:
+def _error(status: int, code: str, detail: str, meta: dict[str, object]) -> EmulatedResponse:
     error = {"id": "5d83-miniature", "status": status, "detail": detail, "meta": meta, "code": code}
-    return Reply.json({"type": "ErrorResponse", "error": error, "time": 1_790_000_000}, status=status)
+    return EmulatedResponse.json({"type": "ErrorResponse", "error": error, "time": 1_790_000_000}, status=status)
 
 
-def _invalid(where: list[str], message: str, kind: str) -> Reply:
+def _invalid(where: list[str], message: str, kind: str) -> EmulatedResponse:
     errors = [{"type": kind, "loc": where, "msg": message, "input": None}]
     return _error(422, "VALIDATION", "Unable to validate request parameters", {"errors": errors})
 
@@ -209,7 +211,7 @@ def _address(url: str) -> dict[str, str]:
     return {"scheme": parts.scheme, "netloc": host, "hostname": host, "favicon": _ICON, "path": shown}
 
 
-def _web(found: Found, age: str, bold: str, extra: bool) -> dict[str, object]:
+def _web(found: IndexHit, age: str, bold: str, extra: bool) -> dict[str, object]:
     host = urlsplit(found.url).hostname or ""
     text = escape(found.snippet)
     for word in set(re.findall(r"\w{4,}", bold)):
@@ -232,7 +234,7 @@ def _web(found: Found, age: str, bold: str, extra: bool) -> dict[str, object]:
     return row | ({"extra_snippets": [f"Also: {found.title}."]} if extra else {})
 
 
-def _news(found: Found, age: str) -> dict[str, object]:
+def _news(found: IndexHit, age: str) -> dict[str, object]:
     return {
         "type": "news_result",
         "title": found.title,

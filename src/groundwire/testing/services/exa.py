@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import visit
+from groundwire.testing.services.shared import visit
+from groundwire.testing.site import midnight
 
 __all__ = ["Exa"]
 
@@ -42,7 +42,7 @@ class Exa(Endpoint):
         self.retry_after: str | None = None
         self.overloaded = False
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path not in ("/search", "/contents") or request.method != "POST":
             return _error(404, "NOT_FOUND", f"There is no {request.method} {request.path}.")
@@ -52,7 +52,7 @@ class Exa(Endpoint):
         if self.overloaded:
             return _error(503, "OVERLOADED", "Too much to do at the moment.")
         if self.retry_after is not None:
-            refusal = Reply.json({"error": "More than 10 requests in a second."}, status=429)
+            refusal = EmulatedResponse.json({"error": "More than 10 requests in a second."}, status=429)
             return replace(refusal, headers={"Retry-After": self.retry_after}) if self.retry_after else refusal
         if self.calls_left.get(key, 1) <= 0:
             return _error(402, self.money_tag, "Nothing is left to pay with.")
@@ -67,7 +67,7 @@ class Exa(Endpoint):
         if key in self.calls_left:
             self.calls_left[key] -= 1
         answer = self._search(body) if request.path == "/search" else self._contents(body)
-        return replace(Reply.json(answer), headers=_LIMITS)
+        return replace(EmulatedResponse.json(answer), headers=_LIMITS)
 
     def _search(self, body: dict[str, Any]) -> dict[str, Any]:
         names = ("startPublishedDate", "endPublishedDate")
@@ -111,8 +111,8 @@ class Exa(Endpoint):
         return {**answer, "costDollars": costs, "searchTime": 40.25}
 
 
-def _error(status: int, tag: str, text: str) -> Reply:
-    return Reply.json({"requestId": _ID, "error": text, "tag": tag}, status=status)
+def _error(status: int, tag: str, text: str) -> EmulatedResponse:
+    return EmulatedResponse.json({"requestId": _ID, "error": text, "tag": tag}, status=status)
 
 
 def _fault(body: dict[str, Any], *, searching: bool) -> tuple[str, str] | None:
@@ -141,7 +141,7 @@ def _fault(body: dict[str, Any], *, searching: bool) -> tuple[str, str] | None:
     return None
 
 
-def _result(found: Found, wanted: dict[str, Any]) -> dict[str, Any]:
+def _result(found: IndexHit, wanted: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"id": found.url, "title": found.title, "url": found.url}
     row |= {"publishedDate": _moment(found.published), "author": None}
     if wanted.get("text"):

@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import Visited, visit
+from groundwire.testing.services.shared import Visited, visit
 
 __all__ = ["Firecrawl"]
 
@@ -45,10 +45,10 @@ class Firecrawl(Endpoint):
         self.restricted: set[str] = set()
         self.warning = ""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path not in ("/v2/search", "/v2/scrape") or request.method != "POST":
-            return Reply.html(f"<pre>Cannot {request.method} {request.path}</pre>", status=404)
+            return EmulatedResponse.html(f"<pre>Cannot {request.method} {request.path}</pre>", status=404)
         key = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if key not in self.keys:
             return _error(401, "Unauthorized: this token is not known.")
@@ -73,7 +73,7 @@ class Firecrawl(Endpoint):
             self.credits_left[key] -= spent
         return reply
 
-    def _search(self, body: dict[str, Any]) -> tuple[Reply, int]:
+    def _search(self, body: dict[str, Any]) -> tuple[EmulatedResponse, int]:
         tbs = body.get("tbs") or ""
         edges = {edge: date(int(year), int(month), int(day)) for edge, month, day, year in _EDGE.findall(tbs)}
         found = self._library.search(
@@ -93,9 +93,9 @@ class Firecrawl(Endpoint):
                 data |= {kind: rows} if rows else {}
         spent = 2 * math.ceil(len(kept) / 10)
         answer = {"success": True, "data": data, "creditsUsed": spent, "id": "00000000-0000-4000-8000-000000000003"}
-        return Reply.json(answer | ({"warning": self.warning} if self.warning else {})), spent
+        return EmulatedResponse.json(answer | ({"warning": self.warning} if self.warning else {})), spent
 
-    def _row(self, found: Found, place: int, kind: str, formats: list[Any]) -> dict[str, Any]:
+    def _row(self, found: IndexHit, place: int, kind: str, formats: list[Any]) -> dict[str, Any]:
         row: dict[str, Any] = {"url": found.url, "title": found.title, "position": place}
         if kind == "news":
             age = (self._library.calendar.today - found.published).days
@@ -104,7 +104,7 @@ class Firecrawl(Endpoint):
         page = visit(self._library, found.url) if formats else None
         return row | (_document(found.url, page) if page else {})
 
-    def _scrape(self, url: str) -> tuple[Reply, int]:
+    def _scrape(self, url: str) -> tuple[EmulatedResponse, int]:
         host = url.partition("://")[2].partition("/")[0]
         if host in self.restricted:
             return _error(403, "This site is not served.", code="UNSUPPORTED_SITE"), 0
@@ -115,11 +115,11 @@ class Firecrawl(Endpoint):
             return _error(500, "Files of this type are not read.", code="SCRAPE_UNSUPPORTED_FILE_ERROR"), 0
         document = _document(url, page)
         document["metadata"]["creditsUsed"] = 1
-        return Reply.json({"success": True, "data": document}), 1
+        return EmulatedResponse.json({"success": True, "data": document}), 1
 
 
-def _error(status: int, text: str, *, code: str = "") -> Reply:
-    return Reply.json({"success": False} | ({"code": code} if code else {}) | {"error": text}, status=status)
+def _error(status: int, text: str, *, code: str = "") -> EmulatedResponse:
+    return EmulatedResponse.json({"success": False} | ({"code": code} if code else {}) | {"error": text}, status=status)
 
 
 def _fault(body: dict[str, Any], *, searching: bool) -> str:

@@ -8,11 +8,11 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import Visited, visit
+from groundwire.testing.services.shared import Visited, visit
+from groundwire.testing.site import midnight
 
 __all__ = ["Jina"]
 
@@ -55,7 +55,7 @@ class Jina(Endpoint):
         self.cached = False
         self.down = False
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if self.down:
             return _failure(request, 50301, "Out of service.")
@@ -84,7 +84,7 @@ class Jina(Endpoint):
             return _failure(request, 40001, f"Domain '{host}' could not be resolved", path="url")
         return self._read(request, url, page)
 
-    def _read(self, request: Recorded, url: str, page: Visited) -> Reply:
+    def _read(self, request: Recorded, url: str, page: Visited) -> EmulatedResponse:
         warnings = []
         content = page.markdown
         if page.status >= 400:
@@ -114,9 +114,9 @@ class Jina(Endpoint):
             data["warning"] = "\n".join(warnings)
         data["usage"] = {"tokens": tokens}
         if not _wants_json(request):
-            return replace(Reply.text(_as_text(data, warnings)), headers={"X-Usage-Tokens": str(tokens)})
+            return replace(EmulatedResponse.text(_as_text(data, warnings)), headers={"X-Usage-Tokens": str(tokens)})
         meta = {"usage": {"tokens": tokens}}
-        return Reply.json({"code": 200, "status": 20000, "data": data, "meta": meta})
+        return EmulatedResponse.json({"code": 200, "status": 20000, "data": data, "meta": meta})
 
 
 def _target(request: Recorded) -> str:
@@ -145,11 +145,11 @@ def _as_text(data: dict[str, Any], warnings: list[str]) -> str:
     return "\n\n".join([*blocks, f"Markdown Content:\n{data['content']}"])
 
 
-def _failure(request: Recorded, number: int, message: str, **more: str) -> Reply:
+def _failure(request: Recorded, number: int, message: str, **more: str) -> EmulatedResponse:
     status, name = number // 100, _NAMES[number]
     readable = f"{name}: {message}"
     if "text/plain" in request.headers.get("Accept", ""):
-        return replace(Reply.text(readable), status=status)
+        return replace(EmulatedResponse.text(readable), status=status)
     body = {
         "data": None,
         **more,
@@ -159,4 +159,4 @@ def _failure(request: Recorded, number: int, message: str, **more: str) -> Reply
         "message": message,
         "readableMessage": readable,
     }
-    return Reply.json(body, status=status)
+    return EmulatedResponse.json(body, status=status)

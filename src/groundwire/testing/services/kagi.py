@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.queries import split_sites
+from groundwire.testing.services.shared import split_sites
+from groundwire.testing.site import midnight
 
 __all__ = ["Kagi"]
 
@@ -35,15 +35,15 @@ class Kagi(Endpoint):
         self.rate_limited = False
         self.balance = 12.5
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path == "/api/v1/search" and request.method == "POST":
             return self._present(request)
         if request.path == "/api/v0/search" and request.method == "GET":
             return self._former(request)
-        return Reply.html("<!doctype html><title>404</title><h1>Not found</h1>", status=404)
+        return EmulatedResponse.html("<!doctype html><title>404</title><h1>Not found</h1>", status=404)
 
-    def _present(self, request: Recorded) -> Reply:
+    def _present(self, request: Recorded) -> EmulatedResponse:
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme != "Bearer" or key not in self.keys:
             return _problem(401, "auth.invalid_token", "The token is missing or not valid")
@@ -61,7 +61,7 @@ class Kagi(Endpoint):
             data = self._answer(asked)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             return _problem(400, "request.invalid_parameter", f"A parameter is not valid: {type(error).__name__}")
-        return Reply.json({"meta": {"trace": "69c3-miniature", "node": "miniature", "ms": 7}, "data": data})
+        return EmulatedResponse.json({"meta": {"trace": "69c3-miniature", "node": "miniature", "ms": 7}, "data": data})
 
     def _answer(self, asked: dict[str, Any]) -> dict[str, object]:
         limit, page = _between(asked.get("limit", 10), 1, 1024), _between(asked.get("page", 1), 1, 10)
@@ -80,7 +80,7 @@ class Kagi(Endpoint):
         rows = [_row(one) for one in found if first <= one.published <= last][(page - 1) * limit : page * limit]
         return {workflow: rows, "related_search": [{"title": f"{words} explained"}]} if rows else {}
 
-    def _former(self, request: Recorded) -> Reply:
+    def _former(self, request: Recorded) -> EmulatedResponse:
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme != "Bot" or key not in self.keys:
             return self._envelope(None, 401, (2, "Unauthorized"))
@@ -96,19 +96,19 @@ class Kagi(Endpoint):
         rows: list[dict[str, object]] = [{"t": 0, **_row(one, "published")} for one in found]
         return self._envelope([*rows, {"t": 1, "list": [f"{words} explained"]}])
 
-    def _envelope(self, data: object, status: int = 200, error: tuple[int, str] | None = None) -> Reply:
+    def _envelope(self, data: object, status: int = 200, error: tuple[int, str] | None = None) -> EmulatedResponse:
         meta = {"id": "69c3-miniature", "node": "miniature", "ms": 7, "api_balance": self.balance}
         body = {"meta": meta, "data": data}
         if error:
             body["error"] = [{"code": error[0], "msg": error[1], "ref": None}]
-        return Reply.json(body, status=status)
+        return EmulatedResponse.json(body, status=status)
 
 
-def _problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Reply:
+def _problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> EmulatedResponse:
     error = {"code": code, "url": f"https://help.example/errors#{code}", "message": message, "location": None}
     body = {"meta": {"trace": "69c3-miniature", "node": "miniature", "ms": 1}, "data": [], "error": [error]}
-    plain = Reply.json(body, status=status)
-    return Reply(status=status, body=plain.body, content_type=plain.content_type, headers=headers or {})
+    plain = EmulatedResponse.json(body, status=status)
+    return EmulatedResponse(status=status, body=plain.body, content_type=plain.content_type, headers=headers or {})
 
 
 def _between(value: object, low: int, high: int) -> int:
@@ -117,6 +117,6 @@ def _between(value: object, low: int, high: int) -> int:
     return value
 
 
-def _row(found: Found, dated: str = "time") -> dict[str, object]:
+def _row(found: IndexHit, dated: str = "time") -> dict[str, object]:
     moment = f"{midnight(found.published).replace(tzinfo=None).isoformat()}Z"
     return {"url": found.url, "title": found.title, "snippet": found.snippet, dated: moment}

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
 
 __all__ = ["Linkup"]
@@ -41,7 +41,7 @@ class Linkup(Endpoint):
         self.retry_after: str | None = None
         self.address_allowed = True
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path != "/v1/search" or request.method != "POST":
             return _error(404, "NOT_FOUND", f"There is no {request.method} {request.path}.")
@@ -65,7 +65,7 @@ class Linkup(Endpoint):
             return _error(400, "VALIDATION_ERROR", "The request is not valid.", details)
         return self._search(key, body)
 
-    def _search(self, key: str, body: dict[str, Any]) -> Reply:
+    def _search(self, key: str, body: dict[str, Any]) -> EmulatedResponse:
         found = self._library.search(
             body["q"], hosts=body.get("includeDomains") or (), not_hosts=body.get("excludeDomains") or ()
         )
@@ -77,7 +77,7 @@ class Linkup(Endpoint):
             return _error(400, "SEARCH_QUERY_NO_RESULT", "Nothing was found.")
         if key in self.searches_left:
             self.searches_left[key] -= 1
-        return Reply.json({"results": [_result(one) for one in kept[: body.get("maxResults") or 10]]})
+        return EmulatedResponse.json({"results": [_result(one) for one in kept[: body.get("maxResults") or 10]]})
 
 
 def _faults(body: dict[str, Any]) -> list[dict[str, str]]:
@@ -103,7 +103,7 @@ def _faults(body: dict[str, Any]) -> list[dict[str, str]]:
     return [{"field": field, "message": f"{field} {problem}"} for field, problem in faults.items()]
 
 
-def _result(found: Found) -> dict[str, object]:
+def _result(found: IndexHit) -> dict[str, object]:
     return {
         "type": "text",
         "name": found.title,
@@ -113,6 +113,6 @@ def _result(found: Found) -> dict[str, object]:
     }
 
 
-def _error(status: int, code: str, message: str, details: list[dict[str, str]] | None = None) -> Reply:
+def _error(status: int, code: str, message: str, details: list[dict[str, str]] | None = None) -> EmulatedResponse:
     error = {"code": code, "message": message, "details": details or []}
-    return Reply.json({"statusCode": status, "error": error}, status=status)
+    return EmulatedResponse.json({"statusCode": status, "error": error}, status=status)

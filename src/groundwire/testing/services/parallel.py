@@ -7,8 +7,8 @@ from datetime import date
 from typing import Any
 from uuid import uuid4
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
 
 __all__ = ["Parallel"]
@@ -42,7 +42,7 @@ class Parallel(Endpoint):
         self.retry_after: str | None = None
         self.untitled = False
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path != "/v1/search" or request.method != "POST":
             return _error(404, "There is no such address.")
@@ -66,7 +66,7 @@ class Parallel(Endpoint):
             self.searches_left[key] -= 1
         return self._search(body)
 
-    def _search(self, body: dict[str, Any]) -> Reply:
+    def _search(self, body: dict[str, Any]) -> EmulatedResponse:
         settings = body.get("advanced_settings") or {}
         policy = settings.get("source_policy") or {}
         wanted = policy.get("include_domains") or ()
@@ -84,7 +84,7 @@ class Parallel(Endpoint):
         warnings = None
         if (settings.get("location") or "us") not in _LOCATIONS:
             warnings = [{"type": "input_validation_warning", "message": "This location was ignored.", "detail": None}]
-        return Reply.json(
+        return EmulatedResponse.json(
             {
                 "search_id": f"search_{uuid4().hex}",
                 "results": [self._result(one, size) for one in kept],
@@ -94,7 +94,7 @@ class Parallel(Endpoint):
             }
         )
 
-    def _result(self, found: Found, size: int) -> dict[str, object]:
+    def _result(self, found: IndexHit, size: int) -> dict[str, object]:
         rest = found.page.text[: max(0, size - len(found.snippet))]
         return {
             "url": found.url,
@@ -127,6 +127,6 @@ def _fault(body: dict[str, Any]) -> str:
     return ""
 
 
-def _error(status: int, message: str) -> Reply:
+def _error(status: int, message: str) -> EmulatedResponse:
     error = {"ref_id": uuid4().hex, "message": message, "detail": None}
-    return Reply.json({"type": "error", "error": error}, status=status)
+    return EmulatedResponse.json({"type": "error", "error": error}, status=status)

@@ -8,8 +8,8 @@ from datetime import date
 from typing import Any
 from uuid import uuid4
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
 
 __all__ = ["Perplexity"]
@@ -41,12 +41,12 @@ class Perplexity(Endpoint):
         self.money_status = 401
         self.retry_after: str | None = None
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path != "/search":
-            return Reply.json({"detail": "Not Found"}, status=404)
+            return EmulatedResponse.json({"detail": "Not Found"}, status=404)
         if request.method != "POST":
-            return Reply.json({"detail": "Method Not Allowed"}, status=405)
+            return EmulatedResponse.json({"detail": "Method Not Allowed"}, status=405)
         key = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if key not in self.keys:
             return _error(401, "invalid_api_key", "This key is not known.")
@@ -65,7 +65,7 @@ class Perplexity(Endpoint):
             self.searches_left[key] -= 1
         return self._search(body if isinstance(body, dict) else {})
 
-    def _search(self, body: dict[str, Any]) -> Reply:
+    def _search(self, body: dict[str, Any]) -> EmulatedResponse:
         domains: list[str] = body.get("search_domain_filter") or []
         found = self._library.search(
             body["query"],
@@ -76,7 +76,7 @@ class Perplexity(Endpoint):
         after, before = (_day(body.get(name)) for name in _TIMES)
         kept = [one for one in found if (after or date.min) <= one.published <= (before or date.max)]
         size = int(body.get("max_tokens_per_page") or 4_096) * _CHARACTERS
-        return Reply.json(
+        return EmulatedResponse.json(
             {
                 "results": [_result(one, size) for one in kept[: body.get("max_results") or 10]],
                 "id": str(uuid4()),
@@ -85,7 +85,7 @@ class Perplexity(Endpoint):
         )
 
 
-def _fault(body: object) -> Reply | None:
+def _fault(body: object) -> EmulatedResponse | None:
     """Return the refusal of a wrong body: 422 for a wrong form, 400 for what contradicts itself."""
     if not isinstance(body, dict):
         return _invalid("body", "The body is no JSON object.")
@@ -118,7 +118,7 @@ def _day(text: str | None) -> date | None:
     return date(int(match[3]), int(match[1]), int(match[2])) if match else None
 
 
-def _result(found: Found, size: int) -> dict[str, object]:
+def _result(found: IndexHit, size: int) -> dict[str, object]:
     published = found.published.isoformat()
     text = f"# {found.title}\n\n{found.page.text}"
     return {
@@ -130,10 +130,12 @@ def _result(found: Found, size: int) -> dict[str, object]:
     }
 
 
-def _error(status: int, kind: str, message: str, headers: dict[str, str] | None = None) -> Reply:
+def _error(status: int, kind: str, message: str, headers: dict[str, str] | None = None) -> EmulatedResponse:
     body = {"error": {"message": message, "type": kind, "code": status}}
-    return replace(Reply.json(body, status=status), headers=headers or {})
+    return replace(EmulatedResponse.json(body, status=status), headers=headers or {})
 
 
-def _invalid(field: str, message: str) -> Reply:
-    return Reply.json({"detail": [{"type": "value_error", "loc": ["body", field], "msg": message}]}, status=422)
+def _invalid(field: str, message: str) -> EmulatedResponse:
+    return EmulatedResponse.json(
+        {"detail": [{"type": "value_error", "loc": ["body", field], "msg": message}]}, status=422
+    )

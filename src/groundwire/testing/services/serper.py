@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.queries import split_sites
+from groundwire.testing.services.shared import split_sites
 
 __all__ = ["Serper"]
 
@@ -38,7 +38,7 @@ class Serper(Endpoint):
         self.rate_limited = False
         self.refusal_status = 400
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         kind = {"/search": "search", "/news": "news"}.get(request.path)
         if kind is None or request.method not in ("GET", "POST"):
@@ -58,7 +58,7 @@ class Serper(Endpoint):
             return _refusal(400, f"Invalid parameter {wrong}" if isinstance(asked, dict) else "Bad Request")
         return self._search(kind, asked)
 
-    def _search(self, kind: str, asked: dict[str, object]) -> Reply:
+    def _search(self, kind: str, asked: dict[str, object]) -> EmulatedResponse:
         query, number, page = str(asked["q"]), _whole(asked.get("num", 10)), _whole(asked.get("page", 1))
         found = self._find(query, str(asked.get("tbs", "")))[(page - 1) * number : page * number]
         said = {"gl": "us", "hl": "en"} | {name: value for name, value in asked.items() if name != "q"}
@@ -70,16 +70,16 @@ class Serper(Endpoint):
             body["news"] = rows
         else:
             body |= {"organic": rows, "relatedSearches": [{"query": f"{query} explained"}]}
-        return Reply.json(body | {"credits": 1 if number <= 10 else 2})
+        return EmulatedResponse.json(body | {"credits": 1 if number <= 10 else 2})
 
-    def _find(self, query: str, tbs: str) -> list[Found]:
+    def _find(self, query: str, tbs: str) -> list[IndexHit]:
         words, hosts, not_hosts = split_sites(query)
         within = _DAYS[tbs[4:]] if tbs.startswith("qdr:") else None
         found = self._library.search(words, within_days=within, hosts=hosts, not_hosts=not_hosts)
         first, last = _day(tbs, "cd_min"), _day(tbs, "cd_max")
         return [one for one in found if (first or date.min) <= one.published <= (last or date.max)]
 
-    def _row(self, kind: str, found: Found, position: int) -> dict[str, object]:
+    def _row(self, kind: str, found: IndexHit, position: int) -> dict[str, object]:
         days = (self._library.calendar.today - found.published).days
         published = found.published
         row: dict[str, object] = {
@@ -93,8 +93,8 @@ class Serper(Endpoint):
         return row | {"position": position}
 
 
-def _refusal(status: int, message: str) -> Reply:
-    return Reply.json({"message": message, "statusCode": status}, status=status)
+def _refusal(status: int, message: str) -> EmulatedResponse:
+    return EmulatedResponse.json({"message": message, "statusCode": status}, status=status)
 
 
 def _wrong(asked: dict[object, object]) -> str | None:

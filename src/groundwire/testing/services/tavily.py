@@ -7,11 +7,11 @@ from datetime import date
 from email.utils import format_datetime
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import visit
+from groundwire.testing.services.shared import visit
+from groundwire.testing.site import midnight
 
 __all__ = ["Tavily"]
 
@@ -51,12 +51,12 @@ class Tavily(Endpoint):
         self.keyless_wait = 3_600
         self.retry_after: str | None = None
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path not in ("/search", "/extract"):
-            return Reply.json({"detail": "Not Found"}, status=404)
+            return EmulatedResponse.json({"detail": "Not Found"}, status=404)
         if request.method != "POST":
-            return Reply.json({"detail": "Method Not Allowed"}, status=405)
+            return EmulatedResponse.json({"detail": "Method Not Allowed"}, status=405)
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         keyless = not key and request.headers.get("X-Tavily-Access-Mode") == "keyless"
         if not keyless and (scheme != "Bearer" or key not in self.keys):
@@ -73,7 +73,9 @@ class Tavily(Endpoint):
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            return Reply.json({"detail": [{"type": "json_invalid", "loc": ["body"], "msg": "No object"}]}, status=422)
+            return EmulatedResponse.json(
+                {"detail": [{"type": "json_invalid", "loc": ["body"], "msg": "No object"}]}, status=422
+            )
         if fault := _fault(body, searching=request.path == "/search"):
             return _error(400, fault)
         if keyless and self.keyless_left is not None:
@@ -82,7 +84,7 @@ class Tavily(Endpoint):
             self.calls_left[key] -= 1
         return self._search(body) if request.path == "/search" else self._extract(body)
 
-    def _keyless_limit(self) -> Reply:
+    def _keyless_limit(self) -> EmulatedResponse:
         error = {
             "code": "keyless_limit",
             "message": "Enough for today without a key.",
@@ -90,9 +92,9 @@ class Tavily(Endpoint):
             "retry_after_seconds": self.keyless_wait,
             "next_actions": [],
         }
-        return Reply.json({"error": error}, status=429)
+        return EmulatedResponse.json({"error": error}, status=429)
 
-    def _search(self, body: dict[str, Any]) -> Reply:
+    def _search(self, body: dict[str, Any]) -> EmulatedResponse:
         start, end = (date.fromisoformat(body[key]) if body.get(key) else None for key in ("start_date", "end_date"))
         found = self._library.search(
             body["query"],
@@ -114,9 +116,9 @@ class Tavily(Endpoint):
         }
         if body.get("include_usage"):
             answer["usage"] = {"credits": 2 if body.get("search_depth") == "advanced" else 1}
-        return Reply.json(answer)
+        return EmulatedResponse.json(answer)
 
-    def _extract(self, body: dict[str, Any]) -> Reply:
+    def _extract(self, body: dict[str, Any]) -> EmulatedResponse:
         urls = [body["urls"]] if isinstance(body["urls"], str) else body["urls"]
         results: list[dict[str, Any]] = []
         failed: list[dict[str, str]] = []
@@ -130,11 +132,11 @@ class Tavily(Endpoint):
                 )
                 results.append({"url": url, "raw_content": text, "images": []})
         answer = {"results": results, "failed_results": failed, "response_time": 0.02}
-        return Reply.json({**answer, "request_id": "00000000-0000-4000-8000-000000000002"})
+        return EmulatedResponse.json({**answer, "request_id": "00000000-0000-4000-8000-000000000002"})
 
 
-def _error(status: int, text: str) -> Reply:
-    return Reply.json({"detail": {"error": text}}, status=status)
+def _error(status: int, text: str) -> EmulatedResponse:
+    return EmulatedResponse.json({"detail": {"error": text}}, status=status)
 
 
 def _fault(body: dict[str, Any], *, searching: bool) -> str:
@@ -169,7 +171,7 @@ def _fault(body: dict[str, Any], *, searching: bool) -> str:
     return ""
 
 
-def _result(found: Found, place: int, *, news: bool) -> dict[str, Any]:
+def _result(found: IndexHit, place: int, *, news: bool) -> dict[str, Any]:
     row: dict[str, Any] = {
         "url": found.url,
         "title": found.title,

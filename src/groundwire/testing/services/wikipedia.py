@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from html import escape
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
+from groundwire.testing.site import midnight
 
 __all__ = ["Wikipedia"]
 
@@ -34,22 +34,22 @@ class Wikipedia(Endpoint):
         self.rate_limited = False
         self.lagging = False
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if _ROBOT.fullmatch(request.headers.get("User-Agent", "")):
-            return Reply.text("Please set a user agent that says who you are.", status=403)
+            return EmulatedResponse.text("Please set a user agent that says who you are.", status=403)
         if request.path != "/w/api.php":
-            return Reply.html("<!doctype html><title>404</title><h1>Not found</h1>", status=404)
+            return EmulatedResponse.html("<!doctype html><title>404</title><h1>Not found</h1>", status=404)
         if self.rate_limited:
-            busy = Reply.html("<!doctype html><title>429</title><h1>Too many requests</h1>", status=429)
+            busy = EmulatedResponse.html("<!doctype html><title>429</title><h1>Too many requests</h1>", status=429)
             return replace(busy, headers={"Retry-After": "9"})
         if self.lagging:
             return _error("maxlag", "Waiting for a database server: 7 seconds lagged.", {"Retry-After": "5"})
         return self._query(request.params)
 
-    def _query(self, params: dict[str, str]) -> Reply:
+    def _query(self, params: dict[str, str]) -> EmulatedResponse:
         if params.get("format") != "json":
-            return Reply.html("<!doctype html><title>MediaWiki API result</title>")
+            return EmulatedResponse.html("<!doctype html><title>MediaWiki API result</title>")
         if params.get("action") != "query" or params.get("list") != "search":
             return _error("badvalue", 'Unrecognized value for parameter "action".')
         words, limit, offset = params.get("srsearch", ""), params.get("srlimit", "10"), params.get("sroffset", "0")
@@ -66,15 +66,15 @@ class Wikipedia(Endpoint):
         if len(found) > first + count:
             body["continue"] = {"sroffset": first + count, "continue": "-||"}
         body["query"] = {"searchinfo": {"totalhits": len(found)}, "search": rows[first : first + count]}
-        return Reply.json(body)
+        return EmulatedResponse.json(body)
 
 
-def _error(code: str, info: str, headers: dict[str, str] | None = None) -> Reply:
+def _error(code: str, info: str, headers: dict[str, str] | None = None) -> EmulatedResponse:
     body = {"error": {"code": code, "info": info, "docref": "See the help of the API."}, "servedby": "miniature"}
-    return replace(Reply.json(body), headers={"MediaWiki-API-Error": code, **(headers or {})})
+    return replace(EmulatedResponse.json(body), headers={"MediaWiki-API-Error": code, **(headers or {})})
 
 
-def _row(found: Found, number: int, words: str, props: list[str]) -> dict[str, object]:
+def _row(found: IndexHit, number: int, words: str, props: list[str]) -> dict[str, object]:
     text = escape(found.snippet)
     for word in set(re.findall(r"\w{4,}", words)):
         text = re.sub(rf"(?i)\b({word})\b", r'<span class="searchmatch">\1</span>', text)

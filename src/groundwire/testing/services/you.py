@@ -8,10 +8,10 @@ from datetime import date
 from typing import Any
 from uuid import uuid4
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
+from groundwire.testing.site import midnight
 
 __all__ = ["You"]
 
@@ -45,21 +45,23 @@ class You(Endpoint):
         self.scoped = True
         self.news = False
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path != "/v1/search" or request.method not in ("GET", "POST"):
-            return Reply.json({"detail": "Not Found"}, status=404)
+            return EmulatedResponse.json({"detail": "Not Found"}, status=404)
         key = request.headers.get("X-API-Key", "")
         if key not in self.keys:
-            return Reply.json({"detail": "This key is not known or has expired."}, status=401)
+            return EmulatedResponse.json({"detail": "This key is not known or has expired."}, status=401)
         if not self.scoped:
-            return Reply.json({"detail": "This key may not search."}, status=403)
+            return EmulatedResponse.json({"detail": "This key may not search."}, status=403)
         if self.searches_left.get(key, 1) <= 0:
             money = {"error": "payment_required", "message": "Nothing is left to pay with.", "reset_at": self.reset_at}
-            return Reply.json({name: text for name, text in money.items() if text}, status=402)
+            return EmulatedResponse.json({name: text for name, text in money.items() if text}, status=402)
         if self.retry_after is not None:
             headers = {"Retry-After": self.retry_after} if self.retry_after else {}
-            return replace(Reply.json({"detail": "More than 10 requests in a second."}, status=429), headers=headers)
+            return replace(
+                EmulatedResponse.json({"detail": "More than 10 requests in a second."}, status=429), headers=headers
+            )
         body = _body(request)
         if fault := _fault(body):
             return fault
@@ -67,7 +69,7 @@ class You(Endpoint):
             self.searches_left[key] -= 1
         return self._search(body)
 
-    def _search(self, body: dict[str, Any]) -> Reply:
+    def _search(self, body: dict[str, Any]) -> EmulatedResponse:
         freshness = body.get("freshness") or ""
         days = _RANGE.fullmatch(freshness)
         start, end = (date.fromisoformat(text) for text in days.groups()) if days else (date.min, date.max)
@@ -88,7 +90,7 @@ class You(Endpoint):
             "web": [_web(one) for one in found[first : first + count]],
             "news": [_news(one) for one in found if self.news and one.published >= newest][first : first + count],
         }
-        return Reply.json(
+        return EmulatedResponse.json(
             {
                 "results": {name: rows for name, rows in sections.items() if rows},
                 "metadata": {"search_uuid": str(uuid4()), "query": body["query"], "latency": 0.01},
@@ -114,7 +116,7 @@ def _body(request: Recorded) -> dict[str, Any]:
     return values
 
 
-def _fault(body: dict[str, Any]) -> Reply | None:
+def _fault(body: dict[str, Any]) -> EmulatedResponse | None:
     """Return the refusal of a wrong body: a list of faults by field, or a word for what contradicts itself."""
     query, freshness = body.get("query"), body.get("freshness", "day")
     if not isinstance(query, str) or not query.strip():
@@ -131,13 +133,13 @@ def _fault(body: dict[str, Any]) -> Reply | None:
         if not re.fullmatch(pattern, str(body.get(name, "EN"))):
             return _invalid(name, "This is none of the codes.")
     if body.get("include_domains") and body.get("exclude_domains"):
-        return Reply.json({"error": "include_domains and exclude_domains exclude each other"}, status=422)
+        return EmulatedResponse.json({"error": "include_domains and exclude_domains exclude each other"}, status=422)
     if max(len(body.get(name) or ()) for name in ("include_domains", "exclude_domains")) > 500:
-        return Reply.json({"error": "at most 500 domains"}, status=422)
+        return EmulatedResponse.json({"error": "at most 500 domains"}, status=422)
     return None
 
 
-def _web(found: Found) -> dict[str, object]:
+def _web(found: IndexHit) -> dict[str, object]:
     return {
         "url": found.url,
         "title": found.title,
@@ -148,7 +150,7 @@ def _web(found: Found) -> dict[str, object]:
     }
 
 
-def _news(found: Found) -> dict[str, object]:
+def _news(found: IndexHit) -> dict[str, object]:
     return {
         "title": found.title,
         "description": found.snippet,
@@ -157,5 +159,7 @@ def _news(found: Found) -> dict[str, object]:
     }
 
 
-def _invalid(field: str, message: str) -> Reply:
-    return Reply.json({"detail": [{"type": "value_error", "loc": ["body", field], "msg": message}]}, status=422)
+def _invalid(field: str, message: str) -> EmulatedResponse:
+    return EmulatedResponse.json(
+        {"detail": [{"type": "value_error", "loc": ["body", field], "msg": message}]}, status=422
+    )

@@ -1,4 +1,4 @@
-"""Small things that several wire formats share."""
+"""Reading the responses of HTTP APIs: JSON, dates, statuses and errors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from typing import Any, TypeVar
 
 from groundwire.errors import (
     AuthenticationFailed,
+    PageEmpty,
+    PageError,
+    PageNotFound,
+    PageRefused,
+    PageUnavailable,
     ProviderBlocked,
     ProviderError,
     ProviderTimeout,
@@ -24,8 +29,10 @@ from groundwire.models import Filters
 from groundwire.transport import Reply
 
 __all__ = [
+    "clean",
     "clipped",
     "day",
+    "empty_page",
     "error_text",
     "failure",
     "json_object",
@@ -33,8 +40,10 @@ __all__ = [
     "masked",
     "number_or_none",
     "objects",
+    "page_failure",
     "raise_for_status",
     "retry_after",
+    "said",
     "text_or_empty",
     "time_range_start",
     "window",
@@ -42,7 +51,7 @@ __all__ = [
 
 _E = TypeVar("_E", bound=ProviderError)
 
-_LONGEST = 366 * 86_400.0  # seconds
+_MAX_SECONDS = 366 * 86_400.0  # seconds
 _RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
@@ -244,9 +253,49 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    return min(max(0.0, seconds), _LONGEST) if math.isfinite(seconds) else None
+    return min(max(0.0, seconds), _MAX_SECONDS) if math.isfinite(seconds) else None
 
 
 def text_or_empty(value: object) -> str:
     """Return `value` if it is text, else an empty text."""
     return value if isinstance(value, str) else ""
+
+
+_GONE = frozenset({404, 410})
+_REFUSED = frozenset({401, 403, 407, 429, 451})
+_MAX_MESSAGE = 200  # characters of a service's own words
+
+
+def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
+    """Return the error for a page that its own server did not give.
+
+    Args:
+        url: The page's address.
+        status: The status with which the page's server answered, if the service says.
+        words: What the service says about it.
+    """
+    code = f"HTTP {status}" if status else ""
+    detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
+    if status in _GONE:
+        reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
+        return PageNotFound(url, reason, status=status)
+    if status in _REFUSED:
+        return PageRefused(url, f"The server will not give this page{detail}. Open another page.", status=status)
+    reason = f"The page could not be fetched{detail}. Try again later, or open another page."
+    return PageUnavailable(url, reason, status=status)
+
+
+def empty_page(url: str) -> PageEmpty:
+    """Return the error for a page in which the service found nothing to read."""
+    return PageEmpty(url, "There is nothing readable on this page. Open another page.")
+
+
+def clean(text: object) -> str:
+    """Return a text that has a UTF-8 form, without NUL; JSON may hold halves of surrogate pairs (RFC 8259, 8.2)."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
+
+
+def said(words: object) -> str:
+    """Return a service's own words in one line of at most 200 characters; nothing for what is no text."""
+    text = " ".join(clean(words).split()).rstrip(".")
+    return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"

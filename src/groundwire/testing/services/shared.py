@@ -1,7 +1,8 @@
-"""Pages of the miniature web as a read service finds them when it visits an address."""
+"""What several service emulators need: search operators taken out of a query, and pages as a reader finds them."""
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from datetime import date
@@ -9,10 +10,10 @@ from urllib.parse import urlsplit
 
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from groundwire.testing.exchange import Recorded
-from groundwire.testing.library import Library
+from groundwire.testing.http_messages import Recorded
+from groundwire.testing.search_index import Library
 
-__all__ = ["Visited", "visit"]
+__all__ = ["Visited", "split_sites", "visit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +63,18 @@ def visit(library: Library, url: str) -> Visited | None:
         markdown=f"# {page.title}\n\n{text}" if page and text else "",
         published=site.published(page) if page else None,
         content_type=reply.content_type or "",
+    )
+
+
+_SITE = re.compile(r"(-?)site:([^\s()]+)", re.IGNORECASE)
+
+
+def split_sites(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a query, the hosts of its `site:` operators, and those of its `-site:` operators."""
+    sites = [(sign, host.lower()) for sign, host in _SITE.findall(query)]
+    words = re.sub(r"\b(?:OR|AND|NOT)\b|[()]", " ", _SITE.sub(" ", query))
+    return (
+        " ".join(words.split()),
+        tuple(host for sign, host in sites if not sign),
+        tuple(host for sign, host in sites if sign),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from groundwire.errors import UnexpectedResponse
 from groundwire.models import Results, SearchResult
-from groundwire.providers.wire import day, number_or_none, objects, text_or_empty
+from groundwire.providers.http_parsing import day, number_or_none, objects, text_or_empty
 from groundwire.transport import Reply
 
 __all__ = ["result", "results"]
