@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -29,23 +30,28 @@ from groundwire.models import Filters
 from groundwire.transport import Reply
 
 __all__ = [
+    "ANY_STATUS",
+    "ErrorRule",
     "clean",
     "clipped",
     "day",
     "empty_page",
     "error_text",
     "failure",
+    "json_answer",
     "json_object",
     "json_or_empty",
     "masked",
     "number_or_none",
     "objects",
     "page_failure",
+    "raise_for_error",
     "raise_for_status",
     "retry_after",
     "said",
     "text_or_empty",
     "time_range_start",
+    "value_at",
     "window",
 ]
 
@@ -123,6 +129,87 @@ def objects(value: object) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a list; anything else in it, or instead of it, is passed over."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
+
+
+def value_at(data: object, path: str) -> object:
+    """Return what stands at a path in JSON, or None.
+
+    Args:
+        data: The JSON value.
+        path: Keys with dots between them, such as `error.code`; of a list on the way the first object is taken.
+    """
+    for key in path.split("."):
+        data = next(objects(data), None) if isinstance(data, list) else data
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+_FAILURES = range(300, 1_000)
+ANY_STATUS = range(1_000)
+"""For services that report errors with a status of 200, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRule:
+    """One row of a service's error table: what it reports in its own way, and our error for it."""
+
+    error: type[ProviderError]
+    """The class of the error."""
+    reason: str
+    """What happened, in a few words; the service's own words follow."""
+    fix: str = ""
+    """What the operator can do about it."""
+    _: KW_ONLY
+    status: Container[int] = _FAILURES
+    """The statuses with which it comes."""
+    at: str = "error.code"
+    """Paths, separated by spaces, of which one has the code or the words; see `value_at`."""
+    pattern: str = ""
+    """A regular expression that is searched for in them; empty for none."""
+    when: Callable[[Reply], bool] | None = None
+    """What else has to be true of the response."""
+    retry_after: Callable[[Reply], float | None] | None = None
+    """Returns the seconds to wait, where the Retry-After header does not say."""
+
+    def matches(self, reply: Reply) -> bool:
+        """Whether a response is this failure."""
+        if reply.status not in self.status or (self.when and not self.when(reply)):
+            return False
+        body = json_or_empty(reply) if self.pattern else {}
+        values = (value_at(body, path) for path in self.at.split())
+        return not self.pattern or any(
+            isinstance(value, (str, int)) and re.search(self.pattern, str(value)) for value in values
+        )
+
+
+def raise_for_error(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> None:
+    """Raise the error of the first rule that matches, else that of the status; see `raise_for_status`.
+
+    Args:
+        reply: The response.
+        name: The provider's name.
+        rules: The service's error table.
+
+    Raises:
+        ProviderError: one of its classes.
+    """
+    for rule in rules:
+        if rule.matches(reply):
+            error = failure(rule.error, reply, name, rule.reason, fix=rule.fix)
+            if error.retry_after is None and rule.retry_after:
+                error.retry_after = rule.retry_after(reply)
+            raise error
+    raise_for_status(reply, name)
+
+
+def json_answer(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> dict[str, Any]:
+    """Return the JSON object of a successful response.
+
+    Raises:
+        ProviderError: the response is a failure, or not JSON; see `raise_for_error` and `json_object`.
+    """
+    raise_for_error(reply, name, rules)
+    return json_object(reply, name)
 
 
 def error_text(reply: Reply) -> str:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from datetime import date
+
 from groundwire.models import Filters
 from groundwire.providers.http_api import Mapped
+from groundwire.providers.http_parsing import window
 
-__all__ = ["country_name", "domain_lists", "with_site_operators"]
+__all__ = [
+    "american_date",
+    "country_name",
+    "domain_lists",
+    "google_dates",
+    "language_code",
+    "time_filter",
+    "with_site_operators",
+]
 
 
 def domain_lists(
@@ -111,3 +123,65 @@ def country_name(code: str) -> str:
         entry.split(maxsplit=1) for line in _COUNTRY_NAMES.split("\n") for entry in line.split("|") if entry.strip()
     )
     return next((name.strip() for key, name in entries if key == code.lower()), "")
+
+
+def time_filter(
+    filters: Filters,
+    ranges: Mapping[str, str],
+    range_key: str,
+    day_keys: tuple[str, str],
+    *,
+    form: Callable[[date], str] = date.isoformat,
+    today: date | None = None,
+) -> dict[str, str]:
+    """Return a time range under one key, or days under two, for services that take one kind at a time.
+
+    Args:
+        filters: Where they are; a range beside days becomes a day.
+        ranges: The service's words for our time ranges.
+        range_key: What the service calls the range.
+        day_keys: What it calls the first and the last day.
+        form: Writes a day.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+    """
+    if not filters.published_after and not filters.published_before:
+        return {} if filters.time_range == "all" else {range_key: ranges[filters.time_range]}
+    return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
+
+
+def language_code(mapped: Mapped, filters: Filters) -> str:
+    """Return the wanted language in the two letters of ISO 639-1; nothing, with a receipt, when it has three."""
+    code = (filters.language or "").partition("-")[0].lower()
+    if len(code) == 2:
+        return code
+    if code:
+        mapped.applied["language"] = "not_possible"
+    return ""
+
+
+def american_date(day: date) -> str:
+    """Return a day as month, day and year, without zeros before them."""
+    return f"{day.month}/{day.day}/{day.year}"
+
+
+def google_dates(
+    mapped: Mapped, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
+) -> str:
+    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or nothing.
+
+    A range that ends before it begins is left out, and that is said in the receipts.
+
+    Args:
+        mapped: The request so far; its receipts are added to.
+        filters: Where range and days are; a range beside days becomes a day.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+        form: Writes a day.
+    """
+    if not filters.published_after and not filters.published_before:
+        return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
+    first, last = window(filters, today)
+    if first and last and first > last:
+        mapped.applied["time_range"] = "post_filter"
+        first = filters.published_after
+    days = (("cd_min", first), ("cd_max", last))
+    return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
