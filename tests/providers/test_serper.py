@@ -13,7 +13,7 @@ from components.services import posted
 from groundwire.errors import QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.serper import SerperSearchProvider, credits_used, parse, to_body
-from groundwire.testing.services.serper import Serper
+from groundwire.testing.services.json_search_apis import Serper
 from groundwire.testing.world import InjectedFault
 
 Make = Callable[..., SerperSearchProvider]
