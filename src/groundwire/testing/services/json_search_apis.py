@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from datetime import date
 from typing import Any
 from uuid import uuid4
 
@@ -217,7 +215,7 @@ class Serper(ApiEmulator):
         name="serper",
         routes={"POST /search": "search", "GET /search": "search", "POST /news": "news", "GET /news": "news"},
         key_header="X-API-KEY",
-        fields=SearchFields(query="q", limit="num", operators=True),
+        fields=SearchFields(query="q", limit="num", operators=True, tbs="tbs"),
         parameters={"search": _SERPER, "news": _SERPER},
         refusals={
             "route": Refusal(404, message="Not Found"),
@@ -258,19 +256,8 @@ class Serper(ApiEmulator):
         return EmulatedResponse.json({"searchParameters": said, **rows, "credits": 1 if self.limit(body) <= 10 else 2})
 
     def _rows(self, body: dict[str, Any]) -> list[IndexHit]:
-        tbs = body.get("tbs") or ""
-        days = {"qdr:h": 1, "qdr:d": 1, "qdr:w": 7, "qdr:m": 31, "qdr:y": 365}.get(tbs)
-        edges = {
-            edge: date(int(y), int(m), int(d)) for edge, m, d, y in re.findall(r"cd_(min|max):(\d+)/(\d+)/(\d+)", tbs)
-        }
-        low, high = edges.get("min", date.min), edges.get("max", date.max)
-        hits = [
-            hit
-            for hit in self.found(body)
-            if low <= hit.published <= high and (days is None or hit.page.age_days <= days)
-        ]
         limit, page = self.limit(body), int(body.get("page") or 1)
-        return hits[(page - 1) * limit : page * limit]
+        return self.found(body)[(page - 1) * limit : page * limit]
 
     def _row(self, hit: IndexHit, place: int) -> dict[str, object]:
         day, age = hit.published, self.age(hit)

@@ -26,6 +26,7 @@ __all__ = [
     "SearchFields",
     "Visited",
     "addresses",
+    "american_day",
     "at",
     "boolean",
     "choice",
@@ -179,6 +180,9 @@ def moment(hit: IndexHit) -> str:
     return midnight(hit.published).replace(tzinfo=None).isoformat()
 
 
+_GOOGLE_DAYS = {"qdr:h": 1, "qdr:d": 1, "qdr:w": 7, "qdr:m": 31, "qdr:y": 365}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFields:
     """What a service calls the parameters of a search; dots lead into objects."""
@@ -198,6 +202,8 @@ class SearchFields:
     last: str = ""
     read_day: Callable[[str], date | None] = day
     """Reads the values of `first` and `last`."""
+    tbs: str = ""
+    """Google's parameter for time: `qdr:w`, or `cdr:1` with days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,10 +345,12 @@ class ApiEmulator(Endpoint):
         if names.operators:
             text, only, never = split_sites(text)
             wanted, unwanted = wanted or only, unwanted or never
-        days = names.days.get(str(at(body, names.within)))
+        tbs = str(at(body, names.tbs) or "")
+        days = _GOOGLE_DAYS.get(tbs) if names.tbs else names.days.get(str(at(body, names.within)))
         hits = self.library.search(text, within_days=days, hosts=wanted, not_hosts=unwanted)
         edges = [names.read_day(value) if (value := at(body, name)) else None for name in (names.first, names.last)]
-        return [hit for hit in hits if (edges[0] or date.min) <= hit.published <= (edges[1] or date.max)]
+        first, last = (_google_day(tbs, name) for name in ("cd_min", "cd_max")) if names.tbs else edges
+        return [hit for hit in hits if (first or date.min) <= hit.published <= (last or date.max)]
 
     def limit(self, body: dict[str, Any]) -> int:
         """Return how many results a search asks for."""
@@ -352,6 +360,18 @@ class ApiEmulator(Endpoint):
     def age(self, hit: IndexHit) -> int:
         """Return how old a page is, in days."""
         return (self.library.calendar.today - hit.published).days
+
+
+def american_day(text: str) -> date | None:
+    """Return the day of a text such as `1/31/2026`, None when it is not one."""
+    match = re.fullmatch(r"(\d{1,2})/(\d{1,2})/(\d{4})", text)
+    return date(int(match[3]), int(match[1]), int(match[2])) if match else None
+
+
+def _google_day(tbs: str, name: str) -> date | None:
+    """Return one of the days in Google's parameter `tbs`: `cd_min` or `cd_max`."""
+    match = re.search(rf"{name}:([\d/]+)", tbs)
+    return american_day(match[1]) if match else None
 
 
 def at(body: Any, path: str) -> Any:
