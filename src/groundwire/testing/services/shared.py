@@ -111,9 +111,8 @@ def split_sites(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 def words(most: int = 100_000) -> Parameter:
     """Text that has to be there, of at most so many characters."""
-    return lambda value: (
-        "" if isinstance(value, str) and value.strip() and len(value) <= most else f"must be 1 to {most} characters"
-    )
+    problem = f"is wrong. Words are needed, of at most {most} characters"
+    return lambda value: "" if isinstance(value, str) and value.strip() and len(value) <= most else problem
 
 
 def number(low: int, high: int = 10**9) -> Parameter:
@@ -213,6 +212,9 @@ class Refusal:
     status: int
     code: str | int = ""
     message: str = ""
+    """What it says; empty where that depends on the request."""
+    wait: str = ""
+    """The value of Retry-After, empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,8 +234,6 @@ class ApiSpec:
     """What it calls the parameters of a search."""
     key_header: str = "Authorization"
     """Where a key goes: alone, except that Authorization has the word Bearer before it."""
-    usual_wait: str = ""
-    """The Retry-After of `rate_limited`, empty for none."""
 
 
 class ApiEmulator(Endpoint):
@@ -250,6 +250,7 @@ class ApiEmulator(Endpoint):
         used_up: Keys that can pay for nothing.
         rate_limited: Whether there were too many requests.
         retry_after: While it is set, there were too many requests; the value of Retry-After, empty for none.
+        request: The request that is being answered.
     """
 
     spec: ClassVar[ApiSpec]
@@ -263,6 +264,7 @@ class ApiEmulator(Endpoint):
         self.used_up: set[str] = set()
         self.rate_limited = False
         self.retry_after: str | None = None
+        self.request: Recorded
 
     @abstractmethod
     def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
@@ -276,7 +278,8 @@ class ApiEmulator(Endpoint):
 
     def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
-        route = self.spec.routes.get(f"{request.method} {request.path}")
+        self.request = request  # one at a time, for this runs in the server's thread
+        route = self.route(request)
         if route is None:
             return self.refuse("route")
         key = self.key(request)
@@ -285,8 +288,8 @@ class ApiEmulator(Endpoint):
         if (refused := self.refuses(request, key)) is not None:
             return refused
         if self.rate_limited or self.retry_after is not None:
-            wait = self.retry_after or self.spec.usual_wait
-            return replace(self.refuse("fast"), headers={"Retry-After": wait} if wait else {})
+            refused = self.refuse("fast")
+            return replace(refused, headers={"Retry-After": self.retry_after}) if self.retry_after else refused
         if key in self.used_up or self.credits_left.get(key, 1) <= 0:
             return self.refuse("credit")
         body = self.body(request)
@@ -305,7 +308,12 @@ class ApiEmulator(Endpoint):
     def refuse(self, reason: str, message: str = "", parameter: str = "") -> EmulatedResponse:
         """Return one of the refusals; its own message goes before the given one."""
         refusal = self.spec.refusals[reason]
-        return self.error(refusal, refusal.message or message, parameter)
+        response = self.error(refusal, refusal.message or message, parameter)
+        return replace(response, headers={"Retry-After": refusal.wait}) if refusal.wait else response
+
+    def route(self, request: Recorded) -> str | None:
+        """Return the name of the method that answers a request, None for an unknown address."""
+        return self.spec.routes.get(f"{request.method} {request.path}")
 
     def key(self, request: Recorded) -> str:
         """Return the key of a request."""
