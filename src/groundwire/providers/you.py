@@ -68,7 +68,10 @@ _ERRORS = (
 
 
 class YouSearchProvider(SearchApiProvider):
-    """Web search by the You.com Search API. News follow the pages of the web, so there may be more rows than asked."""
+    """Web search by the You.com Search API.
+
+    News follow the pages of the web, so there may be more rows than were asked for.
+    """
 
     service = "https://ydc-index.io"
     key_variables = ("YDC_API_KEY", "YOU_API_KEY")
