@@ -27,7 +27,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters, Results
-from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralised, parse, to_params
+from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralized, parse, to_params
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing.world import InjectedFault, World
@@ -179,12 +179,12 @@ class TestParams:
             ("!! !!", '"!!!!"'),
         ],
     )
-    def test_commands_are_neutralised(self, query: str, expected: str) -> None:
-        assert neutralised(query) == expected
+    def test_commands_are_neutralized(self, query: str, expected: str) -> None:
+        assert neutralized(query) == expected
 
     @given(st.text(alphabet="!:<?ab 3", max_size=20))
     def test_no_word_starts_with_a_command(self, query: str) -> None:
-        for word in neutralised(query).split():
+        for word in neutralized(query).split():
             assert word != "!!"
             assert word[0] not in "!:<?" or not word.strip("!:<?"), word
 

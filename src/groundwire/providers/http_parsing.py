@@ -70,7 +70,7 @@ def raise_for_status(reply: Reply, name: str) -> None:
     A provider looks for what its service says differently first (Brave's 422, Tavily's 432), then calls this.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
 
     Raises:
@@ -117,7 +117,7 @@ def json_object(reply: Reply, name: str) -> dict[str, Any]:
 
 
 def json_or_empty(reply: Reply) -> dict[str, Any]:
-    """Return the body as a JSON object, or an empty one when it is anything else: to look for what a failure says."""
+    """Return the body as a JSON object, or an empty one when it is anything else."""
     try:
         data = reply.json()
     except ValueError:
@@ -126,7 +126,7 @@ def json_or_empty(reply: Reply) -> dict[str, Any]:
 
 
 def objects(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a list; anything else in it, or instead of it, is passed over."""
+    """Yield the JSON objects in a list; anything else in it, or instead of it, is skipped."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
@@ -213,7 +213,7 @@ def json_answer(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> dic
 
 
 def error_text(reply: Reply) -> str:
-    """Return what a failed answer says for itself as ": words", shortened, secrets out; or nothing.
+    """Return the message of an error response as ": message", shortened and without secrets; or nothing.
 
     Looks where the services put it: `error`, `message`, `detail`, as text or inside an object or a list of them.
     """
@@ -229,7 +229,7 @@ def error_text(reply: Reply) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a service's words with what looks like a key in them replaced by `***`."""
+    """Return a service's message with anything that looks like a key replaced by `***`."""
     return _SECRET.sub(r"\1***", text)
 
 
@@ -250,7 +250,7 @@ def failure(kind: type[_E], reply: Reply, name: str, reason: str, *, fix: str = 
 
     Args:
         kind: The class of the error.
-        reply: The answer that is the failure.
+        reply: The response that is the failure.
         name: The provider's name.
         reason: What happened, in a few words.
         fix: What the operator can do about it.
@@ -260,7 +260,7 @@ def failure(kind: type[_E], reply: Reply, name: str, reason: str, *, fix: str = 
 
 
 def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
-    """Return a query cut at a word to what a service takes, and a warning if it was cut.
+    """Return a query cut at a word to the length that a service takes, and a warning if it was cut.
 
     Args:
         name: The provider's name.
@@ -321,7 +321,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     """Return a Retry-After header in seconds, whether it was sent as seconds or as a date (RFC 9110, 10.2.3).
 
     Args:
-        headers: The headers of the answer.
+        headers: The headers of the response.
         now: The present moment, by default that of the system's clock.
 
     Returns:

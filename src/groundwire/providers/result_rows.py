@@ -1,4 +1,4 @@
-"""Rows of an answer as results, for services that answer with a list of JSON objects."""
+"""Rows of a response as results, and pages that were read."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def result(
     """Return one row as a result, or None when it has no address.
 
     Args:
-        source: Who found it.
-        url: Its address as it came; what is no text counts as none, here and below.
+        source: The provider's name.
+        url: Its address as it came; anything but text counts as none, here and below.
         title: Its title.
         snippet: A passage.
         date: When it was published, in the service's own way.
@@ -53,10 +53,10 @@ def result(
 def results(
     reply: Reply, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
 ) -> Results:
-    """Return the rows of a good answer; what is no row among them is left out.
+    """Return the rows of a successful response; what is not a row is skipped.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
         items: What stands where the list of rows belongs.
         row: Reads one object, given the provider's name; None when it has no address.
@@ -78,7 +78,7 @@ def page_result(url: str, content: str, *, title: object = "", **more: Any) -> R
     Args:
         url: The address that was asked for.
         content: Its Markdown.
-        title: Its title as it came; what is no text counts as none.
+        title: Its title as it came; anything but text counts as none.
         more: Further fields of the result.
     """
     return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)

@@ -28,7 +28,7 @@ from groundwire.providers.result_rows import result
 from groundwire.settings.schema import Words
 from groundwire.transport import Reply, Transport
 
-__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralised", "parse"]
+__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralized", "parse"]
 
 KEY = "SEARXNG_API_KEY"
 _TIMEOUT = 10.0  # seconds
@@ -144,7 +144,7 @@ class SearXngSearchProvider:
 
 def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the parameters of a search and what the reader should know about them."""
-    words = neutralised(query)
+    words = neutralized(query)
     warnings = []
     if words != query:
         warnings.append("searxng: signs that it reads as commands (! ? : <) were left out of the query")
@@ -175,7 +175,7 @@ def _language(filters: Filters) -> str:
     return language.lower() + (f"-{region.upper()}" if region else "")
 
 
-def neutralised(query: str) -> str:
+def neutralized(query: str) -> str:
     """Return the words without the signs that SearXNG reads as commands at the start of a word.
 
     `!!w x` would redirect to an outside host, `!general`, `:fr` and `<3` would change what is searched and how.

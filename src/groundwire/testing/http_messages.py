@@ -1,4 +1,4 @@
-"""One HTTP exchange as values: what was asked, what is to be answered, and the wire between them."""
+"""One HTTP exchange as values: the recorded request, the response to send, and the connection between them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedResponse:
-    """One answer, before any fault has got at it."""
+    """One response, before any fault is applied."""
 
     status: int = 200
     """The HTTP status."""

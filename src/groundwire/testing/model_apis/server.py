@@ -1,4 +1,4 @@
-"""The server of the miniature model: from the path to the wire, and back."""
+"""The server of the miniature model: from the path to the wire format, and back."""
 
 from __future__ import annotations
 

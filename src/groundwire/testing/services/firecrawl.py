@@ -52,11 +52,7 @@ class Firecrawl(ApiEmulator):
             "scrape": {"timeout": number(1_000), "url": pattern("https?://.*")},
         },
         refusals={
-            "route": Refusal(404),
-            "key": Refusal(401, message="Unauthorized: this token is not known."),
-            "fast": Refusal(429, message="Too many requests in a minute."),
             "queue": Refusal(408, "CONCURRENCY_QUEUE_TIMEOUT", "No browser became free."),
-            "credit": Refusal(402, message="Not enough credits for this."),
             "body": Refusal(400, "BAD_REQUEST_INVALID_JSON", "The body is no JSON."),
             "invalid": Refusal(400, "BAD_REQUEST"),
             "restricted": Refusal(403, "UNSUPPORTED_SITE", "This site is not served."),

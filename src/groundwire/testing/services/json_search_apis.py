@@ -124,10 +124,6 @@ class Parallel(ApiEmulator):
             }
         },
         refusals={
-            "route": Refusal(404, message="There is no such address."),
-            "key": Refusal(401, message="This key is not known."),
-            "credit": Refusal(402, message="This account has no credit left."),
-            "fast": Refusal(429, message="More than 600 requests in a minute."),
             "body": Refusal(422, message="The body is no JSON object."),
             "invalid": Refusal(422),
         },
@@ -218,12 +214,8 @@ class Serper(ApiEmulator):
         fields=SearchFields(query="q", limit="num", operators=True, tbs="tbs"),
         parameters={"search": _SERPER, "news": _SERPER},
         refusals={
-            "route": Refusal(404, message="Not Found"),
             "key": Refusal(403, message="Unauthorized."),
             "credit": Refusal(400, message="Not enough credits"),
-            "fast": Refusal(429, message="Too many requests"),
-            "body": Refusal(400, message="Bad Request"),
-            "invalid": Refusal(400),
         },
     )
 

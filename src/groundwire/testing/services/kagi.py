@@ -53,7 +53,6 @@ class Kagi(ApiEmulator):
             "search_v0": {"q": words(), "limit": number(1)},
         },
         refusals={
-            "route": Refusal(404),
             "key": Refusal(401, "auth.invalid_token", "The token is missing or not valid"),
             "credit": Refusal(429, "billing.usage_limit_exceeded", "The usage limit is exhausted"),
             "fast": Refusal(429, "request.rate_limited", "Too many requests", wait="7"),

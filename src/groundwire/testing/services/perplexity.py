@@ -54,7 +54,6 @@ class Perplexity(ApiEmulator):
             }
         },
         refusals={
-            "route": Refusal(404, message="Not Found"),
             "key": Refusal(401, "invalid_api_key", "This key is not known."),
             "credit": Refusal(401, "insufficient_quota", "This account has no credit left."),
             "fast": Refusal(429, "rate_limit_exceeded", "More than 50 requests in a second."),

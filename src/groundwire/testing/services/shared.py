@@ -119,7 +119,7 @@ def number(low: int, high: int = 10**9) -> Parameter:
     """A whole number within bounds, in JSON or as text."""
 
     def check(value: Any) -> str:
-        whole = int(value) if isinstance(value, (int, str)) and str(value).isdigit() else None
+        whole = int(value) if isinstance(value, (int, str)) and str(value).isdecimal() else None
         return "" if value is None or (whole is not None and low <= whole <= high) else f"must be {low} to {high}"
 
     return check
@@ -228,12 +228,22 @@ class ApiSpec:
     parameters: Mapping[str, Mapping[str, Parameter]]
     """What a route takes, by the name of its method: parameters, with dots into objects, and what they may be."""
     refusals: Mapping[str, Refusal]
-    """How it refuses: an unknown `route`, an unknown `key`, `fast` requests, an account without `credit`, a `body` that
-    is not a JSON object, an `invalid` parameter."""
+    """How it refuses, where that is not as usual: an unknown `route`, an unknown `key`, `fast` requests, an account
+    without `credit`, a `body` that is not a JSON object, an `invalid` parameter, and what only this service refuses."""
     fields: SearchFields = SearchFields()
     """What it calls the parameters of a search."""
     key_header: str = "Authorization"
     """Where a key goes: alone, except that Authorization has the word Bearer before it."""
+
+
+_USUAL = {
+    "route": Refusal(404, message="There is no such address."),
+    "key": Refusal(401, message="This key is not known."),
+    "credit": Refusal(402, message="This account has no credit left."),
+    "fast": Refusal(429, message="Too many requests."),
+    "body": Refusal(400, message="The body is not a JSON object."),
+    "invalid": Refusal(400),
+}
 
 
 class ApiEmulator(Endpoint):
@@ -307,7 +317,7 @@ class ApiEmulator(Endpoint):
 
     def refuse(self, reason: str, message: str = "", parameter: str = "") -> EmulatedResponse:
         """Return one of the refusals; its own message goes before the given one."""
-        refusal = self.spec.refusals[reason]
+        refusal = self.spec.refusals.get(reason) or _USUAL[reason]
         response = self.error(refusal, refusal.message or message, parameter)
         return replace(response, headers={"Retry-After": refusal.wait}) if refusal.wait else response
 

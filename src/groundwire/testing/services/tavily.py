@@ -69,13 +69,9 @@ class Tavily(ApiEmulator):
             },
         },
         refusals={
-            "route": Refusal(404, message="Not Found"),
-            "key": Refusal(401, message="Unauthorized: there is no key, or it is not known."),
-            "fast": Refusal(429, message="Too many requests from here."),
             "credit": Refusal(432, message="The plan's limit."),
             "budget": Refusal(433, message="The limit of pay as you go."),
             "body": Refusal(422, message="No object"),
-            "invalid": Refusal(400),
         },
     )
 

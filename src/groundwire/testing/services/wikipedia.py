@@ -29,7 +29,6 @@ class Wikipedia(ApiEmulator):
         routes={"GET /w/api.php": "query", "POST /w/api.php": "query"},
         parameters={"query": {}},
         refusals={
-            "route": Refusal(404, message="Not found"),
             "key": Refusal(403, message="Please set a user agent that says who you are."),
             "fast": Refusal(429, message="Too many requests", wait="9"),
         },

@@ -65,11 +65,8 @@ class You(ApiEmulator):
             }
         },
         refusals={
-            "route": Refusal(404, message="Not Found"),
-            "key": Refusal(401, message="This key is not known or has expired."),
             "scope": Refusal(403, message="This key may not search."),
             "credit": Refusal(402, "payment_required", "Nothing is left to pay with."),
-            "fast": Refusal(429, message="More than 10 requests in a second."),
             "body": Refusal(422, message="The body is no JSON object."),
             "invalid": Refusal(422),
         },
