@@ -111,7 +111,7 @@ def split_sites(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 def words(most: int = 100_000) -> Parameter:
     """Text that has to be there, of at most so many characters."""
-    problem = f"is wrong. Words are needed, of at most {most} characters"
+    problem = f"is wrong. Words are needed, 1 to {most} characters"
     return lambda value: "" if isinstance(value, str) and value.strip() and len(value) <= most else problem
 
 
