@@ -28,7 +28,7 @@ from groundwire.reading.browser.crawl4ai import Crawl4AIOptions, Crawl4AIReadPro
 from groundwire.reading.browser.finding import find_chromium
 from groundwire.reading.browser.provider import BrowserReadProvider
 from groundwire.safety.guard import Guard
-from groundwire.testing import Reply, World
+from groundwire.testing import EmulatedResponse, World
 
 Show = Callable[[str, str, str], Awaitable[tuple[float, bool]]]
 PAGES = {"static": "article", "filled at once": "article", "filled after 300 ms": "article"}
@@ -64,7 +64,9 @@ async def main(rounds: int) -> None:
     with World() as world, tempfile.TemporaryDirectory() as home:
         site = world.add(Application())
         text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS * 20)
-        site.pages["/static"] = Reply.html(f"<title>The orchard</title><article><h1>Orchard</h1>{text}</article>")
+        site.pages["/static"] = EmulatedResponse.html(
+            f"<title>The orchard</title><article><h1>Orchard</h1>{text}</article>"
+        )
         guard = Guard(allow_origins=(site.url,))
         given = json.dumps({"home": home, "executable": str(executable)})
         peer = await asyncio.create_subprocess_exec(

@@ -109,7 +109,7 @@ async def ready():
         """
 from contextlib import asynccontextmanager
 from pydantic import SecretStr
-from groundwire.providers.keys import Keys
+from groundwire.providers.key_rotation import Keys
 from groundwire.providers.tavily import TavilyProvider
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport

@@ -50,8 +50,8 @@ START = 120.0  # seconds for a server to start; litellm's proxy takes long
 ENGINE = """
 import json, sys
 from groundwire.testing import Endpoint, World
-from groundwire.testing.exchange import Reply
-from groundwire.testing.faults import Fault
+from groundwire.testing.http_messages import Reply
+from groundwire.testing.fault_injection import InjectedFault
 class AtOnce(Endpoint):
     def __init__(self, name, inner, handle=None):
         super().__init__(name)
@@ -74,7 +74,7 @@ with World() as world:
         for end in ends.values():
             end.heal()
             if float(line):
-                end.fail(Fault.delay(float(line)), times=None)
+                end.fail(InjectedFault.delay(float(line)), times=None)
         print("set", flush=True)
 """
 

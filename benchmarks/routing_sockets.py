@@ -24,8 +24,8 @@ from aiohttp import web
 from fates import PAID, RATE, Fates
 from scores import SEQUENTIAL, Score
 
-from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
-from groundwire.testing.exchange import Wire
+from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing.http_messages import Wire
 
 __all__ = ["run"]
 
@@ -59,10 +59,10 @@ class Fated(Endpoint):
         self._fates = fates
         self._scale = scale
         self._tries: Counter[int] = Counter()
-        self._good: Reply | None = None
+        self._good: EmulatedResponse | None = None
         self.billed = 0
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         words = request.params.get("q") or json.loads(request.body or b"{}").get("query", "")
         if self._good is None:
             self._good = replace(self._inner.handle(request), headers={})  # no limit of one a second
@@ -74,23 +74,23 @@ class Fated(Endpoint):
         self.billed += kind == "ok" and PAID[self._place]
         return replace(self._good, fault=self._fault(kind, seconds * self._scale))
 
-    def _fault(self, kind: str, seconds: float) -> Fault:
+    def _fault(self, kind: str, seconds: float) -> InjectedFault:
         faults = {
-            "ok": Fault.delay(seconds),
-            "429": Fault.status(429),
-            "202": Fault.status(202, "<!doctype html><title>DuckDuckGo</title>"),
-            "403": Fault.status(403, "<h1>Forbidden</h1>"),
-            "500": Fault.status(500),
-            "malformed": Fault.wrong_json(),
-            "empty": Fault.reply("empty", lambda _: self._nothing()),
-            "hang": Fault.hang(),
+            "ok": InjectedFault.delay(seconds),
+            "429": InjectedFault.status(429),
+            "202": InjectedFault.status(202, "<!doctype html><title>DuckDuckGo</title>"),
+            "403": InjectedFault.status(403, "<h1>Forbidden</h1>"),
+            "500": InjectedFault.status(500),
+            "malformed": InjectedFault.wrong_json(),
+            "empty": InjectedFault.reply("empty", lambda _: self._nothing()),
+            "hang": InjectedFault.hang(),
             "trickle": _trickle(seconds),
-            "reset": Fault.reset(),
+            "reset": InjectedFault.reset(),
         }
         fault = faults[kind]
         return fault if kind in {"ok", "hang", "trickle"} else _after(seconds, fault)
 
-    def _nothing(self) -> Reply:
+    def _nothing(self) -> EmulatedResponse:
         """Return the answer to a query that has no results, in the service's own form."""
         bodies = {
             "duckduckgo_lite": "<!doctype html><html><body><form action='/lite/'><input name='q'></form></body></html>",
@@ -98,21 +98,21 @@ class Fated(Endpoint):
             "tavily": '{"query": "q", "results": [], "response_time": 0.1}',
         }
         body = bodies[self._inner.name]
-        return Reply(body=body.encode(), content_type="application/json" if body[0] == "{" else "text/html")
+        return EmulatedResponse(body=body.encode(), content_type="application/json" if body[0] == "{" else "text/html")
 
 
-def _after(seconds: float, fault: Fault) -> Fault:
-    async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+def _after(seconds: float, fault: InjectedFault) -> InjectedFault:
+    async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
         await asyncio.sleep(seconds)
         return await fault.play(wire, reply)
 
-    return Fault(fault.label, play)
+    return InjectedFault(fault.label, play)
 
 
-def _trickle(seconds: float) -> Fault:
+def _trickle(seconds: float) -> InjectedFault:
     """Return a fault that sends the body in sixty pieces: byte by byte would keep the machine busy."""
 
-    async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+    async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
         await wire.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close"))
         step = max(1, math.ceil(len(reply.body) / 60))
         for start in range(0, len(reply.body), step):
@@ -120,7 +120,7 @@ def _trickle(seconds: float) -> Fault:
             await wire.raw(reply.body[start : start + step])
         await wire.close()
 
-    return Fault("trickle", play)
+    return InjectedFault("trickle", play)
 
 
 def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:

@@ -42,9 +42,10 @@ TOLERATED = {"files": 0, "sockets": IN_FLIGHT, "tasks": 0, "threads": 0, "object
 
 SERVER = """
 import json, sys
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 with World() as world:
-    world.searxng.fail(Fault.status(500), times=None, when=lambda request: "broken" in request.query.get("q", ""))
+    broken = lambda request: "broken" in request.query.get("q", "")
+    world.searxng.fail(InjectedFault.status(500), times=None, when=broken)
     pages = [site.page(name) for site in (world.site("articles"), world.site("docs")) for name in site.pages]
     brave = world.service("brave")
     brave.per_second, brave.quota = 1_000, 0  # a plan that keeps nobody waiting

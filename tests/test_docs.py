@@ -12,7 +12,7 @@ import pytest
 
 from groundwire import Settings, Web, errors
 from groundwire.providers.registry import provider_names
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -70,9 +70,9 @@ class Lookup(Endpoint):
     def __init__(self) -> None:
         super().__init__("lookup")
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         hit = {"name": f"About {request.query['q']}", "link": "https://a.example/", "text": "words"}
-        return Reply.json({"hits": [hit]})
+        return EmulatedResponse.json({"hits": [hit]})
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from groundwire.safety.urls import parse_url
 from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
-from groundwire.testing import Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.tools import open_page_tool, web_search_tool
 from groundwire.web.known import KnownAddresses
 
@@ -38,10 +38,10 @@ DIARY = "the merger with Albatross is on 3 March"
 class Attacker(Ruled):
     """A site whose page wants to be sent what the agent knows, and a redirector that would bring it."""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return the page, or a redirect to wherever `to` says."""
         if request.path == "/go":
-            return Reply.redirect(request.query.get("to", "/"))
+            return EmulatedResponse.redirect(request.query.get("to", "/"))
         return super().handle(request)
 
 

@@ -27,7 +27,7 @@ from groundwire.errors import PageUnavailable
 from groundwire.models import NO_FILTERS, Filters, SearchResult
 from groundwire.observing import Metrics
 from groundwire.providers import Capabilities
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from groundwire.testing.services.brave import Brave
 
 Make = Callable[..., Settings]
@@ -88,7 +88,7 @@ class TestCache:
 
     @pytest.mark.req("B19")
     async def test_fifty_who_ask_at_once_make_one_request(self, world: World, settings: Make, tmp_path: Path) -> None:
-        world.searxng.fail(Fault.delay(0.1), times=None)
+        world.searxng.fail(InjectedFault.delay(0.1), times=None)
         async with Web(kept(settings, tmp_path, session={"limit": 0})) as web:
             answers = await asyncio.gather(*(web.search("bm25") for _ in range(50)))
         assert len({answer.results for answer in answers}) == 1
@@ -108,7 +108,7 @@ class TestCache:
     async def test_a_page_that_was_kept_under_other_rules_is_not_shown(
         self, world: World, settings: Make, tmp_path: Path
     ) -> None:
-        world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)), times=None)
+        world.site("docs").fail(InjectedFault.redirect(world.site("articles").page("bm25", named=True)), times=None)
         url = world.site("docs").page("api", named=True)
         async with Web(kept(settings, tmp_path), resolver=world.resolver) as web:
             assert "bm25" in (await web.open_page(url)).final_url
@@ -116,9 +116,9 @@ class TestCache:
         async with Web(kept(settings, tmp_path, policy=blocked), resolver=world.resolver) as web:
             with pytest.raises(BlockedByPolicy):
                 await web.open_page(url)
-            world.site("docs").fail(Fault.reset(), times=None)
+            world.site("docs").fail(InjectedFault.reset(), times=None)
             world.site("docs").heal()
-            world.site("docs").fail(Fault.reset(), times=None)
+            world.site("docs").fail(InjectedFault.reset(), times=None)
             with pytest.raises(PageUnavailable):
                 await web.open_page(url)
         closed = {"allow_origins": (world.site("articles").named_url,)}
@@ -127,7 +127,7 @@ class TestCache:
                 await web.open_page(url)
 
     async def test_a_failure_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
-        world.searxng.fail(Fault.status(500), times=None)
+        world.searxng.fail(InjectedFault.status(500), times=None)
         async with Web(kept(settings, tmp_path, archive={"enabled": False})) as web:
             with pytest.raises(AllProvidersFailed):
                 await web.search("bm25")
@@ -139,7 +139,7 @@ class TestCache:
         at_once_stale = {"search_ttl": 0.0}
         async with Web(kept(settings, tmp_path, cache=at_once_stale, archive={"enabled": False})) as web:
             await web.search("bm25")
-            world.searxng.fail(Fault.status(500), times=None)
+            world.searxng.fail(InjectedFault.status(500), times=None)
             again = await web.search("bm25")
         assert (again.cached, again.stale) == (True, True)
         assert "minutes old" in again.warnings[-1]
@@ -167,7 +167,7 @@ class TestCache:
     async def test_an_answer_of_the_archive_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
         async with Web(kept(settings, tmp_path)) as web:
             await web.search("reciprocal rank fusion")
-            world.searxng.fail(Fault.status(500), times=None)
+            world.searxng.fail(InjectedFault.status(500), times=None)
             assert (await web.search("lists merged by rank fusion")).provider == "archive"
             world.searxng.heal()
             again = await web.search("lists merged by rank fusion")
@@ -184,7 +184,7 @@ class TestCache:
         _pass_time(tmp_path / "store.db", 4_000)
         async with Web(own) as web:
             assert not (await web.search("bm25")).cached
-            world.searxng.fail(Fault.status(500), times=None)
+            world.searxng.fail(InjectedFault.status(500), times=None)
             old = await web.search("citations")
         assert (old.cached, old.stale) == (True, True)
         assert "67 minutes old" in old.warnings[-1]
@@ -207,7 +207,7 @@ class TestArchive:
             await web.search("reciprocal rank fusion")
             first = await web.open_page(url)
         for endpoint in world.endpoints:
-            endpoint.fail(Fault.reset(), times=None)
+            endpoint.fail(InjectedFault.reset(), times=None)
         async with Web(kept(settings, tmp_path, cache=no_cache)) as web:
             found = await web.search("lists that are merged by their ranks")
             page = await web.open_page(url)
@@ -289,7 +289,7 @@ async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> No
     async with Web(settings(), watchers=[metrics]) as web:
         await web.search("bm25")
         await web.open_page(world.site("articles").page("bm25"))
-        world.searxng.fail(Fault.status(403), times=None)
+        world.searxng.fail(InjectedFault.status(403), times=None)
         with pytest.raises(AllProvidersFailed):
             await web.search("bm25")
     text = metrics.render()

@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from groundwire.listening import close_server
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["the connection is seen first", "the end is seen first"])
@@ -62,12 +62,12 @@ class Ended(Endpoint):
         self.begun = threading.Event()
         self.ending = threading.Thread(target=world.stop)
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         self.late.connect(("127.0.0.1", self.port))
         self.ending.start()
         self.begun.set()
         self.ending.join(0.1)  # it goes on as far as it can without the thread of the world, which is this one
-        return Reply.text("the last one")
+        return EmulatedResponse.text("the last one")
 
 
 def test_a_world_that_ends_breaks_also_the_connection_that_has_just_come() -> None:

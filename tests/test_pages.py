@@ -13,7 +13,7 @@ import pytest
 
 from groundwire import InvalidRequest, Settings, Web
 from groundwire.models import Page
-from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 from groundwire.tools import OpenPageToolResult, open_page_tool, render_json, render_text
 
 Make = Callable[..., Settings]
@@ -38,11 +38,11 @@ class Shelf(Endpoint):
         super().__init__("shelf")
         self.edition = ""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         name, _, paragraphs = request.path.strip("/").partition("/")
         if not paragraphs.isdigit():
-            return Reply.text("nothing", status=404)
-        return Reply(
+            return EmulatedResponse.text("nothing", status=404)
+        return EmulatedResponse(
             status=200,
             headers={"Content-Type": "text/markdown; charset=utf-8"},
             body=(self.edition + text_of(name, int(paragraphs))).encode(),
@@ -154,7 +154,7 @@ class TestSeveral:
         assert sorted(request.path for request in shelf.requests) == ["/missing", "/one/5"]
 
     async def test_one_deadline_for_all_of_them(self, shelf: Shelf, settings: Make) -> None:
-        shelf.fail(Fault.hang(), times=None, when=lambda request: request.path.startswith("/slow"))
+        shelf.fail(InjectedFault.hang(), times=None, when=lambda request: request.path.startswith("/slow"))
         urls = [shelf.page("slow", 1), shelf.page("quick", 2), shelf.page("slow", 3)]
         async with Web(settings()) as web:
             pages = await web.open_pages(urls, timeout=2, at_once=2)
@@ -162,7 +162,7 @@ class TestSeveral:
         assert "in time" in pages[0].error
 
     async def test_cancelling_leaves_nothing_behind(self, shelf: Shelf, settings: Make) -> None:
-        shelf.fail(Fault.hang(), times=None)
+        shelf.fail(InjectedFault.hang(), times=None)
         async with Web(settings()) as web:
             before = len(asyncio.all_tasks())
             task = asyncio.create_task(web.open_pages([shelf.page("slow", n) for n in range(1, 6)], at_once=2))

@@ -22,7 +22,7 @@ from groundwire.routing.robots import RobotsFiles
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.storage import MemoryStore
-from groundwire.testing import Fault, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
 from groundwire.testing.virtual_time import run_virtually
 from groundwire.transport import Transport
 
@@ -96,11 +96,11 @@ class TestRobots:
             with pytest.raises(BlockedByRobots):
                 await web.open_page(f"{site.url}/private/a")
             await web.open_page(f"{site.url}/open")
-            site.robots = Reply.text("", status=500)
+            site.robots = EmulatedResponse.text("", status=500)
         async with Web(settings(), read_providers=[reader]) as web:
             with pytest.raises(PageUnavailable):
                 await web.open_page(f"{site.url}/private/a")
-            site.fail(Fault.reset(), times=None, when=about_robots)
+            site.fail(InjectedFault.reset(), times=None, when=about_robots)
         async with Web(settings(), read_providers=[reader]) as web:
             await web.open_page(f"{site.url}/private/a")
         assert reader.asked == [f"{site.url}/open", f"{site.url}/private/a"], "it may know what we cannot"
@@ -117,14 +117,14 @@ class TestRobots:
     @pytest.mark.req("B3")
     @pytest.mark.parametrize("status", [401, 403, 404, 410, 429])
     async def test_a_site_without_rules_is_open(self, status: int, site: Ruled, settings: Make) -> None:
-        site.robots = Reply.html("<h1>Nothing here</h1>", status=status)
+        site.robots = EmulatedResponse.html("<h1>Nothing here</h1>", status=status)
         async with Web(settings()) as web:
             assert (await web.open_page(f"{site.url}/private/a")).content
 
     @pytest.mark.req("B3")
     @pytest.mark.parametrize("status", [500, 503])
     async def test_rules_that_cannot_be_had_close_it(self, status: int, site: Ruled, settings: Make) -> None:
-        site.robots = Reply.text("", status=status)
+        site.robots = EmulatedResponse.text("", status=status)
         async with Web(settings()) as web:
             for _ in range(2):
                 with pytest.raises(PageUnavailable, match=rf"HTTP {status}.*Try again in a minute"):
@@ -132,7 +132,7 @@ class TestRobots:
         assert (len(site.robots_requests), site.requests) == (1, []), "it is not asked again at once"
 
     async def test_rules_that_do_not_come_end_with_the_call(self, site: Ruled, settings: Make) -> None:
-        site.fail(Fault.hang(), times=None, when=about_robots)
+        site.fail(InjectedFault.hang(), times=None, when=about_robots)
         reader = Elsewhere()
         async with Web(settings()) as web, Web(settings(), read_providers=[reader]) as other:
             with pytest.raises(DeadlineExceeded):
@@ -141,7 +141,7 @@ class TestRobots:
         assert site.requests == []
 
     async def test_they_are_not_waited_for_longer_than_some_seconds(self, site: Ruled) -> None:
-        site.fail(Fault.hang(), times=None, when=about_robots)
+        site.fail(InjectedFault.hang(), times=None, when=about_robots)
         transport = Transport(Guard(allow_origins=[site.url]))
         files = RobotsFiles(transport, MemoryStore(), "acme/1.0", patience=0.2)
         for _ in range(2):
@@ -154,7 +154,7 @@ class TestRobots:
     async def test_a_refusal_of_the_moment_is_not_believed_for_a_day(
         self, site: Ruled, settings: Make, tmp_path: Path
     ) -> None:
-        rules, site.robots = site.robots, Reply.text("", status=403)
+        rules, site.robots = site.robots, EmulatedResponse.text("", status=403)
         shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}}
         async with Web(settings(**shared)) as web:
             await web.open_page(f"{site.url}/private/a")
@@ -167,8 +167,8 @@ class TestRobots:
     @pytest.mark.req("B3")
     async def test_redirects_of_the_rules_are_followed(self, site: Ruled, world: World, settings: Make) -> None:
         real = world.add(Ruled("rules", "User-agent: *\nDisallow: /open"))
-        site.robots = Reply.redirect(f"{real.url}/robots.txt")
-        circle = world.add(Ruled("circle", Reply.redirect("/robots.txt")))
+        site.robots = EmulatedResponse.redirect(f"{real.url}/robots.txt")
+        circle = world.add(Ruled("circle", EmulatedResponse.redirect("/robots.txt")))
         async with Web(settings()) as web:
             with pytest.raises(BlockedByRobots):
                 await web.open_page(f"{site.url}/open")
@@ -176,7 +176,9 @@ class TestRobots:
         assert len(circle.robots_requests) == 6
 
     async def test_what_is_too_long_of_them_is_left_out(self, site: Ruled, settings: Make) -> None:
-        site.robots = Reply.text("User-agent: *\nDisallow: /private\n" + "#" * 600_000 + "\nDisallow: /open\n")
+        site.robots = EmulatedResponse.text(
+            "User-agent: *\nDisallow: /private\n" + "#" * 600_000 + "\nDisallow: /open\n"
+        )
         async with Web(settings()) as web:
             assert (await web.open_page(f"{site.url}/open")).content
             with pytest.raises(BlockedByRobots):
@@ -184,7 +186,7 @@ class TestRobots:
 
     @pytest.mark.req("B19")
     async def test_they_are_asked_for_once_by_all(self, site: Ruled, settings: Make, tmp_path: Path) -> None:
-        site.fail(Fault.delay(0.1), when=about_robots)
+        site.fail(InjectedFault.delay(0.1), when=about_robots)
         shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}}
         async with Web(settings(**shared)) as one, Web(settings(**shared)) as other:
             await asyncio.gather(*(web.open_page(f"{site.url}/{n}") for n in range(5) for web in (one, other)))
@@ -197,7 +199,7 @@ class TestRobots:
         async with Web(settings(**shared)) as web:
             await web.open_page(f"{site.url}/open")
         _pass_time(tmp_path / "s.db", 100_000)
-        site.robots = Reply.text("", status=503)
+        site.robots = EmulatedResponse.text("", status=503)
         async with Web(settings(**shared)) as web:
             assert (await web.open_page(f"{site.url}/open")).content
             with pytest.raises(BlockedByRobots):
@@ -232,7 +234,7 @@ class TestRobots:
 class TestPace:
     @pytest.mark.req("B3")
     async def test_a_site_is_asked_no_faster_than_it_wants(self, site: Ruled, settings: Make) -> None:
-        site.robots = Reply.text("User-agent: *\nCrawl-delay: 4\n")
+        site.robots = EmulatedResponse.text("User-agent: *\nCrawl-delay: 4\n")
         async with Web(settings()) as web:
             await web.open_page(f"{site.url}/1")
             with pytest.raises(PagePaced, match="every 4 seconds, as its robots"):
@@ -278,7 +280,7 @@ class TestPace:
     @pytest.mark.req("B3")
     @pytest.mark.parametrize("status", [429, 503])
     async def test_a_site_that_asks_for_a_pause_gets_it(self, status: int, site: Ruled, settings: Make) -> None:
-        site.fail(Fault.status(status, headers={"Retry-After": "3000"}))
+        site.fail(InjectedFault.status(status, headers={"Retry-After": "3000"}))
         async with Web(settings()) as web:
             with pytest.raises((PageRefused, PageUnavailable)):
                 await web.open_page(f"{site.url}/1")
@@ -288,7 +290,7 @@ class TestPace:
         assert len(site.requests) == 1
 
     async def test_a_short_pause_is_waited_for(self, site: Ruled, settings: Make) -> None:
-        site.fail(Fault.status(429, headers={"Retry-After": "1"}))
+        site.fail(InjectedFault.status(429, headers={"Retry-After": "1"}))
         async with Web(settings()) as web:
             with pytest.raises(PageRefused):
                 await web.open_page(f"{site.url}/1")
@@ -366,7 +368,7 @@ class TestRevalidation:
         assert not any("If-None-Match" in request.headers for request in site.requests)
 
     async def test_a_304_that_nobody_asked_for_is_no_page(self, site: Ruled, settings: Make) -> None:
-        site.fail(Fault.status(304))
+        site.fail(InjectedFault.status(304))
         async with Web(settings()) as web:
             with pytest.raises(PageUnavailable, match="304"):
                 await web.open_page(f"{site.url}/open")
@@ -381,7 +383,7 @@ class TestRevalidation:
             _pass_time(tmp_path / "s.db", 70)
             assert not (await web.open_page(f"{site.url}/open")).cached
             _pass_time(tmp_path / "s.db", 70)
-            site.fail(Fault.status(500), times=None)
+            site.fail(InjectedFault.status(500), times=None)
             old = await web.open_page(f"{site.url}/open")
         assert (old.cached, old.stale) == (True, True)
         assert len(site.requests) == 3
@@ -395,7 +397,7 @@ class TestRevalidation:
         async with Web(own) as web:
             await web.open_page(f"{site.url}/open")
         _pass_time(tmp_path / "s.db", 70)
-        site.fail(Fault.reset(), times=None)
+        site.fail(InjectedFault.reset(), times=None)
         async with Web(own) as web:
             with pytest.raises(PageUnavailable):
                 await web.open_page(f"{site.url}/open")

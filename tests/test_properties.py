@@ -15,7 +15,7 @@ from components.examples import examples
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.safety.urls import parse_url
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text, web_tools
 
 _T = TypeVar("_T")
@@ -38,9 +38,9 @@ class Anything(Endpoint):
 
     def __init__(self) -> None:
         super().__init__("anything")
-        self.reply = Reply(body=b"")
+        self.reply = EmulatedResponse(body=b"")
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         return self.reply
 
 
@@ -105,7 +105,7 @@ common = settings(max_examples=examples(150), suppress_health_check=[HealthCheck
 @example(b"<" * 5_000, "text/html")
 @example(b"[" * 5_000, "application/json")
 def test_any_bytes_are_a_page_or_an_error(bench: Bench, body: bytes, content_type: str) -> None:
-    bench.page.reply = Reply(body=body, content_type=content_type)
+    bench.page.reply = EmulatedResponse(body=body, content_type=content_type)
     result = checked(bench, bench.open.call, url=f"{bench.page.url}/x", max_length=300)
     assert isinstance(result, OpenPageToolResult)
     assert result.content_length == len(result.content) <= 300
@@ -145,8 +145,8 @@ class Archive(Endpoint):
         super().__init__("archive")
         self._pages = pages
 
-    def handle(self, request: Recorded) -> Reply:
-        return Reply.html(self._pages.body(request.path[1:]).decode())
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return EmulatedResponse.html(self._pages.body(request.path[1:]).decode())
 
 
 @pytest.mark.req("B2")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire import Settings, Web
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.tools import (
     OpenPageToolResult,
     Tool,
@@ -85,7 +85,7 @@ class TestWebSearch:
 
     @pytest.mark.req("S4", "H2")
     async def test_a_failure_never_looks_like_an_empty_answer(self, world: World, settings: Make) -> None:
-        world.searxng.fail(Fault.status(429), times=None)
+        world.searxng.fail(InjectedFault.status(429), times=None)
         async with Web(settings()) as web:
             result = await web_search_tool(web).call(query="x")
         assert isinstance(result, WebSearchToolResult)

@@ -39,7 +39,7 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters
 from groundwire.providers import Capabilities, ReadProvider, SearchProvider
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 
 Make = Callable[..., Settings]
 
@@ -73,7 +73,7 @@ async def test_no_results_is_no_failure(settings: Make) -> None:
 
 @pytest.mark.req("H2")
 async def test_the_second_provider_answers_when_the_first_is_limited(world: World, settings: Make) -> None:
-    world.searxng.fail(Fault.status(429, headers={"Retry-After": "7"}))
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "7"}))
     backup = world.add_searxng("backup")
     chain = {"search": {"providers": ("searxng", "searxng:backup")}}
     providers = {"searxng": {"base_url": world.searxng.url}, "searxng:backup": {"base_url": backup.url}}
@@ -85,7 +85,7 @@ async def test_the_second_provider_answers_when_the_first_is_limited(world: Worl
 
 
 async def test_all_down_is_a_failure_with_every_cause(world: World, settings: Make) -> None:
-    world.searxng.fail(Fault.reset(), times=None)
+    world.searxng.fail(InjectedFault.reset(), times=None)
     async with Web(settings()) as web:
         with pytest.raises(AllProvidersFailed, match="searxng network") as caught:
             await web.search("bm25")
@@ -179,24 +179,24 @@ class TestPages:
     @pytest.mark.parametrize(
         ("fault", "error"),
         [
-            (Fault.status(404), PageNotFound),
-            (Fault.status(410), PageNotFound),
-            (Fault.status(403, b"no", "text/html"), PageRefused),
-            (Fault.status(429), PageRefused),
-            (Fault.status(500), PageUnavailable),
-            (Fault.status(418, b"tea"), PageUnavailable),
-            (Fault.reset(), PageUnavailable),
-            (Fault.truncated(), PageUnavailable),
-            (Fault.garbage(), PageUnavailable),
-            (Fault.not_gzip(), PageUnavailable),
-            (Fault.bomb("gzip", mb=100), PageTooLarge),
-            (Fault.bomb("gzip, gzip", mb=100), PageUnavailable),
+            (InjectedFault.status(404), PageNotFound),
+            (InjectedFault.status(410), PageNotFound),
+            (InjectedFault.status(403, b"no", "text/html"), PageRefused),
+            (InjectedFault.status(429), PageRefused),
+            (InjectedFault.status(500), PageUnavailable),
+            (InjectedFault.status(418, b"tea"), PageUnavailable),
+            (InjectedFault.reset(), PageUnavailable),
+            (InjectedFault.truncated(), PageUnavailable),
+            (InjectedFault.garbage(), PageUnavailable),
+            (InjectedFault.not_gzip(), PageUnavailable),
+            (InjectedFault.bomb("gzip", mb=100), PageTooLarge),
+            (InjectedFault.bomb("gzip, gzip", mb=100), PageUnavailable),
         ],
         ids=repr,
     )
     @pytest.mark.req("Y15", "B2")
     async def test_each_fault_has_its_error(
-        self, world: World, settings: Make, fault: Fault, error: type[GroundwireError]
+        self, world: World, settings: Make, fault: InjectedFault, error: type[GroundwireError]
     ) -> None:
         world.site("articles").fail(fault, times=None)
         await self.fails(settings, world.site("articles").page("bm25"), error)
@@ -255,7 +255,7 @@ class TestPages:
         async with Web(settings(policy=lists), resolver=world.resolver) as web:
             with pytest.raises(BlockedDomain):
                 await web.open_page(world.site("articles").page("bm25", named=True))
-            world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)))
+            world.site("docs").fail(InjectedFault.redirect(world.site("articles").page("bm25", named=True)))
             with pytest.raises(BlockedDomain):
                 await web.open_page(world.site("docs").page("api", named=True))
             assert (await web.open_page(world.site("docs").page("api", named=True))).content
@@ -294,7 +294,7 @@ class TestBudget:
             assert first.budget is not None
             assert (first.budget.spent, first.budget.remaining) == (1, 1)
             assert first.warnings[-1] == "[WARNING: 1 searches remaining in session]"
-            world.searxng.fail(Fault.status(500), times=None)
+            world.searxng.fail(InjectedFault.status(500), times=None)
             with pytest.raises(AllProvidersFailed):
                 await web.search("bm25")
             world.searxng.heal()
@@ -307,7 +307,7 @@ class TestBudget:
             await web.search("bm25")
 
     async def test_cancelling_gives_the_search_back(self, world: World, settings: Make) -> None:
-        world.searxng.fail(Fault.hang())
+        world.searxng.fail(InjectedFault.hang())
         async with Web(settings()) as web:
             task = asyncio.create_task(web.search("bm25"))
             await asyncio.to_thread(world.searxng.wait_for_requests, 1)

@@ -29,7 +29,7 @@ _ROOMS = (
     "groundwire.observing",
     "groundwire.cassette",
     "groundwire.testing",
-    "groundwire.testing.models",
+    "groundwire.testing.model_apis",
 )
 """The modules that a program uses beside the package itself."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from groundwire.cassette import Cassette
 from groundwire.safety.guard import Guard, Resolver
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from groundwire.transport import Transport
 
 
@@ -17,27 +17,31 @@ class Service(Endpoint):
 
     key = "CANARY-k3y-0123456789abcdef"
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         match request.path:
             case "/search":
-                return Reply.json({"asked": len(self.requests), "query": request.query.get("q", "")})
+                return EmulatedResponse.json({"asked": len(self.requests), "query": request.query.get("q", "")})
             case "/post":
-                return Reply.json({"got": request.body.decode()})
+                return EmulatedResponse.json({"got": request.body.decode()})
             case "/refusing":
                 text = f'{{"error": "Invalid key {self.key}"}}'
                 headers = {"Retry-After": "7", "X-RateLimit-Remaining": "0", "Set-Cookie": "session=abc123def456ghi789"}
-                return Reply(status=401, body=text.encode(), content_type="application/json", headers=headers)
+                return EmulatedResponse(
+                    status=401, body=text.encode(), content_type="application/json", headers=headers
+                )
             case "/old":
-                return Reply.redirect("/older")
+                return EmulatedResponse.redirect("/older")
             case "/older":
-                return Reply.redirect(f"/page?access_token={self.key}")
+                return EmulatedResponse.redirect(f"/page?access_token={self.key}")
             case "/page":
-                return Reply.html("<title>Page</title><p>Ä page.</p>")
+                return EmulatedResponse.html("<title>Page</title><p>Ä page.</p>")
             case "/latin":
-                return Reply(body="Gr\xfc\xdfe".encode("latin-1"), content_type="text/plain; charset=latin-1")
+                return EmulatedResponse(
+                    body="Gr\xfc\xdfe".encode("latin-1"), content_type="text/plain; charset=latin-1"
+                )
             case "/large":
-                return Reply.text("A line of a large page.\n" * 50_000)
-        return Reply.html("<title>404</title>", status=404)
+                return EmulatedResponse.text("A line of a large page.\n" * 50_000)
+        return EmulatedResponse.html("<title>404</title>", status=404)
 
 
 @pytest.fixture

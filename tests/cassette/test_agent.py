@@ -12,7 +12,7 @@ from groundwire import Settings, Web
 from groundwire.cassette import Cassette
 from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider
 from groundwire.reading.local import LocalReadProvider
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, web_tools
 from groundwire.transport import Transport
 
@@ -59,7 +59,7 @@ async def test_a_replayed_run_is_the_recorded_run(
         async with Web(used, search_providers=providers, read_providers=readers) as web:
             return await research(web)
 
-    first.fail(Fault.status(503))
+    first.fail(InjectedFault.status(503))
     recorded = await run(Cassette.record(path))
     assert recorded[0]["status"] == "success"
     assert recorded[0]["provider"] == "searxng:second"

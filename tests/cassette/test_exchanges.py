@@ -27,7 +27,7 @@ from groundwire.errors import (
     ProviderTimeout,
     ProviderUnreachable,
 )
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from groundwire.transport import Head, Reply, Transport
 
 Make = Callable[..., Transport]
@@ -119,7 +119,7 @@ class TestAnswers:
     ) -> None:
         path = tmp_path / "x.jsonl"
         recording = transport(Cassette.record(path))
-        service.fail(Fault.status(429, headers={"Retry-After": "7"}))
+        service.fail(InjectedFault.status(429, headers={"Retry-After": "7"}))
         first = [(await search(recording, service)).status for _ in range(2)]
         assert first == [429, 200]
         client = transport(Cassette.replay(path))
@@ -158,11 +158,18 @@ class TestFailures:
     @pytest.mark.req("B12")
     @pytest.mark.parametrize(
         "fault",
-        [Fault.hang(), Fault.reset(), Fault.truncated(), Fault.garbage(), Fault.not_gzip(), Fault.bomb(mb=8)],
+        [
+            InjectedFault.hang(),
+            InjectedFault.reset(),
+            InjectedFault.truncated(),
+            InjectedFault.garbage(),
+            InjectedFault.not_gzip(),
+            InjectedFault.bomb(mb=8),
+        ],
         ids=["hang", "reset", "truncated", "garbage", "not gzip", "bomb"],
     )
     async def test_are_replayed_as_they_were(
-        self, fault: Fault, transport: Make, service: Any, world: World, tmp_path: Path
+        self, fault: InjectedFault, transport: Make, service: Any, world: World, tmp_path: Path
     ) -> None:
         path = tmp_path / "x.jsonl"
         service.fail(fault, times=None)
@@ -224,7 +231,7 @@ class TestFailures:
 
     async def test_who_was_given_up_is_late_again(self, transport: Make, service: Any, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
-        service.fail(Fault.hang())
+        service.fail(InjectedFault.hang())
         task = asyncio.ensure_future(search(transport(Cassette.record(path)), service))
         await asyncio.to_thread(service.wait_for_requests, 1)
         task.cancel()

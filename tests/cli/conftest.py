@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from groundwire.cli import group
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 
 _STEERING = "\x1b]0;owned\x07\x1b[2Jtitle\x9b31m \u202egnorw"
 
@@ -17,22 +17,26 @@ _STEERING = "\x1b]0;owned\x07\x1b[2Jtitle\x9b31m \u202egnorw"
 class Corner(Endpoint):
     """Pages that the miniature web has no use for elsewhere."""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         match request.path:
             case "/204":
-                return Reply(status=204, content_type=None)
+                return EmulatedResponse(status=204, content_type=None)
             case "/image":
-                return Reply(body=b"\x89PNG\r\n\x1a\n" + bytes(100), content_type="image/png")
+                return EmulatedResponse(body=b"\x89PNG\r\n\x1a\n" + bytes(100), content_type="image/png")
             case "/empty":
-                return Reply.html("")
+                return EmulatedResponse.html("")
             case "/steering":
-                return Reply.html(f"<title>{_STEERING}</title><article><p>{_STEERING}</p><p>More text.</p></article>")
+                return EmulatedResponse.html(
+                    f"<title>{_STEERING}</title><article><p>{_STEERING}</p><p>More text.</p></article>"
+                )
             case "/long":
-                return Reply.text("A line of a long page.\n\n" * 50_000)
+                return EmulatedResponse.text("A line of a long page.\n\n" * 50_000)
             case "/search":
                 rows = [{"title": _STEERING, "url": "http://a.example/", "content": _STEERING, "engine": _STEERING}]
-                return Reply.json({"query": "x", "results": rows, "unresponsive_engines": [["bing", _STEERING]]})
-        return Reply.html("<title>404</title>", status=404)
+                return EmulatedResponse.json(
+                    {"query": "x", "results": rows, "unresponsive_engines": [["bing", _STEERING]]}
+                )
+        return EmulatedResponse.html("<title>404</title>", status=404)
 
 
 @dataclass

@@ -11,7 +11,7 @@ import pexpect
 import pytest
 
 from groundwire.onboarding.checks import Fault
-from groundwire.testing import Fault as Wire
+from groundwire.testing import InjectedFault as Wire
 
 Terminal = Any  # see conftest.py
 

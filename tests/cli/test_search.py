@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundwire.cli.terminal import cells
-from groundwire.testing import Fault
+from groundwire.testing import InjectedFault
 from groundwire.tools import WebSearchToolResult
 
 Terminal = Any  # see conftest.py
@@ -58,8 +58,11 @@ def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:
 
 
 @pytest.mark.req("H2", "Y15")
-@pytest.mark.parametrize("fault", [Fault.status(429), Fault.status(500), Fault.reset(), Fault.status(200, "<p>no")])
-def test_a_failed_search_is_exit_code_3(fault: Fault, terminal: Terminal) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [InjectedFault.status(429), InjectedFault.status(500), InjectedFault.reset(), InjectedFault.status(200, "<p>no")],
+)
+def test_a_failed_search_is_exit_code_3(fault: InjectedFault, terminal: Terminal) -> None:
     terminal.world.searxng.fail(fault, times=None)
     done = terminal.here("search", QUERY)
     assert (done.exit_code, done.stdout) == (3, "")
@@ -73,7 +76,7 @@ def test_a_failed_search_is_exit_code_3(fault: Fault, terminal: Terminal) -> Non
 
 @pytest.mark.req("H2")
 def test_a_provider_that_failed_before_another_helped_is_told(terminal: Terminal) -> None:
-    terminal.world.searxng.fail(Fault.status(429))
+    terminal.world.searxng.fail(InjectedFault.status(429))
     second = terminal.world.add_searxng("second")
     done = terminal.here(
         "search",

@@ -10,7 +10,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from groundwire.testing import Fault
+from groundwire.testing import InjectedFault
 
 Terminal = Any  # see conftest.py
 
@@ -227,16 +227,20 @@ def test_a_key_comes_from_standard_input(clean: Terminal, file: Path, keys: Path
 
 
 VERDICTS = {
-    "wrong": (Fault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'), 3, "The key is not accepted"),
+    "wrong": (
+        InjectedFault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'),
+        3,
+        "The key is not accepted",
+    ),
     "plan": (
-        Fault.status(403, '{"error": {"detail": "Your plan has no web search, please upgrade"}}'),
+        InjectedFault.status(403, '{"error": {"detail": "Your plan has no web search, please upgrade"}}'),
         3,
         "Book a plan",
     ),
-    "quota": (Fault.status(402, "{}"), 0, "used up"),
-    "fast": (Fault.status(429, "{}", headers={"Retry-After": "7"}), 0, "7 seconds"),
-    "broken": (Fault.status(500, "{}"), 3, "Try again later"),
-    "reset": (Fault.reset(), 0, "Check the network"),
+    "quota": (InjectedFault.status(402, "{}"), 0, "used up"),
+    "fast": (InjectedFault.status(429, "{}", headers={"Retry-After": "7"}), 0, "7 seconds"),
+    "broken": (InjectedFault.status(500, "{}"), 3, "Try again later"),
+    "reset": (InjectedFault.reset(), 0, "Check the network"),
 }
 
 

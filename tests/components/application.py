@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from groundwire.testing import Recorded, Reply
+from groundwire.testing import EmulatedResponse, Recorded
 from groundwire.testing.server import Endpoint
 
 __all__ = ["Application", "shell"]
@@ -37,15 +37,15 @@ class Application(Endpoint):
 
     def __init__(self, name: str = "application") -> None:
         super().__init__(name)
-        self.pages: dict[str, Reply | Callable[[Recorded], Reply]] = {
-            "/api/data": Reply.json({"title": "The orchard", "paragraphs": PARAGRAPHS}),
-            "/now": Reply.html(shell(f"{FILL} fill()")),
-            "/late": Reply.html(shell(f"{FILL} setTimeout(fill, 300)")),
+        self.pages: dict[str, EmulatedResponse | Callable[[Recorded], EmulatedResponse]] = {
+            "/api/data": EmulatedResponse.json({"title": "The orchard", "paragraphs": PARAGRAPHS}),
+            "/now": EmulatedResponse.html(shell(f"{FILL} fill()")),
+            "/late": EmulatedResponse.html(shell(f"{FILL} setTimeout(fill, 300)")),
         }
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return the page at a path."""
         page = self.pages.get(request.path)
         if page is None:
-            return Reply.text("nothing here", status=404)
+            return EmulatedResponse.text("nothing here", status=404)
         return page(request) if callable(page) else page

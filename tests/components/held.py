@@ -7,8 +7,8 @@ import threading
 
 from aiohttp import web
 
-from groundwire.testing.exchange import Reply, Wire
-from groundwire.testing.faults import Fault
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import EmulatedResponse, Wire
 
 __all__ = ["Held"]
 
@@ -17,7 +17,7 @@ class Held:
     """Holds answers back: `endpoint.fail(held.fault, times=12)`."""
 
     def __init__(self) -> None:
-        self.fault = Fault("held", self._play)
+        self.fault = InjectedFault("held", self._play)
         self._lock = threading.Lock()
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._released = False
@@ -29,7 +29,7 @@ class Held:
             for loop, event in self._waiting:
                 loop.call_soon_threadsafe(event.set)
 
-    async def _play(self, wire: Wire, reply: Reply) -> web.StreamResponse:
+    async def _play(self, wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
         event = asyncio.Event()
         with self._lock:
             if self._released:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from groundwire.listening import close_server
-from groundwire.testing.bombs import bomb
+from groundwire.testing.fault_injection import bomb
 
 __all__ = ["BEHAVIOURS", "CAP", "HostileServer", "Visit"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groundwire.testing import Endpoint, Recorded, Reply
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded
 
 __all__ = ["Ruled"]
 
@@ -22,9 +22,9 @@ class Ruled(Endpoint):
         links: What the pages link to.
     """
 
-    def __init__(self, name: str, robots: Reply | str = "") -> None:
+    def __init__(self, name: str, robots: EmulatedResponse | str = "") -> None:
         super().__init__(name)
-        self.robots = robots if isinstance(robots, Reply) else Reply.text(robots)
+        self.robots = robots if isinstance(robots, EmulatedResponse) else EmulatedResponse.text(robots)
         self.text = "The tide tables of the harbour are printed every spring, and the pilots keep a copy on board."
         self.headers: Mapping[str, str] = {}
         self.etag = ""
@@ -32,12 +32,12 @@ class Ruled(Endpoint):
         self.moved: dict[str, str] = {}
         self.links: tuple[str, ...] = ()
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return the page, or that it has not changed."""
         if request.path == "/robots.txt":
             return self.robots
         if request.path in self.moved:
-            return Reply(status=302, content_type=None, headers={"Location": self.moved[request.path]})
+            return EmulatedResponse(status=302, content_type=None, headers={"Location": self.moved[request.path]})
         said = {**self.headers}
         if self.etag:
             said["ETag"] = self.etag
@@ -45,8 +45,8 @@ class Ruled(Endpoint):
             said["Last-Modified"] = self.modified
         conditions = (request.headers.get("If-None-Match"), request.headers.get("If-Modified-Since"))
         if any(conditions) and conditions[0] in {None, self.etag} and conditions[1] in {None, self.modified}:
-            return Reply(status=304, content_type=None, headers=said)
+            return EmulatedResponse(status=304, content_type=None, headers=said)
         links = "".join(f'<p>See <a href="{link}">the page about it</a> for more of this.</p>' for link in self.links)
-        return Reply(
+        return EmulatedResponse(
             body=f"<title>Tides</title><main><h1>Tides</h1><p>{self.text}</p>{links}</main>".encode(), headers=said
         )

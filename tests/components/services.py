@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
-from groundwire.providers.api import ApiProvider
-from groundwire.providers.keys import Keys
+from groundwire.providers.http_api import ApiProvider
+from groundwire.providers.key_rotation import Keys
 from groundwire.providers.prices import load_prices
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.testing import Fault, Recorded, Reply, World
-from groundwire.testing.models import Asked, Call, ModelServer, Say, Turn
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = "Reciprocal rank fusion merges ranked lists [1]."
@@ -68,11 +68,11 @@ EXAMPLES = (
 class Models(ModelServer):
     """The miniature model with threads: the Anthropic SDK sends what is new, and names the message before it."""
 
-    def __init__(self, decide: Callable[[Asked], Turn], name: str) -> None:
+    def __init__(self, decide: Callable[[ScriptedRequest], Turn], name: str) -> None:
         super().__init__(decide, name)
         self._thread: dict[str, Any] = {}
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         body: Any = request.json()
         thread = body.pop("thread", {"type": "none"})
         if thread["type"] == "continue":
@@ -96,7 +96,7 @@ class Agent:
     def run(self, example: Example, *turns: Turn, **environment: str) -> str:
         """Return what the example prints; it must end well."""
 
-        def decide(asked: Asked) -> Turn:
+        def decide(asked: ScriptedRequest) -> Turn:
             if example.extra == "dspy":
                 self.results, turn = _in_fields(asked, turns)
                 return turn
@@ -104,7 +104,7 @@ class Agent:
             if len(self.results) < len(turns):
                 return turns[len(self.results)]
             if "final_answer" in asked.functions:
-                return Call("final_answer", {"answer": ANSWER})
+                return ScriptedCall("final_answer", {"answer": ANSWER})
             return Say(ANSWER)
 
         self._runs += 1
@@ -148,7 +148,7 @@ def agent(world: World, python_with: PythonWith, tmp_path: Path) -> Agent:
     return Agent(world, python_with, tmp_path)
 
 
-def _results(asked: Asked) -> tuple[str, ...]:
+def _results(asked: ScriptedRequest) -> tuple[str, ...]:
     """Return what the tools said; smolagents tells it in messages of the user."""
     if "final_answer" not in asked.functions:
         return asked.results
@@ -156,14 +156,14 @@ def _results(asked: Asked) -> tuple[str, ...]:
     return tuple(json.loads(f'"{text[1:-1]}"') if text[0] == '"' else text for text in texts if "Observation" in text)
 
 
-def _in_fields(asked: Asked, turns: tuple[Turn, ...]) -> tuple[tuple[str, ...], Turn]:
+def _in_fields(asked: ScriptedRequest, turns: tuple[Turn, ...]) -> tuple[tuple[str, ...], Turn]:
     """Return what the tools said, and the turn, as DSPy has both: in fields of a text, without any function call."""
     system, *_, last = (str(message["content"]) for message in asked.body["messages"])
     results = tuple(text for text in _OBSERVATION.findall(last) if not text.startswith("Completed."))
     if "next_tool_name" not in system:
         return results, Say(_fields(reasoning="The page says so.", answer=ANSWER))
-    turn = turns[len(results)] if len(results) < len(turns) else Call("finish", {})
-    assert isinstance(turn, Call)
+    turn = turns[len(results)] if len(results) < len(turns) else ScriptedCall("finish", {})
+    assert isinstance(turn, ScriptedCall)
     arguments = json.dumps(dict(turn.arguments))
     return results, Say(_fields(next_thought="Go on.", next_tool_name=turn.name, next_tool_args=arguments))
 
@@ -176,7 +176,7 @@ def _fields(**fields: str) -> str:
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_the_agent_searches_reads_and_answers(example: Example, agent: Agent, world: World) -> None:
     url = world.library.search("reciprocal rank fusion")[0].url
-    said = agent.run(example, Call("web_search", QUERY), Call("open_page", {"url": url}))
+    said = agent.run(example, ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": url}))
     assert ANSWER in said
     search, page = agent.results
     assert "Search results for: reciprocal rank fusion" in search
@@ -187,8 +187,8 @@ def test_the_agent_searches_reads_and_answers(example: Example, agent: Agent, wo
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_a_search_that_fails_is_told_to_the_model(example: Example, agent: Agent, world: World) -> None:
-    world.searxng.fail(Fault.status(500), times=None)
-    assert ANSWER in agent.run(example, Call("web_search", QUERY))
+    world.searxng.fail(InjectedFault.status(500), times=None)
+    assert ANSWER in agent.run(example, ScriptedCall("web_search", QUERY))
     (search,) = agent.results
     assert "Search failed: " in search
     assert "HTTP 500" in search
@@ -196,7 +196,7 @@ def test_a_search_that_fails_is_told_to_the_model(example: Example, agent: Agent
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_a_budget_that_is_spent_is_told_to_the_model(example: Example, agent: Agent) -> None:
-    turns = Call("web_search", QUERY), Call("web_search", {"query": "rank fusion"})
+    turns = ScriptedCall("web_search", QUERY), ScriptedCall("web_search", {"query": "rank fusion"})
     assert ANSWER in agent.run(example, *turns, WEB_SEARCH_SESSION_LIMIT="1")
     first, second = agent.results
     assert "Search results for: " in first
@@ -209,7 +209,7 @@ def test_langchain_retrieves_documents(agent: Agent, world: World) -> None:
 
 
 def test_anthropics_asynchronous_runner_uses_the_programs_loop(agent: Agent) -> None:
-    turns = Call("web_search", QUERY), Call("open_page", {"url": "http://169.254.169.254/"})
+    turns = ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": "http://169.254.169.254/"})
     assert ANSWER in agent.run(Example("anthropic", "anthropic_async_runner.py"), *turns)
     search, page = agent.results
     assert "Search results for: reciprocal rank fusion" in search
@@ -218,7 +218,7 @@ def test_anthropics_asynchronous_runner_uses_the_programs_loop(agent: Agent) -> 
 
 def test_pydantic_ai_searches_natively_or_by_us(agent: Agent) -> None:
     example = Example("pydantic-ai", "pydantic_ai_capability.py", ("pydantic-ai-slim[openai]",))
-    assert ANSWER in agent.run(example, Call("web_search", QUERY), MODEL="openai-chat:some-model")
+    assert ANSWER in agent.run(example, ScriptedCall("web_search", QUERY), MODEL="openai-chat:some-model")
     assert "Search results for: reciprocal rank fusion" in agent.results[0]
     assert "web_search" not in agent.hosted
     assert ANSWER in agent.run(example, MODEL="openai-responses:gpt-5-mini")
@@ -229,10 +229,10 @@ def test_pydantic_ai_searches_natively_or_by_us(agent: Agent) -> None:
 def test_the_exported_extension_serves_its_host(agent: Agent, world: World) -> None:
     urls = [found.url for found in world.library.search("reciprocal rank fusion")[:2]]
     turns = (
-        Call("web_search", {**QUERY, "limit": 2, "allowed_domains": [], "time_range": "all"}),
-        Call("open_page", {"url": urls[0], "max_length": 300}),
-        Call("open_page", {"urls": urls, "max_length_per_page": None}),
-        Call("open_page", {"url": "http://169.254.169.254/latest/meta-data/"}),
+        ScriptedCall("web_search", {**QUERY, "limit": 2, "allowed_domains": [], "time_range": "all"}),
+        ScriptedCall("open_page", {"url": urls[0], "max_length": 300}),
+        ScriptedCall("open_page", {"urls": urls, "max_length_per_page": None}),
+        ScriptedCall("open_page", {"url": "http://169.254.169.254/latest/meta-data/"}),
     )
     said = agent.run(HOST, *turns)
     assert ANSWER in said
@@ -248,8 +248,8 @@ def test_the_exported_extension_serves_its_host(agent: Agent, world: World) -> N
 
 @pytest.mark.req("Y15")
 def test_the_extensions_search_fails_as_a_result(agent: Agent, world: World) -> None:
-    world.searxng.fail(Fault.status(500), times=None)
-    assert ANSWER in agent.run(HOST, Call("web_search", QUERY))
+    world.searxng.fail(InjectedFault.status(500), times=None)
+    assert ANSWER in agent.run(HOST, ScriptedCall("web_search", QUERY))
     (search,) = map(json.loads, agent.results)
     assert (search["status"], search["results"]) == ("error", [])
     assert "HTTP 500" in search["message"]
@@ -258,7 +258,11 @@ def test_the_extensions_search_fails_as_a_result(agent: Agent, world: World) -> 
 @pytest.mark.req("H4", "H5", "H8")
 def test_the_drop_in_is_a_tool_of_strands(agent: Agent) -> None:
     more = {"max_results": 2, "include_domains": [], "search_depth": "basic"}
-    turns = [Call("web_search", {**QUERY, **more}), Call("web_search", QUERY), Call("web_search", QUERY)]
+    turns = [
+        ScriptedCall("web_search", {**QUERY, **more}),
+        ScriptedCall("web_search", QUERY),
+        ScriptedCall("web_search", QUERY),
+    ]
     limits = {"WEB_SEARCH_SESSION_LIMIT": "2", "WEB_SEARCH_WARNING_THRESHOLD": "2"}
     said = agent.run(DROP_IN, *turns, **limits)
     assert ANSWER in said

@@ -19,7 +19,7 @@ from groundwire.integrations.extension_tools import (
     PageTools,
     WebSearchToolResult,
 )
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 
 class Context:
@@ -133,7 +133,7 @@ async def test_addresses_that_are_not_allowed_are_results(start: Start, url: obj
 async def test_a_search_that_fails_is_a_result(start: Start, surroundings: World) -> None:
     _, tools = await start()
     await tools.web_search({"query": "fusion"})
-    surroundings.searxng.fail(Fault.status(500), times=99)
+    surroundings.searxng.fail(InjectedFault.status(500), times=99)
     found = await tools.web_search({"query": "fusion"})
     assert (found.status, found.results) == ("error", [])
     assert "500" in found.message

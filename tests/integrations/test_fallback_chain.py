@@ -13,7 +13,7 @@ import pytest
 
 from groundwire.integrations import fallback_chain
 from groundwire.integrations.fallback_chain import SearchChain
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 ORDER = "duckduckgo_lite,brave,tavily"
 
@@ -39,16 +39,16 @@ def test_the_format_is_the_documents(chain: SearchChain) -> None:
 
 @pytest.mark.req("H1", "H2")
 def test_the_next_provider_answers_when_one_fails(chain: SearchChain, surroundings: World) -> None:
-    surroundings.service("duckduckgo_lite").fail(Fault.status(403), times=99)
+    surroundings.service("duckduckgo_lite").fail(InjectedFault.status(403), times=99)
     assert "(Source: Brave)" in chain.search("reciprocal rank fusion")
-    surroundings.service("brave").fail(Fault.status(429), times=99)
+    surroundings.service("brave").fail(InjectedFault.status(429), times=99)
     assert "(Source: Tavily)" in chain.search("reciprocal rank fusion")
 
 
 @pytest.mark.req("H2")
 def test_all_causes_are_told_when_all_fail(chain: SearchChain, surroundings: World) -> None:
     for name in ORDER.split(","):
-        surroundings.service(name).fail(Fault.status(500), times=99)
+        surroundings.service(name).fail(InjectedFault.status(500), times=99)
     text = chain.search("reciprocal rank fusion")
     assert text.startswith("Web search unavailable. Errors: ")
     assert all(title in text for title in ("DuckDuckGo: ", "Brave: ", "Tavily: "))
@@ -80,7 +80,7 @@ def test_failed_searches_count_and_the_counter_is_exact_under_threads(
 ) -> None:
     monkeypatch.setenv("WEB_SEARCH_SESSION_LIMIT", "7")
     for name in ORDER.split(","):
-        surroundings.service(name).fail(Fault.status(500), times=99)
+        surroundings.service(name).fail(InjectedFault.status(500), times=99)
     with ThreadPoolExecutor(10) as pool:
         texts = list(pool.map(lambda number: chain.search(f"fusion {number}"), range(10)))
     assert sum("Search limit reached (7/7)" in text for text in texts) == 3

@@ -18,7 +18,7 @@ from groundwire.integrations.frameworks import FRAMEWORKS, need
 from groundwire.integrations.running import failed, runners, text_of
 from groundwire.permission import Permission
 from groundwire.settings import PermissionSettings
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERY = {"query": "reciprocal rank fusion", "limit": None}
@@ -74,7 +74,7 @@ async def test_a_web_serves_its_own_loop_and_says_so_elsewhere(settings: Make, w
         assert "Pass a SyncWeb" in text_of(search.call(QUERY))
         page = await read.acall({"url": world.library.search("rank fusion")[0].url})
         assert "Length: " in text_of(page)
-        world.searxng.fail(Fault.status(500), times=None)
+        world.searxng.fail(InjectedFault.status(500), times=None)
         assert failed(await search.acall({"query": "another"}))
 
 
@@ -108,7 +108,7 @@ def test_a_web_of_its_own_is_closed_with_its_tools(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_cancelled_call_is_cancelled_in_its_thread(settings: Make, world: World) -> None:
-    world.searxng.fail(Fault.hang(), times=None)
+    world.searxng.fail(InjectedFault.hang(), times=None)
     with SyncWeb(settings()) as web:
         search, _ = runners(web)
         asked = asyncio.create_task(search.acall(QUERY))

@@ -9,7 +9,7 @@ import pytest
 from groundwire.errors import ConfigurationError, NativeUnsupported
 from groundwire.integrations.search_policy import SearchPolicy, search_settings
 from groundwire.permission import PermissionRequest
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 BODY = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": [{"role": "user", "content": "What is new?"}]}
 
@@ -75,6 +75,6 @@ async def test_the_tool_searches_with_permission(services: World) -> None:
 async def test_failures_name_their_cause(services: World, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = SearchPolicy(arguments={"permission.allow": "search"})
     assert "BRAVE_SEARCH_API_KEY" in (await policy.search("fusion", backend="brave"))["error"]
-    services.service("duckduckgo_lite").fail(Fault.status(500), times=None)
+    services.service("duckduckgo_lite").fail(InjectedFault.status(500), times=None)
     failed: dict[str, Any] = await policy.search("fusion")
     assert "500" in failed["error"]

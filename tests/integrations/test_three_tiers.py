@@ -16,7 +16,7 @@ from groundwire.integrations.three_tiers import (
     tool_web_search,
     transform_tools_for_anthropic,
 )
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 OTHER: dict[str, Any] = {
     "name": "clock",
@@ -65,7 +65,7 @@ async def test_our_search_asks_the_page_for_simple_browsers(surroundings: World)
     assert text.startswith("Search results for: reciprocal rank fusion\n(Source: duckduckgo_lite)\n\n1. ")
     lite = surroundings.service("duckduckgo_lite")
     assert lite.requests[-1].params["q"] == "reciprocal rank fusion"
-    lite.fail(Fault.status(500), times=None)
+    lite.fail(InjectedFault.status(500), times=None)
     assert (await tool_web_search("something else")).startswith("Search failed: ")
 
 

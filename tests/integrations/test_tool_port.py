@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groundwire.integrations.tool_port import WebSearchTool
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 
 @dataclass
@@ -54,7 +54,7 @@ async def test_five_results_are_usual(tool: WebSearchTool) -> None:
 
 @pytest.mark.req("S4")
 async def test_failures_are_error_results(tool: WebSearchTool, surroundings: World) -> None:
-    surroundings.searxng.fail(Fault.status(503), times=99)
+    surroundings.searxng.fail(InjectedFault.status(503), times=99)
     result = await tool.execute(query="fusion")
     assert result.is_error
     assert result.content.startswith("Search failed: HTTP 503")

@@ -20,11 +20,11 @@ from groundwire.errors import InvalidRequest
 from groundwire.loop import CallEnded, CallStarted, Run, run_tools
 from groundwire.native import Needs, hosted_definition
 from groundwire.testing import World
-from groundwire.testing.faults import Fault
-from groundwire.testing.models import Asked, Call, Cite, ModelServer, Say, Turn, script
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
 
 QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
-SEARCH = Call("web_search", {"query": "reciprocal rank fusion"})
+SEARCH = ScriptedScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def request(api: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.req("B5", "B7", "K2")
 @pytest.mark.parametrize("api", ["anthropic", "openai_responses", "ollama", "gemini"])
 async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: Web, api: str, caller: Caller) -> None:
-    first = (SEARCH, Call("web_search", {"query": "hedged requests"}))
-    models = served(world, first, Call("open_page", {"url": page_of(world)}))
+    first = (SEARCH, ScriptedScriptedCall("web_search", {"query": "hedged requests"}))
+    models = served(world, first, ScriptedScriptedCall("open_page", {"url": page_of(world)}))
     seen: list[str] = []
 
     def note(event: CallStarted | CallEnded) -> None:
@@ -108,25 +108,24 @@ async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: W
 
 def models_results(models: ModelServer) -> tuple[str, ...]:
     """Return what the model was told in the last request."""
-    from groundwire.testing.models import anthropic as messages
-    from groundwire.testing.models import chat as completions
-    from groundwire.testing.models import gemini as generate
-    from groundwire.testing.models import responses as wire
+    from groundwire.testing.model_apis.anthropic import MESSAGES
+    from groundwire.testing.model_apis.gemini import GENERATE_CONTENT
+    from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
 
     last = models.requests[-1]
     body = last.json()
     assert isinstance(body, dict)
-    ends = {"/messages": messages, "/chat/completions": completions, "/responses": wire}
-    asked = next((one.asked for end, one in ends.items() if last.path.endswith(end)), generate.asked)
+    ends = {"/messages": MESSAGES, "/chat/completions": CHAT_COMPLETIONS, "/responses": RESPONSES}
+    api = next((one for end, one in ends.items() if last.path.endswith(end)), GENERATE_CONTENT)
     body.setdefault("model", "gemini-2.5-flash")
-    return asked(body).results
+    return api.parse(body).results
 
 
 @pytest.mark.req("B5")
 async def test_hosted_searches_are_held_before_and_settled_after(world: World, web: Web, caller: Caller) -> None:
     held: list[float] = []
 
-    def decide(asked: Asked) -> Turn:
+    def decide(asked: ScriptedRequest) -> Turn:
         held.append(float(asked.body["tools"][0]["max_uses"]))
         turns = [one for one in asked.body["messages"] if one["role"] == "assistant"]
         if turns:
@@ -174,7 +173,7 @@ def served_end(models: ModelServer) -> ModelServer:
 async def test_the_limit_of_a_request_holds_over_its_pauses(world: World, web: Web, caller: Caller) -> None:
     asked_for: list[int] = []
 
-    def decide(asked: Asked) -> Turn:
+    def decide(asked: ScriptedRequest) -> Turn:
         asked_for.append(asked.body["tools"][0]["max_uses"])
         return Say("On. ", paused=True, searches=1)
 
@@ -186,7 +185,7 @@ async def test_the_limit_of_a_request_holds_over_its_pauses(world: World, web: W
 
 @pytest.mark.req("B5")
 async def test_parallel_runs_of_one_session_do_not_overspend(world: World, web: Web, caller: Caller) -> None:
-    def decide(asked: Asked) -> Turn:
+    def decide(asked: ScriptedRequest) -> Turn:
         tools = asked.body.get("tools") or []
         return Say("Done.", searches=sum(tool.get("max_uses", 0) for tool in tools))
 
@@ -208,7 +207,9 @@ def served_local(world: World) -> ModelServer:
 @pytest.mark.req("B5")
 async def test_failures_and_exceptions_give_back_what_was_held(world: World, web: Web, caller: Caller) -> None:
     models = world.add(ModelServer(name="model"))
-    models.fail(Fault.status(529, '{"type": "error", "error": {"type": "overloaded_error", "message": "Later"}}'))
+    models.fail(
+        InjectedFault.status(529, '{"type": "error", "error": {"type": "overloaded_error", "message": "Later"}}')
+    )
     with pytest.raises(anthropic.APIStatusError):
         await run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic")
     assert (await web.statistics()) == {"searches": 0, "cost_usd": 0, "tokens": 0}
@@ -224,7 +225,7 @@ async def test_failures_and_exceptions_give_back_what_was_held(world: World, web
 @pytest.mark.req("B5")
 async def test_cancelled_hosted_searches_stay_counted(world: World, web: Web, caller: Caller) -> None:
     models = world.add(ModelServer(name="model"))
-    models.fail(Fault.hang())
+    models.fail(InjectedFault.hang())
     task = asyncio.create_task(run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic"))
     await asyncio.to_thread(models.wait_for_requests, 1)
     task.cancel()
@@ -236,7 +237,7 @@ async def test_cancelled_hosted_searches_stay_counted(world: World, web: Web, ca
 
 async def test_the_deadline_ends_a_run_with_what_it_has(world: World, web: Web, caller: Caller) -> None:
     models = served(world, SEARCH)
-    models.fail(Fault.hang(), when=lambda asked: b'"tool"' in asked.body)
+    models.fail(InjectedFault.hang(), when=lambda asked: b'"tool"' in asked.body)
     run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", timeout=3.0)
     assert (run.stop, run.spent.searches, run.reason) == ("deadline", 1, "The 3 seconds of the run were over.")
     assert [one.get("role") for one in run.messages] == ["user", "assistant", "tool"]
@@ -252,7 +253,7 @@ async def test_a_model_that_searches_on_without_budget_is_stopped(world: World, 
 
 
 async def test_in_the_last_round_the_model_has_to_answer(world: World, web: Web, caller: Caller) -> None:
-    def decide(asked: Asked) -> Turn:
+    def decide(asked: ScriptedRequest) -> Turn:
         return Say("Enough.") if asked.body.get("tool_choice") == "none" else SEARCH
 
     models = world.add(ModelServer(decide, name="model"))
@@ -289,7 +290,7 @@ async def test_a_demanded_call_is_demanded_once(
 async def test_calls_of_the_callers_own_functions_are_handed_back(
     world: World, web: Web, api: str, caller: Caller
 ) -> None:
-    add = Call("add", {"a": 1, "b": 2})
+    add = ScriptedScriptedCall("add", {"a": 1, "b": 2})
     models = served(world, (SEARCH, add), end=Say("Three [1]."))
     tools: dict[str, Any] = {
         "anthropic": {"tools": [{"name": "add", "description": "Adds", "input_schema": ADD}]},

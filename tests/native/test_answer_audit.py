@@ -11,7 +11,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest
 from groundwire.native.answers import HostedAnswer, HostedCitation, HostedSource, audit, read_answer, resolve_redirects
 from groundwire.safety.guard import Guard
-from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 from groundwire.transport import Transport
 
 GOOGLE = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
@@ -82,19 +82,19 @@ def test_googles_redirects_are_judged_by_the_site_that_is_named() -> None:
 class Redirector(Endpoint):
     """Redirects as Google does; the path says where to."""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         match request.path:
             case "/page":
-                return Reply.redirect("https://docs.example.org/guide?utm_source=openai")
+                return EmulatedResponse.redirect("https://docs.example.org/guide?utm_source=openai")
             case "/again":
-                return Reply.redirect("https://docs.example.org/guide")
+                return EmulatedResponse.redirect("https://docs.example.org/guide")
             case "/inside":
-                return Reply.redirect("http://169.254.169.254/latest/meta-data/")
+                return EmulatedResponse.redirect("http://169.254.169.254/latest/meta-data/")
             case "/file":
-                return Reply.redirect("file:///etc/passwd")
+                return EmulatedResponse.redirect("file:///etc/passwd")
             case "/long":
-                return Reply(status=200, body=b"x" * 200_000)
-        return Reply.html("gone", status=404)
+                return EmulatedResponse(status=200, body=b"x" * 200_000)
+        return EmulatedResponse.html("gone", status=404)
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ async def test_links_that_lead_nowhere_stay(redirector: Redirector, transport: T
 
 
 async def test_what_is_not_resolved_in_time_stays(redirector: Redirector, transport: Transport) -> None:
-    redirector.fail(Fault.hang(), times=None)
+    redirector.fail(InjectedFault.hang(), times=None)
     answer = cited(*(f"{redirector.url}/page?{number}" for number in range(20)))
     assert await resolve_redirects(answer, transport, deadline=Deadline.after(0.2), hosts=HOSTS) == answer
 

@@ -13,7 +13,7 @@ from groundwire import Settings, Web
 from groundwire.local_search import local_search_tool
 from groundwire.native import Location, Needs, plan
 from groundwire.settings import load
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from groundwire.tools import LocalSearchToolResult, render_json, render_text, web_search_tool, web_tools
 
 MakeSettings = Callable[..., Settings]
@@ -97,9 +97,13 @@ async def test_a_missing_key_names_its_variable(local: MakeSettings, variable: s
 @pytest.mark.req("K7")
 @pytest.mark.parametrize(
     ("fault", "cause"),
-    [(Fault.status(503), "HTTP 503"), (Fault.status(429), "rate_limited"), (Fault.garbage(), "duckduckgo_lite")],
+    [
+        (InjectedFault.status(503), "HTTP 503"),
+        (InjectedFault.status(429), "rate_limited"),
+        (InjectedFault.garbage(), "duckduckgo_lite"),
+    ],
 )
-async def test_failures_name_their_cause(local: MakeSettings, world: World, fault: Fault, cause: str) -> None:
+async def test_failures_name_their_cause(local: MakeSettings, world: World, fault: InjectedFault, cause: str) -> None:
     world.service("duckduckgo_lite").fail(fault, times=None)
     async with Web(local()) as web:
         result = await local_search_tool(web).call(query="rank fusion")

@@ -14,7 +14,7 @@ from groundwire.local_search import local_search_tool
 from groundwire.permission import Answer, Permission, PermissionRequest, guarded, guarded_tools
 from groundwire.settings import PermissionSettings
 from groundwire.settings.load import load
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from groundwire.tools import render_json, render_text, web_tools
 
 MakeSettings = Callable[..., Settings]
@@ -161,8 +161,8 @@ class Elsewhere(Endpoint):
         super().__init__("elsewhere")
         self.target = target
 
-    def handle(self, request: Recorded) -> Reply:
-        return Reply.redirect(self.target)
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return EmulatedResponse.redirect(self.target)
 
 
 @pytest.mark.req("K5")

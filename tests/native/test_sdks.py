@@ -15,7 +15,7 @@ from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, 
 from components.model_bodies import anthropic as anthropic_tool
 from groundwire.native import Location, Needs, hosted_definition, prepare
 from groundwire.testing import World
-from groundwire.testing.models import Call, Cite, ModelServer, Say, script
+from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, script
 
 NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))
 
@@ -158,7 +158,7 @@ def _snake(one: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.req("C3")
 def test_a_model_that_searches_by_us_calls_our_function(world: World) -> None:
-    models = world.add(ModelServer(script(Call("web_search", {"query": "rank fusion"}), end=Say("Done."))))
+    models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}), end=Say("Done."))))
     client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
     request = prepare(body_of("ollama", hosted_definition()), "ollama")
     answer = client.chat.completions.create(**request)

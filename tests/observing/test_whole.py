@@ -17,14 +17,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from groundwire import Settings, Web
 from groundwire.observing import Metrics, Spans
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 _SEARCHES = 40
 _FAULTS = {  # of the first provider, by the number of the search
-    5: Fault.status(403, "<title>Access denied</title>", "text/html"),
-    14: Fault.status(500),
-    23: Fault.reset(),
-    32: Fault.status(200, "{", "application/json"),
+    5: InjectedFault.status(403, "<title>Access denied</title>", "text/html"),
+    14: InjectedFault.status(500),
+    23: InjectedFault.reset(),
+    32: InjectedFault.status(200, "{", "application/json"),
 }
 
 

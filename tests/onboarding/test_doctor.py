@@ -27,7 +27,7 @@ from groundwire.onboarding.checks import CHECKS, Check, Machine, Report, examine
 from groundwire.onboarding.checks.port import _is_gateway, _taken
 from groundwire.onboarding.checks.python import faults_of_requirements
 from groundwire.storage.sqlite_file import APPLICATION_ID
-from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 
 from .conftest import SECRET, Look, named
 
@@ -45,26 +45,26 @@ async def test_nothing_is_wrong(look: Look, world: World) -> None:
 @pytest.mark.parametrize(
     ("fault", "name"),
     [
-        (Fault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'), "key-wrong"),
-        (Fault.status(401, f'{{"error": {{"detail": "bad key {SECRET}"}}}}'), "key-wrong"),
-        (Fault.status(403, '{"error": {"detail": "Your plan has no web search"}}'), "key-plan"),
-        (Fault.status(400, '{"error": {"code": "OPTION_NOT_IN_PLAN"}}'), "key-plan"),
-        (Fault.status(429, '{"error": {"code": "QUOTA_LIMITED"}}'), "quota-used-up"),
-        (Fault.status(402, "{}"), "quota-used-up"),
-        (Fault.status(403, "<html>no</html>"), "provider-blocked"),
-        (Fault.status(500, "{}"), "provider-failing"),
-        (Fault.reset(), "provider-unreachable"),
+        (InjectedFault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'), "key-wrong"),
+        (InjectedFault.status(401, f'{{"error": {{"detail": "bad key {SECRET}"}}}}'), "key-wrong"),
+        (InjectedFault.status(403, '{"error": {"detail": "Your plan has no web search"}}'), "key-plan"),
+        (InjectedFault.status(400, '{"error": {"code": "OPTION_NOT_IN_PLAN"}}'), "key-plan"),
+        (InjectedFault.status(429, '{"error": {"code": "QUOTA_LIMITED"}}'), "quota-used-up"),
+        (InjectedFault.status(402, "{}"), "quota-used-up"),
+        (InjectedFault.status(403, "<html>no</html>"), "provider-blocked"),
+        (InjectedFault.status(500, "{}"), "provider-failing"),
+        (InjectedFault.reset(), "provider-unreachable"),
     ],
     ids=str,
 )
-async def test_what_a_service_says(fault: Fault, name: str, look: Look, world: World) -> None:
+async def test_what_a_service_says(fault: InjectedFault, name: str, look: Look, world: World) -> None:
     world.service("brave").fail(fault, times=None)
     report = await look()
     assert (named(report), report.ok) == ([name], False)
 
 
 async def test_a_limit_of_now_is_only_a_note(look: Look, world: World) -> None:
-    world.service("brave").fail(Fault.status(429, "{}", headers={"Retry-After": "9"}), times=None)
+    world.service("brave").fail(InjectedFault.status(429, "{}", headers={"Retry-After": "9"}), times=None)
     report = await look()
     assert (named(report), named(report, "note"), report.ok) == ([], ["rate-limited"], True)
 
@@ -80,12 +80,12 @@ async def test_a_key_is_told_by_its_place_and_page(look: Look, world: World) -> 
 @pytest.mark.parametrize(
     ("fault", "name"),
     [
-        (Fault.status(429, "{}"), "searxng-limiter"),
-        (Fault.status(403, "<html></html>"), "searxng-limiter"),
+        (InjectedFault.status(429, "{}"), "searxng-limiter"),
+        (InjectedFault.status(403, "<html></html>"), "searxng-limiter"),
     ],
     ids=str,
 )
-async def test_the_limiter_of_searxng(fault: Fault, name: str, look: Look, world: World) -> None:
+async def test_the_limiter_of_searxng(fault: InjectedFault, name: str, look: Look, world: World) -> None:
     world.searxng.fail(fault, times=None)
     url = {"GROUNDWIRE_SEARCH_PROVIDERS": "searxng", "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url}
     report = await look(url)
@@ -96,7 +96,7 @@ async def test_the_limiter_of_searxng(fault: Fault, name: str, look: Look, world
 @pytest.mark.parametrize("seconds", [-86_400 * 3, -300, 90, 7_200])
 async def test_the_clock_is_wrong(seconds: float, look: Look, world: World) -> None:
     date = formatdate(time.time() + seconds, usegmt=True)
-    late = Fault.reply("late", lambda reply: replace(reply, headers={**reply.headers, "Date": date}))
+    late = InjectedFault.reply("late", lambda reply: replace(reply, headers={**reply.headers, "Date": date}))
     world.service("brave").fail(late, times=None)
     report = await look()
     assert named(report) == ["clock-skew"]
@@ -105,7 +105,7 @@ async def test_the_clock_is_wrong(seconds: float, look: Look, world: World) -> N
 
 async def test_one_service_with_a_wrong_clock_is_no_proof(look: Look, world: World) -> None:
     date = formatdate(time.time() - 9_999, usegmt=True)
-    late = Fault.reply("late", lambda reply: replace(reply, headers={**reply.headers, "Date": date}))
+    late = InjectedFault.reply("late", lambda reply: replace(reply, headers={**reply.headers, "Date": date}))
     world.service("brave").fail(late, times=None)
     tavily = {"GROUNDWIRE_PROVIDERS_TAVILY_BASE_URL": world.service("tavily").url, "TAVILY_API_KEY": SECRET}
     assert named(await look({"GROUNDWIRE_SEARCH_PROVIDERS": "brave,tavily", **tavily})) == []
@@ -393,8 +393,10 @@ async def test_the_port_is_taken(machine: Callable[..., Machine]) -> None:
 class Gateway(Endpoint):
     """What answers where a gateway listens."""
 
-    def handle(self, request: Recorded) -> Reply:
-        return Reply.json({"status": "ok"} if request.path in {"/healthz", "/readyz"} else {"detail": "nothing here"})
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return EmulatedResponse.json(
+            {"status": "ok"} if request.path in {"/healthz", "/readyz"} else {"detail": "nothing here"}
+        )
 
 
 def test_a_gateway_that_runs_is_no_fault(world: World) -> None:
@@ -411,7 +413,7 @@ async def test_offline_nobody_is_asked(look: Look, world: World) -> None:
 
 
 async def test_a_service_that_hangs_does_not_hold_it_up(machine: Callable[..., Machine], world: World) -> None:
-    world.service("brave").fail(Fault.hang(), times=None)
+    world.service("brave").fail(InjectedFault.hang(), times=None)
     checks = [check for check in CHECKS if check.name != "port"]
     report = await examine(machine(), seconds=5, checks=checks)
     assert named(report) == ["provider-unreachable"]
@@ -437,7 +439,7 @@ async def test_a_check_that_does_not_end_is_named(machine: Callable[..., Machine
 
 
 async def test_cancelled_it_leaves_nothing_behind(machine: Callable[..., Machine], world: World) -> None:
-    world.service("brave").fail(Fault.hang(), times=None)
+    world.service("brave").fail(InjectedFault.hang(), times=None)
     before = asyncio.all_tasks()
     task = asyncio.create_task(examine(machine(), seconds=20, checks=[c for c in CHECKS if c.name != "port"]))
     await asyncio.to_thread(world.service("brave").wait_for_requests, 1)

@@ -17,7 +17,7 @@ from groundwire.errors import ConfigurationError, MissingKey
 from groundwire.models import Event
 from groundwire.providers.prices import load_prices
 from groundwire.providers.registry import provider_names
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from groundwire.testing.services import SERVICES
 from groundwire.tools import render_json, render_text, web_tools
 
@@ -154,7 +154,9 @@ async def test_the_key_stays_out_of_sight(world: World, name: str, status: int |
     service = world.service(name)
     service.keys = {CANARY}  # type: ignore[attr-defined]
     if status is not None:
-        service.fail(Fault.status(status, ECHO, "application/json", {"Location": f"/?key={CANARY}"}), times=None)
+        service.fail(
+            InjectedFault.status(status, ECHO, "application/json", {"Location": f"/?key={CANARY}"}), times=None
+        )
     given = settings(world, name, key=CANARY)
     events: list[Event] = []
     async with Web(given, observer=events.append) as web:

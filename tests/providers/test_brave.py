@@ -24,7 +24,7 @@ from groundwire.providers.brave import BraveOptions, BraveSearchProvider, parse,
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing.services.brave import Brave
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Transport
 
 Make = Callable[..., BraveSearchProvider]
@@ -235,7 +235,7 @@ class TestOnTheWire:
         with pytest.raises(RateLimited):
             await make().search("search")
         service.rate_limited = False
-        service.fail(Fault.status(429, "{}", headers={"Retry-After": "7"}))
+        service.fail(InjectedFault.status(429, "{}", headers={"Retry-After": "7"}))
         with pytest.raises(RateLimited) as caught:
             await make().search("search")
         assert caught.value.retry_after == 7

@@ -35,7 +35,7 @@ from groundwire.providers.duckduckgo_lite import (
 from groundwire.routing.normalise import plain
 from groundwire.safety.guard import Guard
 from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite
-from groundwire.testing.world import Fault
+from groundwire.testing.world import InjectedFault
 from groundwire.transport import Reply, Transport
 
 Make = Callable[..., DuckDuckGoLiteSearchProvider]
@@ -372,15 +372,15 @@ class TestOnTheWire:
 
     @pytest.mark.req("C3", "B3")
     async def test_three_redirects_are_followed(self, service: DuckDuckGoLite, make: Make) -> None:
-        service.fail(Fault.redirect("/lite/?q=wikipedia", 302), times=1)
-        service.fail(Fault.redirect("/html/?q=wikipedia", 302), times=1)
-        service.fail(Fault.redirect(f"{service.url}/lite/?q=wikipedia"), times=1)
+        service.fail(InjectedFault.redirect("/lite/?q=wikipedia", 302), times=1)
+        service.fail(InjectedFault.redirect("/html/?q=wikipedia", 302), times=1)
+        service.fail(InjectedFault.redirect(f"{service.url}/lite/?q=wikipedia"), times=1)
         assert await make().search("wikipedia")
         assert [request.method for request in service.requests] == ["POST", "GET", "GET", "GET"]
         assert service.requests[1].body == b""
 
     async def test_the_form_goes_along_where_it_must(self, service: DuckDuckGoLite, make: Make) -> None:
-        service.fail(Fault.redirect("/html/", 307), times=1)
+        service.fail(InjectedFault.redirect("/html/", 307), times=1)
         assert await make().search("wikipedia")
         assert [request.params["q"] for request in service.requests] == ["wikipedia", "wikipedia"]
 
@@ -398,7 +398,7 @@ class TestOnTheWire:
         ],
     )
     async def test_no_other_redirect_is(self, service: DuckDuckGoLite, make: Make, location: str) -> None:
-        service.fail(Fault.redirect(location), times=None)
+        service.fail(InjectedFault.redirect(location), times=None)
         with pytest.raises(UnexpectedResponse, match="redirects"):
             await make().search("x")
         assert len(service.requests) == (4 if location == "/lite/" else 1)

@@ -16,7 +16,7 @@ from groundwire.errors import PageNotFound, PageRefused, ProviderUnavailable, Qu
 from groundwire.models import Filters
 from groundwire.providers.exa import ExaOptions, ExaProvider, parse, parse_page, to_body
 from groundwire.testing.services.exa import Exa
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 
 Make = Callable[..., ExaProvider]
 PAGE = "https://a.example/x"
@@ -193,8 +193,8 @@ class TestOnTheWire:
             await exa.search("x")
 
     async def test_what_the_service_says_that_it_cost_counts(self, make: Make, service: Exa) -> None:
-        service.fail(Fault.status(200, json.dumps(OK | {"costDollars": {"total": 0.015}})))
-        service.fail(Fault.status(200, json.dumps(OK_PAGE | {"costDollars": {"total": 0.002}})))
+        service.fail(InjectedFault.status(200, json.dumps(OK | {"costDollars": {"total": 0.015}})))
+        service.fail(InjectedFault.status(200, json.dumps(OK_PAGE | {"costDollars": {"total": 0.002}})))
         exa = make()
         found = await exa.search("x")
         page = await exa.read_url(PAGE)

@@ -27,7 +27,7 @@ from groundwire.errors import (
 from groundwire.models import Filters
 from groundwire.providers.firecrawl import FirecrawlOptions, FirecrawlProvider, parse, parse_page, to_body
 from groundwire.testing.services.firecrawl import Firecrawl
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 
 Make = Callable[..., FirecrawlProvider]
 PAGE = "https://a.example/x"
@@ -247,9 +247,11 @@ class TestOnTheWire:
             await firecrawl.read_url(PAGE)
 
     async def test_what_the_service_says_that_it_cost_counts(self, make: Make, service: Firecrawl) -> None:
-        service.fail(Fault.status(200, json.dumps(OK | {"creditsUsed": 7})))
+        service.fail(InjectedFault.status(200, json.dumps(OK | {"creditsUsed": 7})))
         service.fail(
-            Fault.status(200, json.dumps({"success": True, "data": {"markdown": "x", "metadata": {"creditsUsed": 5}}}))
+            InjectedFault.status(
+                200, json.dumps({"success": True, "data": {"markdown": "x", "metadata": {"creditsUsed": 5}}})
+            )
         )
         firecrawl = make()
         found = await firecrawl.search("x")

@@ -13,7 +13,7 @@ from groundwire.errors import (
     RateLimited,
     RequestRefused,
 )
-from groundwire.providers.keys import Keys
+from groundwire.providers.key_rotation import Keys
 
 
 class Clock:

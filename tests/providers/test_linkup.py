@@ -13,7 +13,7 @@ from components.services import posted
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.linkup import LinkupOptions, LinkupSearchProvider, parse, to_body
-from groundwire.testing.services.linkup import Linkup
+from groundwire.testing.services.json_search_apis import Linkup
 
 Make = Callable[..., LinkupSearchProvider]
 TODAY = date(2026, 3, 15)
@@ -128,7 +128,7 @@ class TestOnTheWire:
 
     @pytest.mark.req("B1", "B16")
     async def test_a_budget_of_its_own(self, make: Make, service: Linkup) -> None:
-        service.searches_left["test-key"] = 0
+        service.credits_left["test-key"] = 0
         service.money_code = "EXCEED_BUDGET_LIMIT"
         with pytest.raises(QuotaExceeded, match="budget"):
             await make().search("x")

@@ -13,7 +13,7 @@ from components.services import posted
 from groundwire.errors import RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.parallel import ParallelOptions, ParallelSearchProvider, parse, to_body
-from groundwire.testing.services.parallel import Parallel
+from groundwire.testing.services.json_search_apis import Parallel
 
 Make = Callable[..., ParallelSearchProvider]
 TODAY = date(2026, 3, 15)

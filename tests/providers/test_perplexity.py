@@ -33,7 +33,7 @@ class TestRecordings:
         [refusal] = recorded(recordings, "perplexity_search", "error_401__01.json")
         ours = await posted(make(), "/search", {"query": "reciprocal rank fusion"})
         assert shape(real.body) == shape(ours)
-        service.searches_left["test-key"] = 0
+        service.credits_left["test-key"] = 0
         ours = await posted(make(), "/search", {"query": "reciprocal rank fusion"})
         assert shape(refusal.body) == shape(ours)
 
@@ -156,7 +156,7 @@ class TestOnTheWire:
     @pytest.mark.parametrize("status", [401, 429])
     async def test_the_second_key_takes_over(self, make: Make, service: Perplexity, status: int) -> None:
         service.keys |= {"first", "second"}
-        service.searches_left["first"] = 0
+        service.credits_left["first"] = 0
         service.money_status = status
         provider = make("first", "second")
         assert await provider.search("wikipedia")

@@ -26,10 +26,10 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters, Results
-from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralised, parse, to_params
+from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralized, parse, to_params
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Reply, Transport
 from groundwire.web import Web
 
@@ -155,12 +155,12 @@ class TestParams:
             ("!! !!", '"!!!!"'),
         ],
     )
-    def test_commands_are_neutralised(self, query: str, expected: str) -> None:
-        assert neutralised(query) == expected
+    def test_commands_are_neutralized(self, query: str, expected: str) -> None:
+        assert neutralized(query) == expected
 
     @given(st.text(alphabet="!:<?ab 3", max_size=20))
     def test_no_word_starts_with_a_command(self, query: str) -> None:
-        for word in neutralised(query).split():
+        for word in neutralized(query).split():
             assert word != "!!"
             assert word[0] not in "!:<?" or not word.strip("!:<?"), word
 
@@ -187,22 +187,24 @@ class TestOnTheWire:
     @pytest.mark.parametrize(
         ("fault", "error"),
         [
-            (Fault.status(429), RateLimited),
-            (Fault.status(403), ProviderBlocked),
-            (Fault.status(500), ProviderUnavailable),
-            (Fault.reset(), ProviderUnreachable),
-            (Fault.close(), ProviderUnreachable),
-            (Fault.truncated(), ProviderUnreachable),
-            (Fault.wrong_json(), UnexpectedResponse),
-            (Fault.html_for_json(), UnexpectedResponse),
-            (Fault.redirect("http://169.254.169.254/"), UnexpectedResponse),
-            (Fault.hang(), ProviderTimeout),
-            (Fault.bomb("gzip", mb=50), UnexpectedResponse),
+            (InjectedFault.status(429), RateLimited),
+            (InjectedFault.status(403), ProviderBlocked),
+            (InjectedFault.status(500), ProviderUnavailable),
+            (InjectedFault.reset(), ProviderUnreachable),
+            (InjectedFault.close(), ProviderUnreachable),
+            (InjectedFault.truncated(), ProviderUnreachable),
+            (InjectedFault.wrong_json(), UnexpectedResponse),
+            (InjectedFault.html_for_json(), UnexpectedResponse),
+            (InjectedFault.redirect("http://169.254.169.254/"), UnexpectedResponse),
+            (InjectedFault.hang(), ProviderTimeout),
+            (InjectedFault.bomb("gzip", mb=50), UnexpectedResponse),
         ],
         ids=lambda value: value.__name__ if isinstance(value, type) else "",
     )
     @pytest.mark.req("B1")
-    async def test_each_fault_has_its_outcome(self, world: World, fault: Fault, error: type[ProviderError]) -> None:
+    async def test_each_fault_has_its_outcome(
+        self, world: World, fault: InjectedFault, error: type[ProviderError]
+    ) -> None:
         world.searxng.fail(fault, times=None)
         searxng, transport = provider(world.searxng.url)
         with pytest.raises(ProviderError) as caught:

@@ -13,8 +13,8 @@ from components.services import posted
 from groundwire.errors import QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.serper import SerperSearchProvider, credits_used, parse, to_body
-from groundwire.testing.services.serper import Serper
-from groundwire.testing.world import Fault
+from groundwire.testing.services.json_search_apis import Serper
+from groundwire.testing.world import InjectedFault
 
 Make = Callable[..., SerperSearchProvider]
 
@@ -136,7 +136,7 @@ class TestOnTheWire:
         with pytest.raises(RateLimited) as caught:
             await make().search("search")
         assert caught.value.retry_after is None
-        service.fail(Fault.status(429, "{}", headers={"Retry-After": "7"}))
+        service.fail(InjectedFault.status(429, "{}", headers={"Retry-After": "7"}))
         with pytest.raises(RateLimited) as caught:
             await make().search("search")
         assert caught.value.retry_after == 7

@@ -21,24 +21,24 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 
 CANARY = "canary-6d1f0a93e5"
 FILTERING = [name for name in KEYED if name in SEARCH]
 HASTY = ["exa", "firecrawl", "jina", "linkup", "parallel", "perplexity", "tavily", "you"]  # others have their own ways
 
-FAULTS: list[tuple[Fault, type[ProviderError]]] = [
-    (Fault.status(500), ProviderUnavailable),
-    (Fault.status(502), ProviderUnavailable),
-    (Fault.reset(), ProviderUnreachable),
-    (Fault.close(), ProviderUnreachable),
-    (Fault.truncated(), ProviderUnreachable),
-    (Fault.empty_body(), UnexpectedResponse),
-    (Fault.wrong_json(), UnexpectedResponse),
-    (Fault.html_for_json(), UnexpectedResponse),
-    (Fault.redirect("http://169.254.169.254/"), UnexpectedResponse),
-    (Fault.hang(), ProviderTimeout),
-    (Fault.bomb("gzip", mb=50), UnexpectedResponse),
+FAULTS: list[tuple[InjectedFault, type[ProviderError]]] = [
+    (InjectedFault.status(500), ProviderUnavailable),
+    (InjectedFault.status(502), ProviderUnavailable),
+    (InjectedFault.reset(), ProviderUnreachable),
+    (InjectedFault.close(), ProviderUnreachable),
+    (InjectedFault.truncated(), ProviderUnreachable),
+    (InjectedFault.empty_body(), UnexpectedResponse),
+    (InjectedFault.wrong_json(), UnexpectedResponse),
+    (InjectedFault.html_for_json(), UnexpectedResponse),
+    (InjectedFault.redirect("http://169.254.169.254/"), UnexpectedResponse),
+    (InjectedFault.hang(), ProviderTimeout),
+    (InjectedFault.bomb("gzip", mb=50), UnexpectedResponse),
 ]
 
 REFUSED: list[tuple[str, str, object, int]] = [
@@ -102,19 +102,15 @@ def calls(provider: Any, page: str, *, seconds: float = 4.0) -> Sequence[Callabl
 
 
 def used_up(service: Any, key: str) -> None:
-    """Let a key's account be empty, whatever its service calls that."""
-    for name in ("calls_left", "credits_left", "searches_left"):
-        if hasattr(service, name):
-            getattr(service, name)[key] = 0
-            return
-    service.used_up.add(key)
+    """Let a key's account be empty."""
+    service.credits_left[key] = 0
 
 
 @pytest.mark.req("B1")
 @pytest.mark.parametrize(("fault", "error"), FAULTS, ids=lambda one: one.__name__ if isinstance(one, type) else "")
 @pytest.mark.parametrize("name", sorted({*SEARCH, *READ}))
 async def test_each_fault_has_its_outcome(
-    world: World, makes: Makes, name: str, fault: Fault, error: type[ProviderError]
+    world: World, makes: Makes, name: str, fault: InjectedFault, error: type[ProviderError]
 ) -> None:
     provider = makes(api_class(name))
     world.service(name).fail(fault, times=None)

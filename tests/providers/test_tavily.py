@@ -15,11 +15,11 @@ from components.exchanges import answer, missing, recorded
 from components.services import posted, sent
 from groundwire.errors import ConfigurationError, PageUnavailable, QuotaExceeded
 from groundwire.models import Filters
-from groundwire.providers.countries import country_name
+from groundwire.providers.query_mapping import country_name
 from groundwire.providers.tavily import TavilyOptions, TavilyProvider, parse, parse_page, to_body
 from groundwire.settings import Settings
 from groundwire.testing.services.tavily import Tavily
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.web import Web
 
 Make = Callable[..., TavilyProvider]
@@ -220,8 +220,8 @@ class TestOnTheWire:
                 await tavily.read_url(url)
 
     async def test_what_the_service_says_that_it_cost_counts(self, make: Make, service: Tavily) -> None:
-        service.fail(Fault.status(200, json.dumps(OK | {"usage": {"credits": 5}})))
-        service.fail(Fault.status(200, json.dumps(OK_PAGE | {"usage": {"credits": 3}})))
+        service.fail(InjectedFault.status(200, json.dumps(OK | {"usage": {"credits": 5}})))
+        service.fail(InjectedFault.status(200, json.dumps(OK_PAGE | {"usage": {"credits": 3}})))
         tavily = make()
         found = await tavily.search("x")
         page = await tavily.read_url(PAGE)

@@ -12,11 +12,8 @@ from hypothesis import strategies as st
 from components.exchanges import answer
 from groundwire.errors import ProviderError, UnexpectedResponse
 from groundwire.models import Filters
-from groundwire.providers.api import Mapped
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import Mapped
+from groundwire.providers.http_parsing import (
     clipped,
     day,
     error_text,
@@ -27,6 +24,8 @@ from groundwire.providers.wire import (
     time_range_start,
     window,
 )
+from groundwire.providers.query_mapping import domain_lists, with_site_operators
+from groundwire.providers.result_rows import result, results
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -160,7 +160,7 @@ class TestOnTheWire:
 
     @pytest.mark.req("B1", "B16")
     async def test_an_allowance_rests_until_it_begins_anew(self, make: Make, service: You) -> None:
-        service.searches_left["test-key"] = 0
+        service.credits_left["test-key"] = 0
         service.reset_at = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
         provider = make()
         for _ in range(2):

@@ -15,7 +15,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, PageNeedsScripts
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities
-from groundwire.testing import Reply, World
+from groundwire.testing import EmulatedResponse, World
 
 Make = Callable[..., Settings]
 
@@ -67,7 +67,9 @@ async def test_a_browser_that_is_set_but_missing_is_named(
 
 
 async def test_domains_can_be_shown_at_once(settings: Make, site: Application) -> None:
-    site.pages["/text"] = Reply.html("<title>Text</title><p>Words that anybody can read without a browser.</p>")
+    site.pages["/text"] = EmulatedResponse.html(
+        "<title>Text</title><p>Words that anybody can read without a browser.</p>"
+    )
     for render, reader in ((), "local"), (("127.0.0.1",), "shows"):
         async with Web(given(settings, site, render=render), read_providers=["local", Shows()]) as web:
             assert (await web.open_page(site.url + "/text")).reader == reader
@@ -76,7 +78,7 @@ async def test_domains_can_be_shown_at_once(settings: Make, site: Application) -
 async def test_data_that_a_shell_brings_are_read_without_a_browser(settings: Make, site: Application) -> None:
     words = "The orchard behind the mill has many trees, and somebody has counted all of them twice. " * 4
     state = f'{{"article": {{"title": "The orchard", "body": "{words}"}}}}'
-    site.pages["/shell"] = Reply.html(
+    site.pages["/shell"] = EmulatedResponse.html(
         f'<title>Farm</title><div id="root"></div><script>window.__STATE__ = {state}</script><script src="/a"></script>'
     )
     async with Web(given(settings, site), read_providers=["local", Shows()]) as web:

@@ -22,7 +22,7 @@ from groundwire.reading.browser.heads import NotUnderstood, parse_head
 from groundwire.reading.browser.proxy import VettingProxy
 from groundwire.reading.browser.settling import Look, Settling
 from groundwire.safety.guard import Guard
-from groundwire.testing import Fault, Reply, World
+from groundwire.testing import EmulatedResponse, InjectedFault, World
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_any_bytes_can_be_looked_at(data: bytes) -> None:
 
 
 async def test_bytes_and_requests_are_counted(site: Application) -> None:
-    site.pages["/endless"] = Reply(fault=Fault.endless(bytes(10_000)))
+    site.pages["/endless"] = EmulatedResponse(fault=InjectedFault.endless(bytes(10_000)))
     async with proxy_for(site.url, max_bytes=200_000) as proxy:
         answer = await asked(proxy, get(site.url + "/endless"))
         assert len(answer) <= 200_000
@@ -153,7 +153,7 @@ async def test_bytes_and_requests_are_counted(site: Application) -> None:
 
 
 async def test_closing_ends_what_is_under_way(site: Application) -> None:
-    site.pages["/silent"] = Reply(fault=Fault.hang())
+    site.pages["/silent"] = EmulatedResponse(fault=InjectedFault.hang())
     async with proxy_for(site.url) as proxy:
         waiting = asyncio.create_task(asked(proxy, get(site.url + "/silent")))
         await asyncio.to_thread(site.wait_for_requests, 1)

@@ -18,7 +18,7 @@ from groundwire import Settings, Web
 from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
 from groundwire.reading.said import Said
 from groundwire.reading.softblock import soft_block
-from groundwire.testing import Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.server import Endpoint
 
 pytestmark = pytest.mark.req("B2", "Y15")
@@ -38,9 +38,9 @@ class Street(Endpoint):
         super().__init__("street")
         self._answers = {answer["path"]: answer for answer in answers}
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         answer = self._answers[request.target]
-        return Reply(
+        return EmulatedResponse(
             status=answer.get("status", 200),
             headers=answer["headers"],
             body=answer["markup"].encode(),
@@ -112,18 +112,26 @@ def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
 @pytest.mark.parametrize(
     ("reply", "kind", "said"),
     [
-        (Reply(status=401), PageRefused, "Only the user|the user can do"),
-        (Reply(status=402), PageRefused, "paid"),
-        (Reply(status=429), PageRefused, "Wait some minutes"),
-        (Reply(status=451), PageRefused, "legal reasons"),
-        (Reply(status=999), PageRefused, "to programs"),
-        (Reply.html("<title>Old mill</title>"), PageEmpty, 'HTTP 200, 23 bytes, text/html.*"Old mill".*browser'),
-        (Reply(body=b"\n", content_type="text/csv"), PageEmpty, r"1 byte, text/csv\)\. Open another page"),
-        (Reply.html(f"<div {' '.join(f'a{n}=1' for n in range(300_000))}><p>x"), PageEmpty, "only its beginning"),
+        (EmulatedResponse(status=401), PageRefused, "Only the user|the user can do"),
+        (EmulatedResponse(status=402), PageRefused, "paid"),
+        (EmulatedResponse(status=429), PageRefused, "Wait some minutes"),
+        (EmulatedResponse(status=451), PageRefused, "legal reasons"),
+        (EmulatedResponse(status=999), PageRefused, "to programs"),
+        (
+            EmulatedResponse.html("<title>Old mill</title>"),
+            PageEmpty,
+            'HTTP 200, 23 bytes, text/html.*"Old mill".*browser',
+        ),
+        (EmulatedResponse(body=b"\n", content_type="text/csv"), PageEmpty, r"1 byte, text/csv\)\. Open another page"),
+        (
+            EmulatedResponse.html(f"<div {' '.join(f'a{n}=1' for n in range(300_000))}><p>x"),
+            PageEmpty,
+            "only its beginning",
+        ),
     ],
 )
 async def test_what_gives_nothing_says_what_it_was_and_what_to_do(
-    world: World, settings: Callable[..., Settings], reply: Reply, kind: type[GroundwireError], said: str
+    world: World, settings: Callable[..., Settings], reply: EmulatedResponse, kind: type[GroundwireError], said: str
 ) -> None:
     site = world.add(Application())
     site.pages["/page"] = reply

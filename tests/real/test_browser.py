@@ -28,7 +28,7 @@ from groundwire.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from groundwire.testing import Fault, Reply, World
+from groundwire.testing import EmulatedResponse, InjectedFault, World
 
 Make = Callable[..., Web]
 
@@ -96,7 +96,9 @@ async def test_a_page_that_fills_itself_is_read(web: Web, site: Application, pat
 
 async def test_a_timer_is_waited_for_behind_menus_that_have_text(web: Web, site: Application) -> None:
     menus = "<nav>" + "".join(f"<a href='/{number}'>Menu item {number}</a> " for number in range(40)) + "</nav>"
-    site.pages["/menus"] = Reply.html(shell(f"app.textContent = ''; {FILL} setTimeout(fill, 300)", body=menus))
+    site.pages["/menus"] = EmulatedResponse.html(
+        shell(f"app.textContent = ''; {FILL} setTimeout(fill, 300)", body=menus)
+    )
     assert PARAGRAPHS[1] in (await web.open_page(site.url + "/menus")).content
 
 
@@ -110,21 +112,23 @@ async def test_what_the_local_reader_cannot_read_goes_to_the_browser(make: Make,
 
 async def test_shadow_trees_frames_of_scripts_and_sockets_are_shown(web: Web, site: Application) -> None:
     words = " ".join(PARAGRAPHS)
-    site.pages["/shadow"] = Reply.html(
+    site.pages["/shadow"] = EmulatedResponse.html(
         shell(
             "customElements.define('a-page', class extends HTMLElement { constructor() { super();"
             f" this.attachShadow({{mode: 'closed'}}).innerHTML = '<h2>Inside</h2><p>{words}</p>' }} }});"
             "app.innerHTML = '<a-page></a-page>'"
         )
     )
-    site.pages["/events"] = Reply(
+    site.pages["/events"] = EmulatedResponse(
         content_type="text/event-stream", body=f"retry: 60000\ndata: {PARAGRAPHS[1]}\n\n".encode()
     )
-    site.pages["/streamed"] = Reply.html(
+    site.pages["/streamed"] = EmulatedResponse.html(
         shell("new EventSource('/events').onmessage = e => { app.innerHTML = '<p>' + e.data + '</p>' }")
     )
-    site.pages["/inside"] = Reply.html(f"<title>Inside</title><body><p>{words}</p></body>")
-    site.pages["/framed"] = Reply.html(shell("app.innerHTML = '<iframe src=/inside></iframe>'", title="Outside"))
+    site.pages["/inside"] = EmulatedResponse.html(f"<title>Inside</title><body><p>{words}</p></body>")
+    site.pages["/framed"] = EmulatedResponse.html(
+        shell("app.innerHTML = '<iframe src=/inside></iframe>'", title="Outside")
+    )
     assert PARAGRAPHS[2] in (await web.open_page(site.url + "/shadow")).content
     assert PARAGRAPHS[0] in (await web.open_page(site.url + "/framed")).content
     assert PARAGRAPHS[1] in (await web.open_page(site.url + "/streamed")).content
@@ -134,20 +138,20 @@ async def test_a_web_socket_fills_a_page(web: Web, site: Application) -> None:
     import base64
     import hashlib
 
-    def accept(request: Any) -> Reply:
+    def accept(request: Any) -> EmulatedResponse:
         key = request.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         text = PARAGRAPHS[0].encode()
 
-        async def play(wire: Any, reply: Reply) -> Any:
+        async def play(wire: Any, reply: EmulatedResponse) -> Any:
             digest = base64.b64encode(hashlib.sha1(key.encode(), usedforsecurity=False).digest()).decode()
             head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             await wire.raw(f"{head}Sec-WebSocket-Accept: {digest}\r\n\r\n".encode() + bytes([0x81, len(text)]) + text)
             await wire.gone()
 
-        return Reply(fault=Fault("websocket", play))
+        return EmulatedResponse(fault=InjectedFault("websocket", play))
 
     site.pages["/socket"] = accept
-    site.pages["/socketed"] = Reply.html(
+    site.pages["/socketed"] = EmulatedResponse.html(
         shell("new WebSocket(`ws://${location.host}/socket`).onmessage = e => { app.innerHTML = `<p>${e.data}</p>` }")
     )
     assert PARAGRAPHS[0] in (await web.open_page(site.url + "/socketed")).content
@@ -155,9 +159,9 @@ async def test_a_web_socket_fills_a_page(web: Web, site: Application) -> None:
 
 @pytest.mark.req("B3", "Y13")
 async def test_a_page_reaches_nothing_that_is_forbidden(make: Make, site: Application, forbidden: Forbidden) -> None:
-    site.pages["/attack"] = Reply.html(attacking_page(forbidden.port))
+    site.pages["/attack"] = EmulatedResponse.html(attacking_page(forbidden.port))
     worker = worker_script(forbidden.port).encode()
-    site.pages["/worker.js"] = Reply(body=worker, content_type="text/javascript")
+    site.pages["/worker.js"] = EmulatedResponse(body=worker, content_type="text/javascript")
     async with make(images=True) as web:
         page = await web.open_page(site.named_url + "/attack")
     assert "stand there from the beginning" in page.content
@@ -171,8 +175,10 @@ async def test_a_page_reaches_nothing_that_is_forbidden(make: Make, site: Applic
 async def test_without_the_proxy_the_same_page_reaches_it(site: Application, executable: Path) -> None:
     """The attacks are real: this is what the test above would see if the proxy let them pass."""
     with Forbidden() as place:
-        site.pages["/attack"] = Reply.html(attacking_page(place.port))
-        site.pages["/worker.js"] = Reply(body=worker_script(place.port).encode(), content_type="text/javascript")
+        site.pages["/attack"] = EmulatedResponse.html(attacking_page(place.port))
+        site.pages["/worker.js"] = EmulatedResponse(
+            body=worker_script(place.port).encode(), content_type="text/javascript"
+        )
         async with async_playwright() as playwright:
             rules = "--host-resolver-rules=MAP rebinding.test 127.0.0.1"
             browser = await playwright.chromium.launch(executable_path=executable, args=[rules])
@@ -198,38 +204,41 @@ async def test_without_the_proxy_the_same_page_reaches_it(site: Application, exe
 @pytest.mark.req("B3")
 async def test_a_page_that_leads_inside_is_refused(web: Web, site: Application, forbidden: Forbidden) -> None:
     there = f"http://127.0.0.1:{forbidden.port}/x"
-    site.pages["/302"] = Reply.redirect(there)
-    site.pages["/name"] = Reply.redirect(there.replace("127.0.0.1", "rebinding.test"))
+    site.pages["/302"] = EmulatedResponse.redirect(there)
+    site.pages["/name"] = EmulatedResponse.redirect(there.replace("127.0.0.1", "rebinding.test"))
     for way, markup in NAVIGATIONS.items():
-        site.pages[f"/{way}"] = Reply.html(markup.format(there=there))
+        site.pages[f"/{way}"] = EmulatedResponse.html(markup.format(there=there))
     for path in ("/302", "/name", *(f"/{way}" for way in NAVIGATIONS)):
         with pytest.raises(BlockedAddress, match="redirects to an address that is not allowed"):
             await web.open_page(site.named_url + path)
 
 
 async def test_redirects_are_followed_and_their_end_is_said(web: Web, site: Application) -> None:
-    site.pages["/first"] = Reply.redirect("/second")
-    site.pages["/second"] = Reply.html("<script>location = '/now'</script>")
+    site.pages["/first"] = EmulatedResponse.redirect("/second")
+    site.pages["/second"] = EmulatedResponse.html("<script>location = '/now'</script>")
     page = await web.open_page(site.url + "/first")
     assert page.final_url == site.url + "/now"
     assert PARAGRAPHS[0] in page.content
 
 
 async def test_redirects_without_end_are_refused(web: Web, site: Application) -> None:
-    site.pages["/server"] = Reply.redirect("/server")
-    site.pages["/script"] = Reply.html("<script>location = '/script?' + Math.random()</script>")
+    site.pages["/server"] = EmulatedResponse.redirect("/server")
+    site.pages["/script"] = EmulatedResponse.html("<script>location = '/script?' + Math.random()</script>")
     for path in ("/server", "/script"):
         with pytest.raises(TooManyRedirects):
             await web.open_page(site.url + path)
 
 
-NO_PAGES: tuple[tuple[Reply, type[GroundwireError]], ...] = (
-    (Reply(status=404, body=b"<h1>none</h1>"), PageNotFound),
-    (Reply(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
-    (Reply(fault=Fault.reset()), PageUnavailable),
-    (Reply(fault=Fault.garbage()), PageUnavailable),
-    (Reply(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
-    (Reply(body=b"words", headers={"Content-Disposition": 'attachment; filename="words.txt"'}), UnsupportedContent),
+NO_PAGES: tuple[tuple[EmulatedResponse, type[GroundwireError]], ...] = (
+    (EmulatedResponse(status=404, body=b"<h1>none</h1>"), PageNotFound),
+    (EmulatedResponse(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
+    (EmulatedResponse(fault=InjectedFault.reset()), PageUnavailable),
+    (EmulatedResponse(fault=InjectedFault.garbage()), PageUnavailable),
+    (EmulatedResponse(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
+    (
+        EmulatedResponse(body=b"words", headers={"Content-Disposition": 'attachment; filename="words.txt"'}),
+        UnsupportedContent,
+    ),
 )
 
 
@@ -257,7 +266,7 @@ async def test_pages_that_will_not_end_are_read_as_far_as_they_are(make: Make, s
     async with make(settle=1.0, pages_at_once=3) as web:
 
         async def read(number: int, script: str, said: str) -> None:
-            site.pages[f"/{number}"] = Reply.html(shell(f"{FILL}\n{script}", body=f"<main>{text}</main>"))
+            site.pages[f"/{number}"] = EmulatedResponse.html(shell(f"{FILL}\n{script}", body=f"<main>{text}</main>"))
             page = await web.open_page(f"{site.url}/{number}", timeout=20)
             assert PARAGRAPHS[0] in page.content, script
             assert said in " ".join(page.warnings), script
@@ -272,11 +281,11 @@ async def test_a_page_that_never_stops_coming_is_read_at_the_end_of_the_patience
     def parts() -> Iterator[bytes]:
         yield shell("", body=f"<main>{text}</main>").removesuffix("</body></html>").encode()
 
-    async def play(wire: Any, reply: Reply) -> Any:
+    async def play(wire: Any, reply: EmulatedResponse) -> Any:
         await wire.raw(reply.head() + next(parts()))
         await wire.gone()
 
-    site.pages["/hangs"] = Reply(fault=Fault("hangs", play))
+    site.pages["/hangs"] = EmulatedResponse(fault=InjectedFault("hangs", play))
     async with make(settle=1.0) as web:
         page = await web.open_page(site.url + "/hangs")
     assert PARAGRAPHS[0] in page.content
@@ -284,7 +293,7 @@ async def test_a_page_that_never_stops_coming_is_read_at_the_end_of_the_patience
 
 
 async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
-    site.pages["/huge"] = Reply.html(
+    site.pages["/huge"] = EmulatedResponse.html(
         shell(
             "let s = ''; for (let i = 0; i < 40000; i++) s += '<p>' + i + ' of many <b>lines</b></p>';app.innerHTML = s"
         )
@@ -297,9 +306,9 @@ async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
 
 async def test_bytes_and_requests_are_bounded(make: Make, site: Application) -> None:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
-    site.pages["/endless"] = Reply(content_type="text/plain", fault=Fault.endless(bytes(10_000)))
-    site.pages["/greedy"] = Reply.html(shell("fetch('/endless')", body=f"<main>{text}</main>"))
-    site.pages["/many"] = Reply.html(
+    site.pages["/endless"] = EmulatedResponse(content_type="text/plain", fault=InjectedFault.endless(bytes(10_000)))
+    site.pages["/greedy"] = EmulatedResponse.html(shell("fetch('/endless')", body=f"<main>{text}</main>"))
+    site.pages["/many"] = EmulatedResponse.html(
         shell("for (let i = 0; i < 200; i++) fetch('/api/data?' + i).catch(() => 0)", body=f"<main>{text}</main>")
     )
     async with make(max_bytes=1_000_000, max_requests=50) as web:
@@ -313,7 +322,7 @@ async def test_bytes_and_requests_are_bounded(make: Make, site: Application) -> 
 @pytest.mark.req("B2")
 async def test_the_deadline_holds(web: Web, site: Application) -> None:
     await web.open_page(site.url + "/now")
-    site.pages["/silent"] = Reply(fault=Fault.hang())
+    site.pages["/silent"] = EmulatedResponse(fault=InjectedFault.hang())
     for seconds in (0.2, 1.0):
         with pytest.raises(DeadlineExceeded):
             await web.open_page(site.url + "/silent", timeout=seconds)
@@ -327,7 +336,7 @@ async def test_ten_pages_at_once(web: Web, site: Application) -> None:
 async def test_a_browser_that_is_killed_is_replaced(web: Web, site: Application) -> None:
     before = processes()
     await web.open_page(site.url + "/now")
-    site.pages["/slow"] = lambda request: Reply.html(shell(f"{FILL} setTimeout(fill, 1000)"))
+    site.pages["/slow"] = lambda request: EmulatedResponse.html(shell(f"{FILL} setTimeout(fill, 1000)"))
     reading = asyncio.create_task(web.open_page(site.url + "/slow"))
     await asyncio.to_thread(site.wait_for_requests, 3)
     for process in processes() - before:
@@ -357,7 +366,7 @@ async def test_nothing_is_left_of_a_browser(make: Make, site: Application, way: 
         async with web:
             await web.open_page(site.url + "/never")
 
-    site.pages["/never"] = Reply(fault=Fault.hang())
+    site.pages["/never"] = EmulatedResponse(fault=InjectedFault.hang())
     web = make()
     task = asyncio.create_task(read(web))
     await asyncio.to_thread(site.wait_for_requests, 1)

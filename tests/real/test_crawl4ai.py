@@ -17,7 +17,7 @@ from components.forbidden import Forbidden
 from components.needs import needed
 from groundwire import Settings, Web
 from groundwire.errors import BlockedAddress, ConfigurationError, DeadlineExceeded, PageNotFound
-from groundwire.testing import Fault, Reply, World
+from groundwire.testing import EmulatedResponse, InjectedFault, World
 
 Make = Callable[..., Web]
 _FOLDER = Path(__file__).resolve().parents[2] / ".venv-crawl4ai"
@@ -64,12 +64,16 @@ def make(world: World, site: Application, python: Path) -> Make:
 @pytest.mark.req("Y6", "B2", "B3")
 async def test_it_reads_what_scripts_make_and_reaches_nothing_else(make: Make, site: Application) -> None:
     before = processes()
-    site.pages["/short"] = Reply.html(shell("app.innerHTML = '<p>We open again on Monday.</p>'", title="Closed"))
-    site.pages["/silent"] = Reply(fault=Fault.hang())
+    site.pages["/short"] = EmulatedResponse.html(
+        shell("app.innerHTML = '<p>We open again on Monday.</p>'", title="Closed")
+    )
+    site.pages["/silent"] = EmulatedResponse(fault=InjectedFault.hang())
     with Forbidden() as forbidden:
-        site.pages["/leads"] = Reply.redirect(f"http://127.0.0.1:{forbidden.port}/x")
-        site.pages["/attack"] = Reply.html(attacking_page(forbidden.port))
-        site.pages["/worker.js"] = Reply(body=worker_script(forbidden.port).encode(), content_type="text/javascript")
+        site.pages["/leads"] = EmulatedResponse.redirect(f"http://127.0.0.1:{forbidden.port}/x")
+        site.pages["/attack"] = EmulatedResponse.html(attacking_page(forbidden.port))
+        site.pages["/worker.js"] = EmulatedResponse(
+            body=worker_script(forbidden.port).encode(), content_type="text/javascript"
+        )
         async with make(images=True) as web:
             for path in ("/late", "/now"):
                 page = await web.open_page(site.url + path)

@@ -14,7 +14,7 @@ from components.needs import needed, require
 from components.prometheus import Prometheus
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.observing import CONTENT_TYPE, Metrics
-from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"
 
@@ -26,8 +26,8 @@ class Scraped(Endpoint):
         super().__init__("scraped")
         self._metrics = metrics
 
-    def handle(self, request: Recorded) -> Reply:
-        return Reply(body=self._metrics.render().encode(), content_type=CONTENT_TYPE)
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return EmulatedResponse(body=self._metrics.render().encode(), content_type=CONTENT_TYPE)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ async def test_it_is_scraped_and_the_guides_questions_have_answers(
     async def four_searches(web: Web) -> None:
         for _ in range(3):
             await web.search("bm25")
-        world.searxng.fail(Fault.status(403))
+        world.searxng.fail(InjectedFault.status(403))
         with pytest.raises(AllProvidersFailed):
             await web.search("bm25")
 

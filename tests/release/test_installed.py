@@ -19,7 +19,7 @@ from components.office import word
 from components.papers import report
 from components.pythons import VERSIONS, interpreter, uv
 from groundwire import __version__
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from sbom import write_sbom
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,10 +159,12 @@ def test_its_demo_runs(installed: Installed) -> None:
 class Shelf(Endpoint):
     """Documents of two kinds."""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         if request.path == "/report.pdf":
-            return Reply(body=report(), content_type="application/pdf")
-        return Reply(body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip")
+            return EmulatedResponse(body=report(), content_type="application/pdf")
+        return EmulatedResponse(
+            body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip"
+        )
 
 
 @_together(_OLDEST)

@@ -9,42 +9,47 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from groundwire.testing.services.brave import Brave
 
 NAMES = ("duckduckgo_lite", "brave", "tavily")
 FOREVER = 600.0  # seconds; whoever waits for that long does not come to the end of a test
 
 CERTAIN = (
-    Fault.status(202),
-    Fault.status(400),
-    Fault.status(401),
-    Fault.status(402),
-    Fault.status(403),
-    Fault.status(404),
-    Fault.status(429),
-    Fault.status(429, headers={"Retry-After": "7"}),
-    Fault.status(500),
-    Fault.status(503, headers={"Retry-After": "Wed, 21 Oct 2037 07:28:00 GMT"}),
-    Fault.redirect("https://elsewhere.example/"),
-    Fault.redirect("/lite/"),
-    Fault.close(),
-    Fault.reset(),
-    Fault.reset(0),
-    Fault.reset(100),
-    Fault.truncated(),
-    Fault.wrong_length(),
-    Fault.garbage(),
-    Fault.wrong_json(),
-    Fault.html_for_json(),
-    Fault.empty_body(),
-    Fault.not_gzip(),
-    Fault.bomb("gzip", 20),
-    Fault.endless(),
-    Fault.endless_headers(),
+    InjectedFault.status(202),
+    InjectedFault.status(400),
+    InjectedFault.status(401),
+    InjectedFault.status(402),
+    InjectedFault.status(403),
+    InjectedFault.status(404),
+    InjectedFault.status(429),
+    InjectedFault.status(429, headers={"Retry-After": "7"}),
+    InjectedFault.status(500),
+    InjectedFault.status(503, headers={"Retry-After": "Wed, 21 Oct 2037 07:28:00 GMT"}),
+    InjectedFault.redirect("https://elsewhere.example/"),
+    InjectedFault.redirect("/lite/"),
+    InjectedFault.close(),
+    InjectedFault.reset(),
+    InjectedFault.reset(0),
+    InjectedFault.reset(100),
+    InjectedFault.truncated(),
+    InjectedFault.wrong_length(),
+    InjectedFault.garbage(),
+    InjectedFault.wrong_json(),
+    InjectedFault.html_for_json(),
+    InjectedFault.empty_body(),
+    InjectedFault.not_gzip(),
+    InjectedFault.bomb("gzip", 20),
+    InjectedFault.endless(),
+    InjectedFault.endless_headers(),
 )
 """The provider certainly failed: the next one is asked at once."""
-SILENT = (Fault.hang(), Fault.delay(FOREVER), Fault.trickle(1.0), Fault.trickle_head(1.0))
+SILENT = (
+    InjectedFault.hang(),
+    InjectedFault.delay(FOREVER),
+    InjectedFault.trickle(1.0),
+    InjectedFault.trickle_head(1.0),
+)
 """Nothing shows that it failed: the next one is asked when it is late."""
 CHANGED = {"reply"}  # not a fault but the way to make one
 
@@ -65,19 +70,19 @@ def made(world: World, **sections: dict[str, object]) -> Settings:
     return Settings.model_validate(base)
 
 
-def break_all(world: World, fault: Fault) -> None:
+def break_all(world: World, fault: InjectedFault) -> None:
     for name in NAMES:
         world.service(name).fail(fault, times=None)
 
 
-def told_apart(fault: Fault) -> str:
+def told_apart(fault: InjectedFault) -> str:
     return fault.label
 
 
 def test_every_fault_of_the_miniature_web_is_here() -> None:
     known = {
         name
-        for name, member in inspect.getmembers(Fault, inspect.ismethod)
+        for name, member in inspect.getmembers(InjectedFault, inspect.ismethod)
         if not name.startswith("_") and name not in CHANGED
     }
     assert known == {fault.label.partition("(")[0] for fault in (*CERTAIN, *SILENT)}
@@ -85,7 +90,9 @@ def test_every_fault_of_the_miniature_web_is_here() -> None:
 
 @pytest.mark.req("H2", "B1", "C5")
 @pytest.mark.parametrize("fault", CERTAIN, ids=told_apart)
-async def test_a_certain_failure_of_the_first_is_answered_by_the_second_at_once(world: World, fault: Fault) -> None:
+async def test_a_certain_failure_of_the_first_is_answered_by_the_second_at_once(
+    world: World, fault: InjectedFault
+) -> None:
     first, second = world.service("duckduckgo_lite"), world.service("brave")
     first.fail(fault, times=None)
     async with Web(
@@ -102,7 +109,9 @@ async def test_a_certain_failure_of_the_first_is_answered_by_the_second_at_once(
 
 @pytest.mark.req("H2", "H9", "B14")
 @pytest.mark.parametrize("fault", SILENT, ids=told_apart)
-async def test_silence_of_the_first_is_answered_by_the_second_after_the_hedge_delay(world: World, fault: Fault) -> None:
+async def test_silence_of_the_first_is_answered_by_the_second_after_the_hedge_delay(
+    world: World, fault: InjectedFault
+) -> None:
     world.service("duckduckgo_lite").fail(fault, times=None)
     async with Web(made(world)) as web:
         found = await web.search("search engines")
@@ -113,7 +122,7 @@ async def test_silence_of_the_first_is_answered_by_the_second_after_the_hedge_de
 
 @pytest.mark.req("H2", "B1", "C5")
 @pytest.mark.parametrize("fault", [*CERTAIN, *SILENT], ids=told_apart)
-async def test_when_all_are_down_the_failure_names_each_within_the_deadline(world: World, fault: Fault) -> None:
+async def test_when_all_are_down_the_failure_names_each_within_the_deadline(world: World, fault: InjectedFault) -> None:
     break_all(world, fault)
     async with Web(made(world)) as web:
         with pytest.raises(AllProvidersFailed) as failure:
@@ -127,10 +136,12 @@ async def test_when_all_are_down_the_failure_names_each_within_the_deadline(worl
 
 @pytest.mark.req("B13")
 @pytest.mark.parametrize(
-    "fault", [Fault.status(500), Fault.status(429), Fault.hang(), Fault.empty_body()], ids=told_apart
+    "fault",
+    [InjectedFault.status(500), InjectedFault.status(429), InjectedFault.hang(), InjectedFault.empty_body()],
+    ids=told_apart,
 )
 async def test_when_all_are_down_the_archive_answers_and_says_when_it_saw_that(
-    world: World, tmp_path: Path, fault: Fault
+    world: World, tmp_path: Path, fault: InjectedFault
 ) -> None:
     archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
     async with Web(made(world, archive=archive)) as web:
@@ -151,9 +162,11 @@ async def test_when_all_are_down_the_archive_answers_and_says_when_it_saw_that(
 
 @pytest.mark.req("H2", "C5")
 @pytest.mark.parametrize("strategy", ["hedge", "fallback"])
-@pytest.mark.parametrize("fault", [Fault.status(500), Fault.reset(), Fault.html_for_json()], ids=told_apart)
+@pytest.mark.parametrize(
+    "fault", [InjectedFault.status(500), InjectedFault.reset(), InjectedFault.html_for_json()], ids=told_apart
+)
 async def test_after_the_repair_the_next_search_is_answered_by_the_first(
-    world: World, fault: Fault, strategy: str
+    world: World, fault: InjectedFault, strategy: str
 ) -> None:
     first, second = world.service("duckduckgo_lite"), world.service("brave")
     assert isinstance(second, Brave)

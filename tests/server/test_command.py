@@ -16,7 +16,7 @@ import pytest
 
 from groundwire.server.listening import listen
 from groundwire.testing import World
-from groundwire.testing.models import Call, ModelServer, Say, script
+from groundwire.testing.model_apis import ModelServer, Say, script
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def command(python: str | Path, world: World, folder: Path, *arguments: str) -> 
 def test_it_serves_until_it_is_stopped(
     world: World, tmp_path: Path, warm_python: Path, number: signal.Signals, code: int
 ) -> None:
-    search = Call("web_search", {"query": "reciprocal rank fusion"})
+    search = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
     models = world.add(ModelServer(script(search, end=Say("It merges [1].")), name="model"))
     with command(warm_python, world, tmp_path, "--upstream", f"{models.url}/v1/", "--port", "0") as started:
         assert started.stderr

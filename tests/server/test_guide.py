@@ -18,7 +18,7 @@ from groundwire.cli import group
 from groundwire.server.proxy import Proxy
 from groundwire.server.serving import serving
 from groundwire.testing import World
-from groundwire.testing.models import Call, ModelServer, Say, script
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "proxy.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", TEXT, re.MULTILINE | re.DOTALL)
@@ -28,7 +28,7 @@ async def test_its_python_runs(
     world: World, settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setenv("GROUNDWIRE_STORAGE_URL", "memory://")
-    search = Call("web_search", {"query": "reciprocal rank fusion"})
+    search = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
     models = world.add(ModelServer(script(search, end=Say("It merges ranked lists [1]."))))
     names: dict[str, Any] = {"__name__": "guide"}
     assert len(BLOCKS) == 3

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from groundwire.cli import group
 from groundwire.guidance import CITATIONS
 from groundwire.server.mcp.install import CLIENTS
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 
 Place = Any  # see conftest.py
 
@@ -153,7 +153,7 @@ def test_a_page_is_a_resource(place: Place, world: World) -> None:
 @pytest.mark.req("H3", "H4")
 def test_a_failing_provider_and_a_spent_budget_are_results(place: Place, world: World) -> None:
     place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
-    world.searxng.fail(Fault.status(503), times=None)
+    world.searxng.fail(InjectedFault.status(503), times=None)
     _, failed = place.ask([search(query="bm25")])["answers"]
     assert failed["isError"] is True
     assert failed["content"][0]["text"].startswith("Search failed: Web search unavailable.")
@@ -200,7 +200,7 @@ def test_nothing_but_protocol_on_standard_output(place: Place) -> None:
 
 
 def test_a_client_that_closes_its_end_leaves_nothing(raw: Raw, world: World) -> None:
-    world.searxng.fail(Fault.hang(), times=None)
+    world.searxng.fail(InjectedFault.hang(), times=None)
     raw.call(1, "web_search", query="x")
     world.searxng.wait_for_requests(1)
     assert raw.process.stdin
@@ -213,7 +213,7 @@ def test_a_client_that_closes_its_end_leaves_nothing(raw: Raw, world: World) -> 
 
 
 def test_it_ends_when_it_is_asked_to(raw: Raw, world: World) -> None:
-    world.searxng.fail(Fault.hang(), times=None)
+    world.searxng.fail(InjectedFault.hang(), times=None)
     raw.call(1, "web_search", query="x")
     world.searxng.wait_for_requests(1)
     raw.process.send_signal(signal.SIGTERM)
@@ -224,7 +224,7 @@ def test_it_ends_when_it_is_asked_to(raw: Raw, world: World) -> None:
 
 
 def test_a_cancelled_call_is_given_up_and_the_next_is_answered(raw: Raw, world: World) -> None:
-    world.searxng.fail(Fault.hang())
+    world.searxng.fail(InjectedFault.hang())
     raw.call(1, "web_search", query="x")
     world.searxng.wait_for_requests(1)
     raw.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
@@ -303,7 +303,7 @@ class TestHttp:
     def test_it_ends_when_it_is_asked_to(self, place: Place, world: World) -> None:
         base = place.serve("--sse")
         (server,) = place.started
-        world.searxng.fail(Fault.hang(), times=None)
+        world.searxng.fail(InjectedFault.hang(), times=None)
         client = place.start_client([search(query="x")], target=base + "/sse")
         world.searxng.wait_for_requests(1)
         server.send_signal(signal.SIGTERM)
@@ -345,7 +345,7 @@ class TestHttp:
         import aiohttp
 
         base = await asyncio.to_thread(place.serve)
-        world.searxng.fail(Fault.hang(), times=None)
+        world.searxng.fail(InjectedFault.hang(), times=None)
         headers = {"Accept": "application/json, text/event-stream"}
         params: dict[str, Any] = {"name": "web_search", "arguments": {"query": "x"}}
         async with aiohttp.ClientSession(headers=headers) as client:

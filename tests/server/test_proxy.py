@@ -21,14 +21,14 @@ from groundwire import Settings, Web
 from groundwire.server.proxy import Proxy
 from groundwire.server.serving import serving
 from groundwire.testing import World
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.faults import Fault
-from groundwire.testing.models import Asked, Call, ModelServer, Say, Turn, script
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
 
 QUESTION: Any = [{"role": "user", "content": "What is reciprocal rank fusion?"}]
-SEARCH = Call("web_search", {"query": "reciprocal rank fusion"})
+SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 ANSWER = "It merges rankings [1], and more [2][3]. Not [9]."
-ADDING = Call("add", {"a": 1, "b": 2})
+ADDING = ScriptedCall("add", {"a": 1, "b": 2})
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ async def test_failures_of_the_model_server_pass_through(
     models: ModelServer, serve: Serve, api: str, streamed: bool, status: int, error: type[openai.APIStatusError]
 ) -> None:
     body = json.dumps({"error": {"message": "No.", "type": "some_error", "code": "a_code", "param": None}})
-    models.fail(Fault.status(status, body, headers={"Retry-After": "7", "X-Request-Id": "r1"}))
+    models.fail(InjectedFault.status(status, body, headers={"Retry-After": "7", "X-Request-Id": "r1"}))
     client = await serve(f"{models.url}/v1")
     with pytest.raises(error) as caught:
         await asked(client, api, streamed)
@@ -231,7 +231,7 @@ async def test_a_failure_after_the_search_reaches_the_client(
     models: ModelServer, serve: Serve, api: str, streamed: bool
 ) -> None:
     body = json.dumps({"error": {"message": "Overloaded.", "type": "overloaded"}})
-    models.fail(Fault.status(503, body), when=lambda asked: b"call_0" in asked.body)
+    models.fail(InjectedFault.status(503, body), when=lambda asked: b"call_0" in asked.body)
     client = await serve(f"{models.url}/v1")
     with pytest.raises(openai.APIError, match="Overloaded"):
         await asked(client, api, streamed)
@@ -241,22 +241,27 @@ async def test_a_failure_after_the_search_reaches_the_client(
 async def test_broken_streams_are_failures(models: ModelServer, serve: Serve, api: str) -> None:
     client = await serve(f"{models.url}/v1")
     for fault in (
-        Fault.reply(
+        InjectedFault.reply(
             "cut",
-            lambda reply: Reply(
+            lambda reply: EmulatedResponse(
                 body=b"".join(reply.chunks() if reply.chunks else ())[:400], content_type="text/event-stream"
             ),
         ),
-        Fault.status(200, 'data: {"id": "x", "choices": [{"index\n\n', "text/event-stream"),
-        Fault.status(200, 'data: {"error": {"message": "It broke.", "type": "t"}}\n\n', "text/event-stream"),
-        Fault.close(),
-        Fault.garbage(),
-        Fault.reset(after=0),
+        InjectedFault.status(200, 'data: {"id": "x", "choices": [{"index\n\n', "text/event-stream"),
+        InjectedFault.status(200, 'data: {"error": {"message": "It broke.", "type": "t"}}\n\n', "text/event-stream"),
+        InjectedFault.close(),
+        InjectedFault.garbage(),
+        InjectedFault.reset(after=0),
     ):
         models.fail(fault)
         with pytest.raises(openai.APIError):
             await asked(client, api, streamed=True)
-    for fault in (Fault.wrong_json(), Fault.html_for_json(), Fault.empty_body(), Fault.close()):
+    for fault in (
+        InjectedFault.wrong_json(),
+        InjectedFault.html_for_json(),
+        InjectedFault.empty_body(),
+        InjectedFault.close(),
+    ):
         models.fail(fault)
         with pytest.raises(openai.APIStatusError) as caught:
             await asked(client, api, streamed=False)
@@ -277,12 +282,12 @@ async def test_nobody_behind_the_proxy(world: World, serve: Serve, streamed: boo
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("api", ["chat", "responses"])
 async def test_a_silent_model_server_is_a_timeout(models: ModelServer, serve: Serve, api: str, streamed: bool) -> None:
-    models.fail(Fault.hang())
+    models.fail(InjectedFault.hang())
     client = await serve(f"{models.url}/v1", read_timeout=0.2)
     with pytest.raises(openai.InternalServerError, match="did not answer in time") as caught:
         await asked(client, api, streamed)
     assert caught.value.status_code == 504
-    models.fail(Fault.hang())
+    models.fail(InjectedFault.hang())
     client = await serve(f"{models.url}/v1", timeout=0.2)
     with pytest.raises(openai.InternalServerError, match="seconds of the run were over"):
         await asked(client, api, streamed)
@@ -293,14 +298,14 @@ async def test_a_client_that_leaves_ends_everything(
     world: World, models: ModelServer, serve: Serve, streamed: bool
 ) -> None:
     client = await serve(f"{models.url}/v1")
-    models.fail(Fault.hang())
+    models.fail(InjectedFault.hang())
     task = asyncio.create_task(asked(client, "chat", streamed))
     await asyncio.to_thread(models.wait_for_requests, 1)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await asyncio.to_thread(models.wait_until_idle)
     models.forget()
-    world.searxng.fail(Fault.hang())
+    world.searxng.fail(InjectedFault.hang())
     task = asyncio.create_task(asked(client, "chat", streamed))
     await asyncio.to_thread(world.searxng.wait_for_requests, 1)
     task.cancel()
@@ -310,7 +315,7 @@ async def test_a_client_that_leaves_ends_everything(
 
 
 async def test_thirty_two_conversations_at_once(models: ModelServer, serve: Serve) -> None:
-    def decide(asked: Asked) -> Turn:
+    def decide(asked: ScriptedRequest) -> Turn:
         question = str(asked.body.get("messages", asked.body.get("input")))
         return Say(f"Answer to {question[:400].split('number ')[1].split('.')[0]} [1].") if asked.results else SEARCH
 
@@ -335,7 +340,7 @@ async def test_thirty_two_conversations_at_once(models: ModelServer, serve: Serv
 
 async def test_a_model_without_tools_is_asked_without_any(models: ModelServer, serve: Serve) -> None:
     body = json.dumps({"error": {"message": "m does not support tools", "type": "api_error"}})
-    models.fail(Fault.status(400, body), times=None, when=lambda asked: b'"tools"' in asked.body)
+    models.fail(InjectedFault.status(400, body), times=None, when=lambda asked: b'"tools"' in asked.body)
     models.decide = script(end=Say("From memory."))
     client = await serve(f"{models.url}/v1")
     raw = await client.chat.completions.with_raw_response.create(model="m", messages=QUESTION)
@@ -385,7 +390,7 @@ class Preamble:
     def __init__(self, models: ModelServer) -> None:
         self._url = models.url
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         body: Any = request.json()
         function = {"name": "web_search", "arguments": json.dumps({"query": "reciprocal rank fusion"})}
         call = {"index": 0, "id": "c1", "type": "function", "function": function}
@@ -394,12 +399,14 @@ class Preamble:
             message = {"role": "assistant", "content": "Found [1]."}
         head = {"id": "x", "created": 1, "model": "m", "object": "chat.completion"}
         if not body.get("stream"):
-            return Reply.json({**head, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+            return EmulatedResponse.json(
+                {**head, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+            )
         chunks = [{**head, "choices": [{"index": 0, "delta": message}]}]
         chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         data = "".join(f"data: {json.dumps(chunk)}\r\n\r\n" for chunk in chunks) + "data: [DONE]\r\n\r\n"
         pieces = [data[at : at + 7].encode() for at in range(0, len(data), 7)]
-        return Reply(chunks=lambda: pieces, content_type="text/event-stream")
+        return EmulatedResponse(chunks=lambda: pieces, content_type="text/event-stream")
 
 
 async def test_bad_requests(models: ModelServer, serve: Serve) -> None:
@@ -433,12 +440,14 @@ async def test_bad_requests(models: ModelServer, serve: Serve) -> None:
 
 async def test_everything_else_is_passed_on(world: World, serve: Serve) -> None:
     class Listing(ModelServer):
-        def handle(self, request: Recorded) -> Reply:
+        def handle(self, request: Recorded) -> EmulatedResponse:
             if request.path == "/v1/models":
-                return Reply.json(
+                return EmulatedResponse.json(
                     {"object": "list", "data": [{"id": "m", "object": "model", "created": 1, "owned_by": "x"}]}
                 )
-            return Reply.json({"method": request.method, "target": request.target, "body": request.body.decode()})
+            return EmulatedResponse.json(
+                {"method": request.method, "target": request.target, "body": request.body.decode()}
+            )
 
     models = world.add(Listing(name="listing"))
     client = await serve(f"{models.url}/v1")
@@ -465,7 +474,7 @@ async def test_a_client_that_waits_hears_that_somebody_is_there(
 
 async def test_what_is_passed_on_ends_with_the_client(models: ModelServer, serve: Serve) -> None:
     client = await serve(f"{models.url}/v1")
-    models.fail(Fault.endless(b"x" * 1_000))
+    models.fail(InjectedFault.endless(b"x" * 1_000))
     async with aiohttp.ClientSession() as session, session.get(f"{client.base_url}models") as reply:
         assert await reply.content.readexactly(5_000)
         assert reply.status == 400
@@ -474,16 +483,16 @@ async def test_what_is_passed_on_ends_with_the_client(models: ModelServer, serve
 
 
 async def test_usage_that_grows_from_chunk_to_chunk_is_counted_once(models: ModelServer, serve: Serve) -> None:
-    def growing(reply: Reply) -> Reply:
+    def growing(reply: EmulatedResponse) -> EmulatedResponse:
         chunks = list(reply.chunks() if reply.chunks else ())
         told = [
             chunk.replace(b'"choices"', b'"usage": {"prompt_tokens": 5, "completion_tokens": %d}, "choices"' % number)
             for number, chunk in enumerate(chunks, 1)
         ]
-        return Reply(chunks=lambda: told, content_type="text/event-stream")
+        return EmulatedResponse(chunks=lambda: told, content_type="text/event-stream")
 
     models.decide = script(end=Say("Yes."))
-    models.fail(Fault.reply("growing", growing))
+    models.fail(InjectedFault.reply("growing", growing))
     client = await serve(f"{models.url}/v1")
     options: Any = {"include_usage": True}
     stream = await client.chat.completions.create(model="m", messages=QUESTION, stream=True, stream_options=options)
@@ -522,7 +531,7 @@ async def test_halves_of_a_sign_survive(models: ModelServer, serve: Serve) -> No
         f'data: {{{head}, "choices": [{{"index": 0, "delta": {{"content": "{half}"}}, "finish_reason": {end}}}]}}\n\n'
         for half, end in ((r"\ud83d", "null"), (r"\ude00", '"stop"'))
     )
-    models.fail(Fault.status(200, chunks + "data: [DONE]\n\n", "text/event-stream"))
+    models.fail(InjectedFault.status(200, chunks + "data: [DONE]\n\n", "text/event-stream"))
     client = await serve(f"{models.url}/v1")
     async with aiohttp.ClientSession() as session:
         body = {"model": "m", "messages": QUESTION, "stream": True}

@@ -15,11 +15,11 @@ import aiohttp
 import pytest
 
 from components.work import growth, memory
-from groundwire.testing import Endpoint, Recorded, Reply
-from groundwire.testing.bombs import bomb
-from groundwire.testing.exchange import Wire
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded
+from groundwire.testing.fault_injection import bomb
+from groundwire.testing.http_messages import Wire
 from groundwire.testing.virtual_time import run_virtually
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 
 Raw = Callable[..., Awaitable[bytes]]
 
@@ -44,7 +44,7 @@ def dechunked(body: bytes) -> bytes:
 
 
 async def test_status(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.status(429, b'{"error": "slow down"}', headers={"Retry-After": "7"}))
+    world.searxng.fail(InjectedFault.status(429, b'{"error": "slow down"}', headers={"Retry-After": "7"}))
     head, body = split(await raw(url))
     assert head.startswith(b"HTTP/1.1 429 Too Many Requests")
     assert b"Retry-After: 7" in head
@@ -54,15 +54,15 @@ async def test_status(world: World, url: str, raw: Raw) -> None:
 
 
 async def test_faults_queue_and_heal(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.status(500), times=2)
-    world.searxng.fail(Fault.status(503), times=None)
+    world.searxng.fail(InjectedFault.status(500), times=2)
+    world.searxng.fail(InjectedFault.status(503), times=None)
     assert [(await raw(url))[9:12] for _ in range(4)] == [b"500", b"500", b"503", b"503"]
     world.searxng.heal()
     assert (await raw(url))[9:12] == b"200"
 
 
 async def test_a_fault_may_choose_its_requests(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.status(418), when=lambda request: "slow" in request.query.get("q", ""))
+    world.searxng.fail(InjectedFault.status(418), when=lambda request: "slow" in request.query.get("q", ""))
     assert (await raw(url))[9:12] == b"200"
     assert (await raw(f"{world.searxng.url}/search?q=slow"))[9:12] == b"418"
     assert (await raw(f"{world.searxng.url}/search?q=slow"))[9:12] == b"200"
@@ -71,7 +71,7 @@ async def test_a_fault_may_choose_its_requests(world: World, url: str, raw: Raw)
 def test_faults_are_handed_out_once_each_across_threads(world: World) -> None:
     def plan() -> None:
         for _ in range(50):
-            world.searxng.fail(Fault.close())
+            world.searxng.fail(InjectedFault.close())
 
     threads = [threading.Thread(target=plan) for _ in range(4)]
     for thread in threads:
@@ -95,23 +95,23 @@ def test_faults_are_handed_out_once_each_across_threads(world: World) -> None:
 
 
 async def test_delay_then_the_normal_answer(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.delay(0.05))
+    world.searxng.fail(InjectedFault.delay(0.05))
     assert (await raw(url)).startswith(b"HTTP/1.1 200")
 
 
 def test_a_delay_is_as_long_as_it_says() -> None:
     class Noting:
-        async def send(self, reply: Reply) -> float:
+        async def send(self, reply: EmulatedResponse) -> float:
             return asyncio.get_running_loop().time()
 
     async def main() -> Any:
-        return await Fault.delay(30.0).play(cast("Wire", Noting()), Reply.text("late"))
+        return await InjectedFault.delay(30.0).play(cast("Wire", Noting()), EmulatedResponse.text("late"))
 
     assert run_virtually(main()) == pytest.approx(30.0)
 
 
 async def test_hang(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.hang())
+    world.searxng.fail(InjectedFault.hang())
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await raw(url, limit=1)
@@ -119,18 +119,18 @@ async def test_hang(world: World, url: str, raw: Raw) -> None:
 
 
 async def test_close(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.close())
+    world.searxng.fail(InjectedFault.close())
     assert await raw(url) == b""
 
 
 async def test_reset(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.reset())
+    world.searxng.fail(InjectedFault.reset())
     with pytest.raises(ConnectionResetError):
         await raw(url)
 
 
 async def test_reset_within_the_body(world: World, url: str) -> None:
-    world.searxng.fail(Fault.reset(after=20))
+    world.searxng.fail(InjectedFault.reset(after=20))
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         with pytest.raises(aiohttp.ClientError):
             await answer.read()
@@ -138,25 +138,25 @@ async def test_reset_within_the_body(world: World, url: str) -> None:
 
 async def test_trickle(world: World, url: str, raw: Raw) -> None:
     healthy = split(await raw(url))[1]
-    world.searxng.fail(Fault.trickle(0.0))
+    world.searxng.fail(InjectedFault.trickle(0.0))
     head, body = split(await raw(url))
     assert f"Content-Length: {len(healthy)}".encode() in head
     assert body == healthy
-    world.searxng.fail(Fault.trickle(60))
+    world.searxng.fail(InjectedFault.trickle(60))
     head, body = split(await raw(url, limit=len(head) + 5))
     assert body == healthy[:1]
 
 
 async def test_trickle_head(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.trickle_head(60))
+    world.searxng.fail(InjectedFault.trickle_head(60))
     assert await raw(url, limit=1) == b"H"
-    world.searxng.fail(Fault.trickle_head(0.0))
+    world.searxng.fail(InjectedFault.trickle_head(0.0))
     assert (await raw(url)).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 async def test_truncated(world: World, url: str, raw: Raw) -> None:
     healthy = split(await raw(url))[1]
-    world.searxng.fail(Fault.truncated(7), times=2)
+    world.searxng.fail(InjectedFault.truncated(7), times=2)
     head, body = split(await raw(url))
     assert f"Content-Length: {len(healthy) + 7}".encode() in head
     assert body == healthy
@@ -167,14 +167,14 @@ async def test_truncated(world: World, url: str, raw: Raw) -> None:
 
 async def test_wrong_length(world: World, url: str, raw: Raw) -> None:
     healthy = split(await raw(url))[1]
-    world.searxng.fail(Fault.wrong_length())
+    world.searxng.fail(InjectedFault.wrong_length())
     head, body = split(await raw(url))
     assert f"Content-Length: {len(healthy) // 2}".encode() in head
     assert body == healthy
 
 
 async def test_garbage(world: World, url: str) -> None:
-    world.searxng.fail(Fault.garbage())
+    world.searxng.fail(InjectedFault.garbage())
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.ClientError):
             await session.get(url)
@@ -182,14 +182,14 @@ async def test_garbage(world: World, url: str) -> None:
 
 async def test_wrong_json(world: World, url: str, raw: Raw) -> None:
     healthy = split(await raw(url))[1]
-    world.searxng.fail(Fault.wrong_json())
+    world.searxng.fail(InjectedFault.wrong_json())
     head, body = split(await raw(url))
     assert b"Content-Type: application/json" in head
     assert body == healthy[: len(healthy) // 2]
 
 
 async def test_html_for_json(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.html_for_json())
+    world.searxng.fail(InjectedFault.html_for_json())
     head, body = split(await raw(url))
     assert head.startswith(b"HTTP/1.1 200")
     assert b"text/html" in head
@@ -197,7 +197,7 @@ async def test_html_for_json(world: World, url: str, raw: Raw) -> None:
 
 
 async def test_empty_body(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.empty_body())
+    world.searxng.fail(InjectedFault.empty_body())
     head, body = split(await raw(url))
     assert b"Content-Length: 0" in head
     assert b"application/json" in head
@@ -205,14 +205,14 @@ async def test_empty_body(world: World, url: str, raw: Raw) -> None:
 
 
 async def test_not_gzip(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.not_gzip())
+    world.searxng.fail(InjectedFault.not_gzip())
     head, body = split(await raw(url))
     assert b"Content-Encoding: gzip" in head
     assert body.startswith(b"{")
 
 
 async def test_redirect_is_sent_as_given(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.redirect("http://169.254.169.254/ x", 307))
+    world.searxng.fail(InjectedFault.redirect("http://169.254.169.254/ x", 307))
     head, _ = split(await raw(url))
     assert head.startswith(b"HTTP/1.1 307")
     assert b"Location: http://169.254.169.254/ x\r\n" in head
@@ -222,7 +222,7 @@ async def test_redirect_is_sent_as_given(world: World, url: str, raw: Raw) -> No
     ("encoding", "bits"), [("gzip", (31,)), ("deflate", (15,)), ("gzip, gzip", (31, 31)), ("deflate, gzip", (31, 15))]
 )
 async def test_bomb(world: World, url: str, raw: Raw, encoding: str, bits: tuple[int, ...]) -> None:
-    world.searxng.fail(Fault.bomb(encoding, mb=20))
+    world.searxng.fail(InjectedFault.bomb(encoding, mb=20))
     head, body = split(await raw(url))
     assert f"Content-Encoding: {encoding}".encode() in head
     data = dechunked(body)
@@ -242,7 +242,7 @@ def test_bomb_costs_the_server_little() -> None:
 def test_brotli_bomb_or_what_is_missing() -> None:
     if importlib.util.find_spec("brotli") is None:
         with pytest.raises(ValueError, match="pip install brotli"):
-            Fault.bomb("br")
+            InjectedFault.bomb("br")
     else:
         assert importlib.import_module("brotli").decompress(b"".join(bomb("br", 3))) == b" " * 3_000_000
 
@@ -250,18 +250,18 @@ def test_brotli_bomb_or_what_is_missing() -> None:
 @pytest.mark.parametrize("encoding", ["lzma", "gzip, br", ""])
 def test_unknown_bombs_are_told_at_once(encoding: str) -> None:
     with pytest.raises(ValueError, match="gzip"):
-        Fault.bomb(encoding)
+        InjectedFault.bomb(encoding)
 
 
 async def test_endless_body(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.endless(b"again " * 1000))
+    world.searxng.fail(InjectedFault.endless(b"again " * 1000))
     received = await raw(url, limit=1_000_000)
     assert len(received) == 1_000_000
     assert dechunked(split(received)[1])[:12_000] == b"again " * 2000
 
 
 async def test_endless_headers(world: World, url: str, raw: Raw) -> None:
-    world.searxng.fail(Fault.endless_headers())
+    world.searxng.fail(InjectedFault.endless_headers())
     received = await raw(url, limit=1_000_000)
     assert len(received) == 1_000_000
     assert b"\r\n\r\n" not in received
@@ -274,12 +274,14 @@ class Inside(Endpoint):
     def __init__(self) -> None:
         super().__init__("inside")
 
-    def handle(self, request: Recorded) -> Reply:
-        return Reply.text(str(len(asyncio.all_tasks())))
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return EmulatedResponse.text(str(len(asyncio.all_tasks())))
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.endless_headers()], ids=str)
-async def test_no_work_once_the_client_is_gone(world: World, url: str, raw: Raw, fault: Fault) -> None:
+@pytest.mark.parametrize(
+    "fault", [InjectedFault.hang(), InjectedFault.endless(), InjectedFault.endless_headers()], ids=str
+)
+async def test_no_work_once_the_client_is_gone(world: World, url: str, raw: Raw, fault: InjectedFault) -> None:
     inside = world.add(Inside())
 
     async def tasks() -> bytes:
@@ -299,7 +301,7 @@ async def test_no_work_once_the_client_is_gone(world: World, url: str, raw: Raw,
 async def test_a_client_that_does_not_read_costs_nothing(world: World, raw: Raw) -> None:
     sent = itertools.count()
     world.searxng.fail(
-        Fault.reply("counted", lambda reply: replace(reply, chunks=lambda: (b"%09d" % n * 500 for n in sent)))
+        InjectedFault.reply("counted", lambda reply: replace(reply, chunks=lambda: (b"%09d" % n * 500 for n in sent)))
     )
     _, writer = await asyncio.open_connection("127.0.0.1", world.searxng.port, limit=1024)
     writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -318,14 +320,21 @@ async def test_a_client_that_does_not_read_costs_nothing(world: World, raw: Raw)
 
 async def test_faults_work_on_sites_too(world: World, raw: Raw) -> None:
     articles = world.site("articles")
-    for fault in (Fault.close(), Fault.status(503)):
+    for fault in (InjectedFault.close(), InjectedFault.status(503)):
         articles.fail(fault)
     answers = [await raw(articles.page("bm25")) for _ in range(3)]
     assert [answer[9:12] for answer in answers] == [b"", b"503", b"200"]
 
 
 def test_faults_are_values() -> None:
-    assert Fault.status(429) == Fault.status(429)
-    assert repr(Fault.delay(0.3)) == "Fault(label='delay(0.3)')"
-    made = [Fault.hang(), Fault.close(), Fault.reset(), Fault.garbage(), Fault.endless(), Fault.bomb()]
+    assert InjectedFault.status(429) == InjectedFault.status(429)
+    assert repr(InjectedFault.delay(0.3)) == "InjectedFault(label='delay(0.3)')"
+    made = [
+        InjectedFault.hang(),
+        InjectedFault.close(),
+        InjectedFault.reset(),
+        InjectedFault.garbage(),
+        InjectedFault.endless(),
+        InjectedFault.bomb(),
+    ]
     assert all(a != b for a, b in itertools.combinations(made, 2))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from groundwire.testing import Endpoint, Fault, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 
 Raw = Callable[..., Awaitable[bytes]]
 
@@ -49,8 +49,12 @@ async def test_asynchronous_form(raw: Raw) -> None:
         assert (await raw(world.site("articles").url)).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault.endless(), Fault.trickle(600), Fault.delay(600)], ids=str)
-def test_stops_in_spite_of_a_client_that_hangs(fault: Fault) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [InjectedFault.hang(), InjectedFault.endless(), InjectedFault.trickle(600), InjectedFault.delay(600)],
+    ids=str,
+)
+def test_stops_in_spite_of_a_client_that_hangs(fault: InjectedFault) -> None:
     before = running()
     with World() as world:
         world.searxng.fail(fault)
@@ -121,7 +125,7 @@ def test_waiting_in_vain_says_what_came(world: World) -> None:
 async def test_a_second_instance_has_its_own_faults(world: World, raw: Raw) -> None:
     second = world.add_searxng("backup")
     assert second.url in world.origins
-    world.searxng.fail(Fault.status(500), times=None)
+    world.searxng.fail(InjectedFault.status(500), times=None)
     assert (await raw(f"{second.url}/healthz")).startswith(b"HTTP/1.1 200")
     assert (await raw(f"{world.searxng.url}/healthz")).startswith(b"HTTP/1.1 500")
     assert len(second.requests) == len(world.searxng.requests) == 1
@@ -131,18 +135,18 @@ async def test_a_second_instance_has_its_own_faults(world: World, raw: Raw) -> N
 
 async def test_another_service_is_one_class(world: World, raw: Raw) -> None:
     class Echo(Endpoint):
-        def handle(self, request: Recorded) -> Reply:
-            return Reply.json({"asked": request.json()})
+        def handle(self, request: Recorded) -> EmulatedResponse:
+            return EmulatedResponse.json({"asked": request.json()})
 
     echo = world.add(Echo("echo"))
     assert (await raw(echo.url, method="POST", body=b"[1]")).endswith(b'{"asked": [1]}')
-    echo.fail(Fault.close())
+    echo.fail(InjectedFault.close())
     assert await raw(echo.url, method="POST", body=b"[2]") == b""
     assert len(echo.requests) == 2
 
 
 async def test_a_connection_that_is_dropped_is_seen(world: World) -> None:
-    world.searxng.fail(Fault.hang())
+    world.searxng.fail(InjectedFault.hang())
     _, writer = await asyncio.open_connection("127.0.0.1", world.searxng.port)
     writer.write(b"GET /search?q=x HTTP/1.1\r\nHost: x\r\n\r\n")
     await asyncio.to_thread(world.searxng.wait_for_requests, 1)

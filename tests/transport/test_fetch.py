@@ -21,7 +21,7 @@ from groundwire.errors import (
     ProviderUnreachable,
     UnexpectedResponse,
 )
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Head, Transport
 
 Connect = Callable[..., Transport]
@@ -120,8 +120,10 @@ async def test_the_cap_counts_the_wire_too(connect: Connect, serve: Serve) -> No
         await connect(server.url).fetch(server.url, deadline=soon(), cap=5_000)
 
 
-@pytest.mark.parametrize("fault", [Fault.bomb("gzip"), Fault.bomb("deflate"), Fault.endless()], ids=str)
-async def test_bombs(world: World, connect: Connect, shown: list[Head], fault: Fault) -> None:
+@pytest.mark.parametrize(
+    "fault", [InjectedFault.bomb("gzip"), InjectedFault.bomb("deflate"), InjectedFault.endless()], ids=str
+)
+async def test_bombs(world: World, connect: Connect, shown: list[Head], fault: InjectedFault) -> None:
     world.searxng.fail(fault, times=None)
     transport = connect(world.searxng.url)
     with pytest.raises(PageTooLarge):
@@ -176,17 +178,17 @@ async def test_a_failure_is_told_by_its_status_whatever_its_body(
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        (Fault.close(), "closed the connection"),
-        (Fault.reset(), "closed the connection"),
-        (Fault.reset(10), "in the middle"),
-        (Fault.truncated(), "in the middle"),
-        (Fault.garbage(), "not HTTP"),
-        (Fault.endless_headers(), "not HTTP"),
-        (Fault.status(200, headers={"X-Long": "x" * 1_000_000}), "not HTTP"),
+        (InjectedFault.close(), "closed the connection"),
+        (InjectedFault.reset(), "closed the connection"),
+        (InjectedFault.reset(10), "in the middle"),
+        (InjectedFault.truncated(), "in the middle"),
+        (InjectedFault.garbage(), "not HTTP"),
+        (InjectedFault.endless_headers(), "not HTTP"),
+        (InjectedFault.status(200, headers={"X-Long": "x" * 1_000_000}), "not HTTP"),
     ],
     ids=str,
 )
-async def test_broken_answers(world: World, connect: Connect, fault: Fault, says: str) -> None:
+async def test_broken_answers(world: World, connect: Connect, fault: InjectedFault, says: str) -> None:
     world.searxng.fail(fault, times=None)
     transport = connect(world.searxng.url)
     with pytest.raises(PageUnavailable, match=f"^127.0.0.1 .*{says}.*Try again later, or open another page"):
@@ -238,8 +240,12 @@ async def test_switching_protocols_is_no_way_to_hold_us(connect: Connect, serve:
     await server.ended.wait()
 
 
-@pytest.mark.parametrize("fault", [Fault.hang(), Fault.trickle(1), Fault.trickle_head(1), Fault.delay(600)], ids=str)
-async def test_the_deadline_holds(world: World, connect: Connect, fault: Fault) -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [InjectedFault.hang(), InjectedFault.trickle(1), InjectedFault.trickle_head(1), InjectedFault.delay(600)],
+    ids=str,
+)
+async def test_the_deadline_holds(world: World, connect: Connect, fault: InjectedFault) -> None:
     world.searxng.fail(fault, times=None)
     transport = connect(world.searxng.url)
     with pytest.raises(DeadlineExceeded, match=r"127\.0\.0\.1 did not answer in time"):
@@ -278,7 +284,7 @@ async def test_json_bodies(connect: Connect, serve: Serve, response: Response) -
 
 async def test_errors_carry_no_key_and_no_address(connect: Connect, world: World) -> None:
     transport = connect(f"http://name.test:{world.searxng.port}", resolver=_to_loopback)
-    world.searxng.fail(Fault.close(), times=None)
+    world.searxng.fail(InjectedFault.close(), times=None)
     with pytest.raises(ProviderUnreachable) as caught:
         await transport.call(
             "brave",

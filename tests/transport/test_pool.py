@@ -15,7 +15,7 @@ import pytest
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, PageTooLarge
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Transport
 
 Connect = Callable[..., Transport]
@@ -164,7 +164,14 @@ def _until(done: Callable[[], bool]) -> None:
 async def test_no_socket_is_left_after_errors(world: World, connect: Connect) -> None:
     transport = connect(world.searxng.url)
     await transport.fetch(world.searxng.url, deadline=soon())
-    faults = [Fault.reset(), Fault.reset(5), Fault.truncated(), Fault.garbage(), Fault.bomb(), Fault.close()]
+    faults = [
+        InjectedFault.reset(),
+        InjectedFault.reset(5),
+        InjectedFault.truncated(),
+        InjectedFault.garbage(),
+        InjectedFault.bomb(),
+        InjectedFault.close(),
+    ]
     before = _open_files()
     for fault in faults * 3:
         world.searxng.heal()
@@ -181,7 +188,7 @@ import asyncio, resource, sys
 from groundwire.deadline import Deadline
 from groundwire.errors import PageTooLarge
 from groundwire.safety.guard import Guard
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Transport
 
 async def main():

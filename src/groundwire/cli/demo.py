@@ -59,10 +59,10 @@ def demo(serve: bool, port: int) -> None:
 
 
 async def _show(world: World) -> bool:
-    from groundwire.testing.faults import Fault
+    from groundwire.testing.fault_injection import InjectedFault
 
     second = world.add_searxng("second")
-    world.searxng.fail(Fault.status(429, headers={"Retry-After": "7"}))
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "7"}))
     settings = Settings.model_validate(
         {
             "search": {"providers": (_FIRST, _SECOND)},

@@ -15,7 +15,7 @@ import click
 
 from groundwire.cli.codes import ExitCode
 from groundwire.cli.run import say_error
-from groundwire.testing.models import ModelServer, quoting
+from groundwire.testing.model_apis import ModelServer, quoting
 from groundwire.testing.world import World
 
 __all__ = ["practise"]

@@ -1,4 +1,4 @@
-"""The outside services, one file each, behind two small contracts."""
+"""Search and reader services, one file each, behind two small contracts."""
 
 from __future__ import annotations
 

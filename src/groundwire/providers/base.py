@@ -1,4 +1,4 @@
-"""The two contracts that a provider may satisfy, and what it is given when it is made."""
+"""The contracts that a provider implements, and the context from which it is made."""
 
 from __future__ import annotations
 
@@ -33,42 +33,42 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a provider can do by itself; what it cannot is done for it, or said to be missing."""
+    """What a provider can do by itself; the rest is done for it, or reported as missing."""
 
     search: bool = False
-    """Whether it finds pages."""
+    """Whether it searches."""
     read: bool = False
     """Whether it reads pages."""
     max_results: int = 20
     """The most results that one request can give."""
     time_ranges: frozenset[TimeRange] = frozenset()
-    """The time ranges it knows."""
+    """The time ranges it supports."""
     dates: bool = False
-    """Whether it can be held to the days between two dates."""
+    """Whether it can filter by a first and a last day."""
     domains: Literal["native", "operator", "none"] = "none"
-    """How it can be held to domains: by a parameter, by `site:` in the query, or not at all."""
+    """How it filters by domain: by a parameter, by `site:` in the query, or not at all."""
     pages: bool = False
-    """Whether it can be asked for a further page of results."""
+    """Whether it has further pages of results."""
     language: bool = False
     """Whether it can prefer a language."""
     region: bool = False
     """Whether it can prefer a country."""
     safesearch: bool = False
-    """Whether it can leave things out for decency."""
+    """Whether it supports SafeSearch."""
     guarded: bool = False
-    """Whether it connects through our guarded transport, so that every hop is judged at the moment of connecting."""
+    """Whether it connects through the guarded transport, which judges every hop at the moment of connecting."""
     renders: bool = False
-    """Whether it shows a page as a browser does, with what the page's scripts make."""
+    """Whether it renders a page as a browser does, scripts included."""
     revalidates: bool = False
-    """Whether `read_url` takes `known`, a `Freshness`, and may answer that the page is unchanged since then."""
+    """Whether `read_url` takes `known`, a `Freshness`, and may report that the page has not changed since."""
 
 
 @runtime_checkable
 class SearchProvider(Protocol):
-    """Accepts words, returns ranked results. It does not retry, cache, filter again or fall back: others do."""
+    """Takes a query, returns ranked results. It does not retry, cache, filter again or fall back: the router does."""
 
     name: str
-    """The name by which settings, attempts and results call it."""
+    """Its name in settings, attempts and results."""
     capabilities: Capabilities
     """What it can do by itself."""
 
@@ -78,10 +78,10 @@ class SearchProvider(Protocol):
         """Search.
 
         Args:
-            query: The words.
+            query: The text of the query.
             limit: The most results wanted; more may be returned and are cut.
             filters: What the results should satisfy, as far as the service can; it is checked again afterwards.
-            deadline: When the answer must be here.
+            deadline: When the response must be here.
 
         Returns:
             The results, best first; a `Results` when there is more to say about them. An empty one means that the
@@ -95,10 +95,10 @@ class SearchProvider(Protocol):
 
 @runtime_checkable
 class ReadProvider(Protocol):
-    """Accepts a URL, returns the page as Markdown."""
+    """Takes a URL, returns the page as Markdown."""
 
     name: str
-    """The name by which settings and pages call it."""
+    """Its name in settings and pages."""
     capabilities: Capabilities
     """What it can do by itself."""
 
@@ -106,7 +106,7 @@ class ReadProvider(Protocol):
         """Read a page.
 
         Args:
-            url: An address that the guard has admitted.
+            url: An address that the guard has allowed.
             deadline: When the page must be here.
 
         Returns:
@@ -127,7 +127,7 @@ class RevalidatingReader(Protocol):
         """Read a page, or find that it has not changed; see `ReadProvider.read_url`.
 
         Args:
-            url: An address that the guard has admitted.
+            url: An address that the guard has allowed.
             deadline: When the page must be here.
             known: What the server said when this reader read the page before.
 
@@ -150,7 +150,7 @@ _O = TypeVar("_O", bound=Options)
 
 
 class Transports(Protocol):
-    """Where a provider gets its HTTP clients; whoever made them closes them."""
+    """Where a provider gets its HTTP clients; it does not close them."""
 
     @property
     def api(self) -> Transport:
@@ -169,18 +169,18 @@ class Transports(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProviderContext:
-    """What a provider is given when it is made."""
+    """What a provider is made from."""
 
     name: str
-    """The name it goes by: that of its entry point, or `NAME:LABEL` where there are several of one kind."""
+    """Its name: that of its entry point, or `NAME:LABEL` where there are several of one kind."""
     settings: Settings
-    """Everything the operator has set."""
+    """All settings."""
     transports: Transports
     """HTTP clients."""
     raw_options: Mapping[str, Any] = field(default_factory=dict)
-    """The provider's own settings, not validated yet."""
+    """The provider's own options, not validated yet."""
     archive: Archive | None = None
-    """The offline archive, unless it is switched off."""
+    """The offline archive, unless it is disabled."""
 
     def options(self, model: type[_O]) -> _O:
         """Return the provider's own settings, validated.

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from urllib.parse import quote
 
-from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
-from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider, rate_windows
+from groundwire.providers.http_parsing import (
+    ErrorRule,
     clipped,
     day,
-    error_text,
-    json_object,
+    json_answer,
     json_or_empty,
     number_or_none,
     objects,
-    raise_for_status,
-    retry_after,
     text_or_empty,
+    value_at,
     window,
 )
+from groundwire.providers.query_mapping import with_site_operators
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
 
-_MOST = {"web": 20, "news": 50}  # results of one request
-_CHARACTERS, _WORDS = 400, 50  # of a query
-_GOGGLE = 5_000  # characters in the URL; servers take lines of 8,000
+_MAX_RESULTS = {"web": 20, "news": 50}  # results of one request
+_MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
+_MAX_GOGGLE = 5_000  # characters in the URL; servers take lines of 8,000
 _FRESHNESS = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
-_QUOTA_CODES = frozenset({"QUOTA_LIMITED", "USAGE_LIMIT_EXCEEDED"})
 _FIRST_DAY = date(1970, 1, 1)
 _COUNTRIES = frozenset(
     re.findall(
@@ -67,6 +63,64 @@ _OTHER_LANGUAGES = {  # by language, or by language and script or country; the l
 }
 
 
+def _lacks_key(reply: Reply) -> bool:
+    """Whether a validation error is about the header of the key."""
+    locations = (entry.get("loc") for entry in objects(_meta(reply, "errors")))
+    return any(
+        isinstance(loc, list) and "x-subscription-token" in [str(part).lower() for part in loc] for loc in locations
+    )
+
+
+def _month_used_up(reply: Reply) -> bool:
+    """Whether the month's quota is used up, by the rate headers or by the error itself."""
+    month = rate_windows(reply.headers)[1:]  # the first window is that of the second
+    if month and month[-1].remaining == 0 and month[-1].limit != 0:  # a limit of 0 is none
+        return True
+    limit, current = (number_or_none(_meta(reply, name)) for name in ("quota_limit", "quota_current"))
+    return limit is not None and current is not None and 0 < limit <= current
+
+
+def _next_second(reply: Reply) -> float | None:
+    return _resets(reply)[0]
+
+
+def _next_month(reply: Reply) -> float | None:
+    resets = _resets(reply)
+    return resets[-1] if len(resets) > 1 else None
+
+
+def _resets(reply: Reply) -> list[float | None]:
+    """Return the seconds after which the windows begin anew: that of the second, then that of the month."""
+    parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
+    return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
+
+
+def _meta(reply: Reply, name: str) -> object:
+    body = json_or_empty(reply)
+    return value_at(body, f"error.meta.{name}") or value_at(body, f"errors.meta.{name}")
+
+
+_CODE = "error.code errors.code"  # the first in practice, the second in the documentation
+_WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # comes as 422
+_USED_UP = "the plan's quota is used up"
+_ERRORS = (
+    ErrorRule(AuthenticationFailed, *_WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
+    ErrorRule(AuthenticationFailed, *_WRONG_KEY, when=_lacks_key),
+    ErrorRule(
+        ProviderUnsupported,
+        "the plan does not have what was asked for",
+        "Check extra_snippets",
+        at=_CODE,
+        pattern="^OPTION_NOT_IN_PLAN$",
+    ),
+    ErrorRule(
+        QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA_LIMITED|USAGE_LIMIT_EXCEEDED)$", retry_after=_next_month
+    ),
+    ErrorRule(QuotaExceeded, _USED_UP, status=(429,), when=_month_used_up, retry_after=_next_month),
+    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=_next_second),
+)
+
+
 class BraveOptions(ApiOptions):
     """`[providers.brave]`."""
 
@@ -76,10 +130,12 @@ class BraveOptions(ApiOptions):
     """Whether to ask for up to five more passages of each page, which not every plan has."""
 
 
-class BraveSearchProvider(ApiProvider):
+class BraveSearchProvider(SearchApiProvider):
     """Web or news search by the Brave Search API."""
 
+    search_method = "GET"
     Options = BraveOptions
+    _options: BraveOptions
     capabilities = Capabilities(
         search=True,
         max_results=20,
@@ -97,20 +153,15 @@ class BraveSearchProvider(ApiProvider):
     key_header = "X-Subscription-Token"
     tells_rates = True
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`."""
-        options = cast("BraveOptions", self._options)
-        mapped = to_params(query, limit, filters, options, name=self.name)
-        found = await self.ask(
-            "GET",
-            f"/res/v1/{options.kind}/search",
-            lambda reply: parse(reply, self.name, extra_snippets=options.extra_snippets),
-            deadline=deadline,
-            params=mapped.values,
-        )
-        return self.finished(found, mapped)
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+        mapped = to_params(query, limit, filters, self._options, name=self.name)
+        mapped.path = f"/res/v1/{self._options.kind}/search"
+        return mapped
+
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name, extra_snippets=self._options.extra_snippets)
 
 
 def to_params(
@@ -122,24 +173,16 @@ def to_params(
     today: date | None = None,
     name: str = "brave",
 ) -> Mapped:
-    """Return the parameters of a search.
+    """Return a query as the parameters of a request; a time range ends `today`, by default the clock's day in UTC.
 
     Domains go into the query as operators; where they do not fit, they go as an inline Goggle
     (https://search.brave.com/help/goggles).
-
-    Args:
-        query: The words.
-        limit: The most results wanted.
-        filters: What the results should satisfy.
-        options: The provider's settings.
-        today: The day from which a time range counts, by default the system's in UTC.
-        name: The provider's name, for the warnings.
     """
     options = options or BraveOptions()
-    words, warnings = clipped(name, query, characters=_CHARACTERS, words=_WORDS)
+    words, warnings = clipped(name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
     values: dict[str, str] = {
         "q": words,
-        "count": str(min(limit, _MOST[options.kind])),
+        "count": str(min(limit, _MAX_RESULTS[options.kind])),
         "safesearch": filters.safesearch,
     }
     mapped = Mapped(values, warnings=warnings)
@@ -169,12 +212,12 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     if not filters.allowed_domains and not filters.blocked_domains:
         return
     text, warning = with_site_operators(words, filters)
-    if not warning and len(text) <= _CHARACTERS and len(text.split()) <= _WORDS:
+    if not warning and len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
         mapped.values["q"] = text
         return
     goggle = _goggle(filters)
     wanted = [field for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)]
-    if len(quote(goggle)) <= _GOGGLE:
+    if len(quote(goggle)) <= _MAX_GOGGLE:
         mapped.values["goggles"] = goggle
         mapped.applied |= dict.fromkeys(wanted, "native")
     else:
@@ -211,18 +254,17 @@ def _language(tag: str, region: str | None) -> str | None:
 
 
 def parse(reply: Reply, name: str = "brave", *, extra_snippets: bool = False) -> Results:
-    """Read an answer of the web or the news search.
+    """Read a response of the web or the news search.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
         extra_snippets: Whether further passages belong to the snippet.
 
     Raises:
-        ProviderError: the answer is a failure.
+        ProviderError: the response is a failure.
     """
-    _raise_for_error(reply, name)
-    data = json_object(reply, name)
+    data = json_answer(reply, name, _ERRORS)
     query = data.get("query")
     if data.get("type") == "news" or "results" in data:
         rows = data.get("results")
@@ -249,66 +291,3 @@ def _row_with_passages(item: dict[str, Any], name: str) -> SearchResult | None:
     further = item.get("extra_snippets")
     parts = [item.get("description"), *(further if isinstance(further, list) else ())]
     return _row(item | {"description": " ".join(part for part in map(text_or_empty, parts) if part)}, name)
-
-
-def _raise_for_error(reply: Reply, name: str) -> None:
-    """Raise what Brave says in its own way: a wrong key by 422, a used-up quota by 429."""
-    if 200 <= reply.status < 300:
-        return
-    error = _error(reply)
-    code = text_or_empty(error.get("code"))
-    meta = error["meta"] if isinstance(error.get("meta"), dict) else {}
-    words = error_text(reply) or (f": {code}" if code else "")
-    if code.startswith("SUBSCRIPTION_") or _lacks_key(meta):
-        raise AuthenticationFailed(
-            name, f"the key is not accepted{words}", status=reply.status, fix="Check BRAVE_API_KEY"
-        )
-    if code == "OPTION_NOT_IN_PLAN":
-        raise ProviderUnsupported(
-            name, f"the plan does not have what was asked for{words}", status=reply.status, fix="Check extra_snippets"
-        )
-    again = retry_after(reply.headers)
-    used_up, next_month = _monthly(reply.headers)
-    if code in _QUOTA_CODES or (reply.status == 429 and (used_up or _used_up(meta))):
-        again = next_month if again is None else again
-        raise QuotaExceeded(name, f"the plan's quota is used up{words}", status=reply.status, retry_after=again)
-    if reply.status == 429:
-        again = _members(reply.headers, "X-RateLimit-Reset")[0] if again is None else again
-        raise RateLimited(name, f"too many requests{words}", status=reply.status, retry_after=again)
-    raise_for_status(reply, name)
-
-
-def _error(reply: Reply) -> dict[str, Any]:
-    """Return the error of an answer: `error` in practice, the first of `errors` in the documentation."""
-    data = json_or_empty(reply)
-    error = data.get("error")
-    return error if isinstance(error, dict) else next(objects(data.get("errors")), {})
-
-
-def _lacks_key(meta: dict[str, Any]) -> bool:
-    """Tell whether a validation error is about the header of the key."""
-    return any(
-        isinstance(where := entry.get("loc"), list) and "x-subscription-token" in [str(part).lower() for part in where]
-        for entry in objects(meta.get("errors"))
-    )
-
-
-def _used_up(meta: dict[str, Any]) -> bool:
-    limit, current = number_or_none(meta.get("quota_limit")), number_or_none(meta.get("quota_current"))
-    return limit is not None and current is not None and 0 < limit <= current
-
-
-def _monthly(headers: Mapping[str, str]) -> tuple[bool, float | None]:
-    """Return whether the month's quota is used up, and the seconds until it begins anew.
-
-    The rate headers have two members, one for the second and one for the month; a limit of 0 is none.
-    """
-    limits, left, resets = (_members(headers, f"X-RateLimit-{kind}") for kind in ("Limit", "Remaining", "Reset"))
-    used_up = len(left) > 1 and left[-1] == 0 and limits[-1:] != [0]
-    return used_up, resets[-1] if len(resets) > 1 else None
-
-
-def _members(headers: Mapping[str, str], name: str) -> list[float | None]:
-    """Return the whole numbers of a header, None for what is none."""
-    parts = [part.strip() for part in headers.get(name, "").split(",")]
-    return [float(part) if re.fullmatch("[0-9]{1,9}", part) else None for part in parts]

@@ -24,10 +24,10 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.base import Capabilities
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.wire import clipped, day, raise_for_status, retry_after
+from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
+from groundwire.providers.http_parsing import clipped, day, raise_for_status, retry_after
+from groundwire.providers.query_mapping import with_site_operators
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Reply
 

@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedResponse
-from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    clean,
     day,
-    error_text,
-    failure,
-    json_object,
+    empty_page,
+    json_answer,
     json_or_empty,
     number_or_none,
     objects,
-    raise_for_status,
+    page_failure,
+    said,
     text_or_empty,
     window,
 )
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import page_result, result, results
 from groundwire.transport import Reply
 
 __all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]
 
-_MOST_RESULTS = 100  # with highlights
-_MOST_DOMAINS = 1_200
-_SNIPPET = 1_000  # characters of highlights for a row; without a bound five rows have been 170 kB
-_PAGE = 500_000  # characters of a page
-_READ_TIMEOUT = 30.0  # seconds
-_NO_MONEY = frozenset({"NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED"})
+_MAX_RESULTS = 100  # with highlights
+_MAX_DOMAINS = 1_200
+_MAX_SNIPPET = 1_000  # characters of highlights for a row; without a bound five rows have been 170 kB
+_MAX_PAGE = 500_000  # characters
 _STATUSES = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}  # tags of pages, where no status comes with them
+_ERRORS = (
+    ErrorRule(
+        QuotaExceeded,
+        "the credits or the key's budget are used up",
+        "Add credits, or raise the key's budget",
+        at="tag",
+        pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
+    ),
+    # Its own word for too much load; a proxy's 503 has no JSON.
+    ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
+)
 
 
 class ExaOptions(ApiOptions):
@@ -46,18 +56,20 @@ class ExaOptions(ApiOptions):
     """What to look for, such as `news` or `research paper`; empty means everything."""
 
 
-class ExaProvider(ApiProvider):
+class ExaProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading by Exa; one instance serves both roles."""
 
     service = "https://api.exa.ai"
     key_variables = ("EXA_API_KEY",)
     key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
+    read_path = "/contents"
     Options = ExaOptions
+    _options: ExaOptions
     capabilities = Capabilities(
         search=True,
         read=True,
-        max_results=_MOST_RESULTS,
+        max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         dates=True,
         domains="native",
@@ -65,45 +77,48 @@ class ExaProvider(ApiProvider):
         safesearch=True,
     )
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`."""
-        mapped = to_body(query, limit, filters, cast("ExaOptions", self._options))
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+        return to_body(query, limit, filters, self._options)
 
-        def read(reply: Reply) -> Results:
-            return self.finished(parse(reply, self.name), mapped, self._cost(reply, "request"))
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name)
 
-        return await self.ask("POST", "/search", read, json_body=mapped.values, deadline=deadline)
+    def search_cost(self, reply: Reply, found: Results) -> float:
+        """Return what a search cost: the dollars that the response states, or those of the price list."""
+        return self.charge(reply, "costDollars.total", "usd", self._prices.cost("request"))
 
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`."""
-        body = {"urls": [url], "text": {"maxCharacters": _PAGE}}
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Return the address of a page as a request."""
+        return Mapped({"urls": [url], "text": {"maxCharacters": _MAX_PAGE}})
 
-        def read(reply: Reply) -> ReadResult:
-            page = parse_page(reply, url, self.name)
-            return page.model_copy(update={"cost_usd": self._cost(reply, "page")})
+    def to_page(self, reply: Reply, url: str) -> ReadResult:
+        """Return the page in a response."""
+        return parse_page(reply, url, self.name)
 
-        return await self.ask("POST", "/contents", read, json_body=body, deadline=deadline, timeout=_READ_TIMEOUT)
-
-    def _cost(self, reply: Reply, unit: str) -> float:
-        """Return what a good answer cost: the total that it names, else that of the price list."""
-        cost = json_object(reply, self.name).get("costDollars")
-        total = number_or_none(cost.get("total")) if isinstance(cost, dict) else None
-        return self._prices.cost(unit) if total is None else max(0.0, total)
+    def page_cost(self, reply: Reply) -> float:
+        """Return what a page cost; see `search_cost`."""
+        return self.charge(reply, "costDollars.total", "usd", self._prices.cost("page"))
 
 
 def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None = None) -> Mapped:
-    """Return the body of a search, and what became of the filters."""
+    """Return a query as the body of a request."""
     options = options or ExaOptions()
-    mapped = Mapped({"query": query, "type": options.type, "numResults": min(limit, _MOST_RESULTS)})
+    mapped = Mapped(
+        {
+            "query": query,
+            "type": options.type,
+            "numResults": min(limit, _MAX_RESULTS),
+            "contents": {"highlights": {"maxCharacters": _MAX_SNIPPET}},
+            "moderation": filters.safesearch != "off",
+        }
+    )
     body = mapped.values
-    body["contents"] = {"highlights": {"maxCharacters": _SNIPPET}}
-    body["moderation"] = filters.safesearch != "off"
     if options.category:
         body["category"] = options.category
     keys = ("includeDomains", "excludeDomains")
-    body |= domain_lists(mapped, filters, "exa", keys, most=_MOST_DOMAINS, one_list=True)
+    body |= domain_lists(mapped, filters, "exa", keys, most=_MAX_DOMAINS, one_list=True)
     first, last = window(filters)
     if first:
         body["startPublishedDate"] = f"{first.isoformat()}T00:00:00.000Z"
@@ -115,35 +130,33 @@ def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None
 
 
 def parse(reply: Reply, name: str = "exa") -> Results:
-    """Read the answer to a search.
+    """Read the response to a search.
 
     Raises:
         ProviderError: it is a failure, or not of the service's form.
     """
-    return results(reply, name, _checked(reply, name).get("results"), _row)
+    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
 def parse_page(reply: Reply, url: str, name: str = "exa") -> ReadResult:
-    """Read the answer to a request for one page. How the page itself fared stands in `statuses`.
+    """Read the response to a request for one page; the outcome for the page itself is in `statuses`.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the answer is a failure, or not of the service's form.
+        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
     """
-    if reply.status >= 400 and _tag(reply) == "NO_CONTENT_FOUND":
+    if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
         raise empty_page(url)
-    data = _checked(reply, name)
+    data = json_answer(reply, name, _ERRORS)
     if not isinstance(data.get("results"), list) and not isinstance(data.get("statuses"), list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
     for item in objects(data.get("results")):
         content = clean(item.get("text"))
         if content.strip():
-            return ReadResult(
-                url=url,
-                title=clean(item.get("title")),
-                content=content,
-                content_length=len(content),
-                truncated=len(content) >= _PAGE,
-                success=True,
+            return page_result(
+                url,
+                content,
+                title=item.get("title"),
+                truncated=len(content) >= _MAX_PAGE,
                 final_url=clean(item.get("url")),
                 published=day(text_or_empty(item.get("publishedDate"))) or None,
             )
@@ -161,34 +174,14 @@ def _failed_page(url: str, error: object) -> PageError:
     return page_failure(url, status=int(code) if code else _STATUSES.get(tag), words=said(tag))
 
 
-def _checked(reply: Reply, name: str) -> dict[str, Any]:
-    """Return the body of a good answer, or raise what the service says."""
-    if reply.status >= 400 and _tag(reply) in _NO_MONEY:
-        fix = "Add credits, or raise the key's budget"
-        raise failure(QuotaExceeded, reply, name, "the credits or the key's budget are used up", fix=fix)
-    if reply.status == 503 and error_text(reply):  # its own word for too much load; a proxy's 503 has no JSON
-        raise failure(RateLimited, reply, name, "overloaded")
-    raise_for_status(reply, name)
-    return json_object(reply, name)
-
-
-def _tag(reply: Reply) -> str:
-    return text_or_empty(json_or_empty(reply).get("tag"))
-
-
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
+    highlights = item.get("highlights")
+    parts = [part for part in highlights if isinstance(part, str)] if isinstance(highlights, list) else []
     return result(
         name,
         url=item.get("url"),
         title=item.get("title"),
-        snippet=_snippet(item),
+        snippet=text_or_empty(item.get("text")) or " … ".join(parts) or item.get("summary"),
         date=item.get("publishedDate"),
         score=item.get("score"),
     )
-
-
-def _snippet(item: dict[str, Any]) -> str:
-    """Return the text, the highlights or the summary, whichever was asked for and came."""
-    highlights = item.get("highlights")
-    parts = [part for part in highlights if isinstance(part, str)] if isinstance(highlights, list) else []
-    return text_or_empty(item.get("text")) or " … ".join(parts) or text_or_empty(item.get("summary"))

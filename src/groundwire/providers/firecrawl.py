@@ -4,38 +4,45 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from datetime import date
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
-from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    ANY_STATUS,
+    ErrorRule,
+    clean,
     clipped,
     day,
+    empty_page,
     error_text,
-    failure,
-    json_object,
+    json_answer,
     json_or_empty,
     number_or_none,
     objects,
-    raise_for_status,
+    page_failure,
+    said,
     text_or_empty,
-    window,
 )
+from groundwire.providers.query_mapping import domain_lists, google_dates
+from groundwire.providers.result_rows import page_result, result, results
 from groundwire.transport import Reply
 
 __all__ = ["FirecrawlOptions", "FirecrawlProvider", "parse", "parse_page", "to_body"]
 
-_MOST_RESULTS = 100
-_MOST_CHARACTERS = 500  # of a query
-_READ_TIMEOUT = 60.0  # seconds; it renders pages in a browser and lets requests queue
+_MAX_RESULTS = 100
+_MAX_QUERY = 500  # characters
 _SEARCH_CREDITS = 2  # for every ten rows
+_QUEUED = ErrorRule(
+    RateLimited, "too many requests at once", status=ANY_STATUS, at="code", pattern="^CONCURRENCY_QUEUE_TIMEOUT$"
+)
+_ERRORS = (
+    _QUEUED,
+    ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="success", pattern="^False$"),
+)
 # Codes of failed scrapes (apps/api/src/lib/error.ts of github.com/firecrawl/firecrawl); 200 may carry one, too.
 _UNREACHABLE = frozenset(
     {"SCRAPE_DNS_RESOLUTION_ERROR", "SCRAPE_SSL_ERROR", "SCRAPE_SITE_ERROR", "SCRAPE_ALL_ENGINES_FAILED"}
@@ -58,100 +65,83 @@ class FirecrawlOptions(ApiOptions):
     """Whether navigation, headers and footers of a page are left out when it is read."""
 
 
-class FirecrawlProvider(ApiProvider):
+class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading by Firecrawl; one instance serves both roles."""
 
     service = "https://api.firecrawl.dev"
     key_variables = ("FIRECRAWL_API_KEY",)
-    search_credits = _SEARCH_CREDITS
     key_page = "https://www.firecrawl.dev/app/api-keys"
+    search_credits = _SEARCH_CREDITS
+    search_path = "/v2/search"
+    read_path = "/v2/scrape"
+    read_timeout = 60.0  # it renders pages in a browser and queues requests
     Options = FirecrawlOptions
+    _options: FirecrawlOptions
     capabilities = Capabilities(
         search=True,
         read=True,
         renders=True,
-        max_results=_MOST_RESULTS,
+        max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         dates=True,
         domains="native",
         region=True,
     )
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`."""
-        mapped = to_body(query, limit, filters, cast("FirecrawlOptions", self._options))
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+        return to_body(query, limit, filters, self._options)
 
-        def read(reply: Reply) -> Results:
-            found = parse(reply, self.name)
-            usual = _SEARCH_CREDITS * math.ceil(len(found) / 10)
-            return self.finished(found, mapped, self._cost(json_object(reply, self.name), usual))
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name)
 
-        return await self.ask("POST", "/v2/search", read, json_body=mapped.values, deadline=deadline)
+    def search_cost(self, reply: Reply, found: Results) -> float:
+        """Return what a search cost: the credits that the response states, or the usual ones."""
+        return self.charge(reply, "creditsUsed", "credit", _SEARCH_CREDITS * math.ceil(len(found) / 10))
 
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`."""
-        limited = (deadline or Deadline.after(_READ_TIMEOUT)).capped(_READ_TIMEOUT)
-        body = {
-            "url": url,
-            "formats": ["markdown"],
-            "onlyMainContent": cast("FirecrawlOptions", self._options).only_main_content,
-            "timeout": max(1_000, round(limited.remaining() * 1_000)),  # milliseconds; it works on until then
-        }
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Return the address of a page as a request."""
+        return Mapped(
+            {
+                "url": url,
+                "formats": ["markdown"],
+                "onlyMainContent": self._options.only_main_content,
+                "timeout": max(1_000, round(deadline.remaining() * 1_000)),  # milliseconds; it works on until then
+            }
+        )
 
-        def read(reply: Reply) -> ReadResult:
-            page = parse_page(reply, url, self.name)
-            metadata = _object(_object(json_object(reply, self.name).get("data")).get("metadata"))
-            return page.model_copy(update={"cost_usd": self._cost(metadata, 1)})
+    def to_page(self, reply: Reply, url: str) -> ReadResult:
+        """Return the page in a response."""
+        return parse_page(reply, url, self.name)
 
-        return await self.ask("POST", "/v2/scrape", read, json_body=body, deadline=limited, timeout=_READ_TIMEOUT)
-
-    def _cost(self, data: dict[str, Any], usual: float) -> float:
-        """Return what a good answer cost: the credits that it names, or the usual ones."""
-        credits_used = number_or_none(data.get("creditsUsed"))
-        return self._prices.cost("credit", usual if credits_used is None else max(0.0, credits_used))
+    def page_cost(self, reply: Reply) -> float:
+        """Return what a page cost; see `search_cost`."""
+        return self.charge(reply, "data.metadata.creditsUsed", "credit")
 
 
 def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions | None = None) -> Mapped:
-    """Return the body of a search, and what became of the filters."""
+    """Return a query as the body of a request."""
     options = options or FirecrawlOptions()
-    text, warnings = clipped("firecrawl", query, characters=_MOST_CHARACTERS)
-    mapped = Mapped({"query": text, "limit": min(limit, _MOST_RESULTS)}, warnings=warnings)
+    text, warnings = clipped("firecrawl", query, characters=_MAX_QUERY)
+    mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
     body = mapped.values
     body["sources"] = [options.sources]
     body |= domain_lists(mapped, filters, "firecrawl", ("includeDomains", "excludeDomains"), one_list=True)
-    if tbs := _tbs(filters):
+    if tbs := google_dates(mapped, filters, form=lambda day: f"{day:%m/%d/%Y}"):
         body["tbs"] = tbs
     if filters.region:
         body["country"] = filters.region.upper()
     return mapped
 
 
-def _tbs(filters: Filters) -> str:
-    """Return the time filter, in the form of Google's `tbs` parameter; a range beside dates becomes a date."""
-    if filters.published_after is None and filters.published_before is None:
-        return f"qdr:{filters.time_range}" if filters.time_range != "all" else ""
-    first, last = window(filters)
-    parts = ["cdr:1", f"cd_min:{_american(first)}" if first else "", f"cd_max:{_american(last)}" if last else ""]
-    return ",".join(part for part in parts if part)
-
-
-def _american(value: date) -> str:
-    return value.strftime("%m/%d/%Y")
-
-
 def parse(reply: Reply, name: str = "firecrawl") -> Results:
-    """Read the answer to a search.
+    """Read the response to a search.
 
     Raises:
         ProviderError: it is a failure, or not of the service's form.
     """
-    _raise_if_queued(reply, name)
-    raise_for_status(reply, name)
-    data = json_object(reply, name)
-    if data.get("success") is False:
-        raise failure(ProviderUnavailable, reply, name, "failed")
+    data = json_answer(reply, name, _ERRORS)
     lists = data.get("data")
     items = [item for key in ("web", "news") for item in objects(lists.get(key))] if isinstance(lists, dict) else None
     warning = said(data.get("warning"))
@@ -159,18 +149,14 @@ def parse(reply: Reply, name: str = "firecrawl") -> Results:
 
 
 def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
-    """Read the answer to a request for one page. A page that is not there may come as a success: its status tells.
+    """Read the response to a request for one page. A missing page may come as a success: its status tells.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the answer is a failure, or not of the service's form.
+        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
     """
-    _raise_if_queued(reply, name)
-    _raise_for_page(reply, url)
-    raise_for_status(reply, name)
-    answer = json_object(reply, name)
-    if answer.get("success") is False:
-        raise failure(ProviderUnavailable, reply, name, "failed")
-    data = answer.get("data")
+    if not _QUEUED.matches(reply):
+        _raise_for_page(reply, url)
+    data = json_answer(reply, name, _ERRORS).get("data")
     if not isinstance(data, dict):
         raise UnexpectedResponse(name, "answered with JSON that has no page", status=reply.status)
     metadata = _object(data.get("metadata"))
@@ -182,12 +168,10 @@ def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
     if not content.strip():
         raise empty_page(url)
     warning = said(data.get("warning"))
-    return ReadResult(
-        url=url,
+    return page_result(
+        url,
+        content,
         title=_first(metadata.get("title")),
-        content=content,
-        content_length=len(content),
-        success=True,
         final_url=_first(metadata.get("url")),
         published=day(_first(metadata.get("publishedTime"))) or None,
         language=_first(metadata.get("language")) or None,
@@ -196,27 +180,17 @@ def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
     )
 
 
-def _raise_if_queued(reply: Reply, name: str) -> None:
-    if _code(reply) == "CONCURRENCY_QUEUE_TIMEOUT":
-        raise failure(RateLimited, reply, name, "too many requests at once")
-
-
 def _raise_for_page(reply: Reply, url: str) -> None:
     """Raise what a failed scrape says of the page; 403 is its answer for sites that it does not serve."""
-    code = _code(reply)
-    words = error_text(reply).removeprefix(": ")
+    data = json_or_empty(reply)
+    code = text_or_empty(data.get("code")) if data.get("success") is not True else ""
     if code in _UNREACHABLE:
         raise page_failure(url, words=code)
     if code in _REFUSED or reply.status == 403:
-        raise PageRefused(url, f"The reader may not read this page ({said(words or code)}). Open another page.")
+        words = said(error_text(reply).removeprefix(": ") or code)
+        raise PageRefused(url, f"The reader may not read this page ({words}). Open another page.")
     if code in _UNREADABLE:
         raise UnsupportedContent(url, "The page is of a type that the reader does not read. Open another page.")
-
-
-def _code(reply: Reply) -> str:
-    """Return the code of a failure, whatever its HTTP status; nothing for a success."""
-    data = json_or_empty(reply)
-    return text_or_empty(data.get("code")) if data.get("success") is not True else ""
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -25,34 +24,57 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import ReadResult
-from groundwire.providers.api import ApiOptions, ApiProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
-    day,
+from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    clean,
+    empty_page,
     error_text,
     json_object,
     json_or_empty,
     number_or_none,
-    raise_for_status,
-    retry_after,
+    page_failure,
+    raise_for_error,
+    said,
     text_or_empty,
 )
+from groundwire.providers.result_rows import any_date, page_result
 from groundwire.safety.secrets_in_urls import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Reply
 
 __all__ = ["JinaOptions", "JinaReadProvider", "parse_page", "to_request", "tokens"]
 
-_TIMEOUT = 30.0  # seconds; it runs a browser
 _MARGIN = 1.0  # seconds by which it should give up before we do, so that it can say why
-_LONGEST = 2_000  # characters of a URL that go into a URL
-_LONGEST_WAIT = 86_400.0  # seconds
+_MAX_URL = 2_000  # characters of a URL that go into a URL
+_MAX_WAIT = 86_400.0  # seconds
 _STATUS = re.compile(r"Target URL returned error (\d{3})\b", re.IGNORECASE)
-_WALL = re.compile(r"\bcaptcha\b|\b(?:log|sign)[ -]?in\b|\bpaywall\b", re.IGNORECASE)
+_BLOCK_PAGE = re.compile(r"\bcaptcha\b|\b(?:log|sign)[ -]?in\b|\bpaywall\b", re.IGNORECASE)
 _NO_NAME = re.compile(r"could not be resolved", re.IGNORECASE)
 _HEADER = re.compile(r"(Title|URL Source|Published Time|Warning): ?(.*)")
 _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
+
+
+def _wait(reply: Reply) -> float | None:
+    """Return the seconds that the body of a response with status 429 states."""
+    seconds = number_or_none(json_or_empty(reply).get("retryAfter"))
+    return None if seconds is None else min(max(0.0, seconds), _MAX_WAIT)
+
+
+# Numbers of its own errors: src/services/errors.ts of its source.
+_ERRORS = (
+    ErrorRule(ProviderUnavailable, "is busy with this page", at="status", pattern="^40903$"),
+    ErrorRule(
+        RequestRefused,
+        "the page has more tokens than allowed",
+        "Raise its token_budget",
+        at="status",
+        pattern="^40904$",
+    ),
+    ErrorRule(ProviderBlocked, "it does not read this address", status=(451,)),
+    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=_wait),
+)
 
 
 class JinaOptions(ApiOptions):
@@ -66,21 +88,23 @@ class JinaOptions(ApiOptions):
     """The most tokens that a page may have; it refuses longer ones and charges nothing for them."""
 
 
-class JinaReadProvider(ApiProvider):
+class JinaReadProvider(ReadApiProvider):
     """Reading by Jina Reader. Addresses that carry a secret are not given to it."""
 
     service = "https://r.jina.ai"
     key_variables = ("JINA_API_KEY",)
     key_page = "https://jina.ai/api-dashboard"
     key_needed = False
+    read_timeout = 30.0  # it runs a browser
     Options = JinaOptions
+    _options: JinaOptions
     capabilities = Capabilities(read=True, renders=True)
 
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`.
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Return the address of a page as a request.
 
         Raises:
-            PageRefused: the address carries a secret. InvalidRequest: it is none of the web.
+            PageRefused: the address carries a secret. InvalidRequest: it is not a web address.
         """
         if has_secret(url):
             raise PageRefused(
@@ -88,21 +112,21 @@ class JinaReadProvider(ApiProvider):
                 f"The address carries a password, key or token, which is not given to {self.name}. "
                 "Open it without that part, or with the local reader.",
             )
-        limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         method, path, body = to_request(parse_url(url).text)  # without dots, which would climb out of the path
-        headers = _headers(cast("JinaOptions", self._options), limited)
+        return Mapped(dict(body or {}), method=method, path=path, headers=_headers(self._options, deadline))
 
-        def read(reply: Reply) -> ReadResult:
-            page = parse_page(reply, url, self.name)
-            cost = self._prices.cost("token", tokens(reply)) if len(self._keys) else 0.0
-            return page.model_copy(update={"cost_usd": cost})
+    def to_page(self, reply: Reply, url: str) -> ReadResult:
+        """Return the page in a response."""
+        return parse_page(reply, url, self.name)
 
-        return await self.ask(method, path, read, json_body=body, headers=headers, deadline=limited, timeout=_TIMEOUT)
+    def page_cost(self, reply: Reply) -> float:
+        """Return what a page cost: the tokens that the response states; without a key it is free."""
+        return 0.0 if self._free else self._prices.cost("token", tokens(reply))
 
 
 def to_request(url: str) -> tuple[Literal["GET", "POST"], str, dict[str, str] | None]:
     """Return method, path and body: a URL with a fragment, and a long one, does not fit into a path."""
-    if "#" in url or len(url) > _LONGEST:
+    if "#" in url or len(url) > _MAX_URL:
         return "POST", "/", {"url": url}
     return "GET", f"/{url}", None
 
@@ -123,10 +147,10 @@ def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
 
 
 def parse_page(reply: Reply, url: str, name: str = "jina") -> ReadResult:
-    """Read an answer, JSON or the plain text that its gateways may give instead.
+    """Read a response, JSON or the plain text that its gateways may send instead.
 
     Args:
-        reply: The answer.
+        reply: The response.
         url: The address that was asked for.
         name: The provider's name.
 
@@ -149,20 +173,18 @@ def parse_page(reply: Reply, url: str, name: str = "jina") -> ReadResult:
         if found := _STATUS.search(warning):
             raise page_failure(url, status=int(found[1]), words=warning)
     for warning in warnings:
-        if _WALL.search(warning):
+        if _BLOCK_PAGE.search(warning):
             raise PageRefused(url, f"The site wants a person or an account ({said(warning)}). Open another page.")
     content = clean(data.get("content")).strip()
     if not content:
         raise empty_page(url)
     metadata = data.get("metadata")
-    return ReadResult(
-        url=url,
+    return page_result(
+        url,
+        content,
         title=" ".join(clean(data.get("title")).split()),
-        content=content,
-        content_length=len(content),
-        success=True,
         final_url=_address(clean(data.get("url"))),
-        published=_date(text_or_empty(data.get("publishedTime"))),
+        published=any_date(text_or_empty(data.get("publishedTime"))) or None,
         language=(clean(metadata.get("lang")) if isinstance(metadata, dict) else "") or None,
         warnings=tuple(f"{name}: {said(warning)}" for warning in warnings),
     )
@@ -182,34 +204,16 @@ def tokens(reply: Reply) -> int:
 
 
 def _raise_failure(reply: Reply, status: int, url: str, name: str) -> None:
-    """Raise the error that a status and the five-digit number in the body stand for.
-
-    The numbers are those of the service's source, `src/services/errors.ts`.
-    """
-    body = json_or_empty(reply)
-    number = _number(body)
-    words = error_text(reply)
-    if number == 42206:  # an assertion failed while it read the page: nothing came, or nothing was in it
-        raise page_failure(url, words=words.removeprefix(": "))
-    if status in {400, 422} and _NO_NAME.search(words):  # under several numbers; only the words are always the same
-        raise page_failure(url, words=words.removeprefix(": "))
+    """Raise the error that a status and the five-digit number in the body stand for."""
+    number = _number(json_or_empty(reply))
+    words = error_text(reply).removeprefix(": ")
+    # 42206: an assertion failed while it read the page. A name that is not found comes under several numbers.
+    if number == 42206 or (status in {400, 422} and _NO_NAME.search(words)):
+        raise page_failure(url, words=words)
     if number == 41302:
-        raise PageTooLarge(url, f"The page is larger than {name} reads{words}. Look for a smaller page.")
-    if number == 40903:
-        raise ProviderUnavailable(name, f"is busy with this page{words}", status=status)
-    if number == 40904:
-        raise RequestRefused(
-            name, f"the page has more tokens than allowed{words}", status=status, fix="Raise its token_budget"
-        )
-    if status == 451:
-        raise ProviderBlocked(name, f"it does not read this address{words}", status=status)
-    if status == 429:
-        again = retry_after(reply.headers)
-        if again is None:
-            seconds = number_or_none(body.get("retryAfter"))
-            again = None if seconds is None else min(max(0.0, seconds), _LONGEST_WAIT)
-        raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
-    raise_for_status(replace(reply, status=status), name)
+        detail = f": {words}" if words else ""
+        raise PageTooLarge(url, f"The page is larger than {name} reads{detail}. Look for a smaller page.")
+    raise_for_error(replace(reply, status=status), name, _ERRORS)
     raise UnexpectedResponse(name, "answered with an unknown status", status=reply.status)
 
 
@@ -245,13 +249,3 @@ def _address(text: str) -> str:
         return parse_url(text).text
     except (InvalidRequest, BlockedByPolicy):
         return ""
-
-
-def _date(text: str) -> str | None:
-    """Return a page's date, which the service passes on as the page says it, as ISO 8601; None for other words."""
-    if found := day(text):
-        return found
-    try:
-        return parsedate_to_datetime(text).isoformat()
-    except (ValueError, OverflowError):
-        return None

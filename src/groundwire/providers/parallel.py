@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from groundwire.deadline import Deadline
-from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.wire import clipped, json_object, objects, raise_for_status, text_or_empty, window
+from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
+from groundwire.providers.http_parsing import clipped, json_answer, objects, text_or_empty, window
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import result, results
 from groundwire.transport import Reply
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]
@@ -20,8 +19,7 @@ __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]
 _MAX_RESULTS = 40
 _INCLUDED = 10  # results that the price of a request covers
 _MAX_DOMAINS = 200
-_MAX_WORDS = 200  # characters of one of its search queries; the objective may have 5,000
-_TIMEOUT = 20.0  # seconds; `advanced` takes several
+_MAX_QUERY = 200  # characters of one of its search queries; the objective may have 5,000
 
 
 class ParallelOptions(ApiOptions):
@@ -32,14 +30,17 @@ class ParallelOptions(ApiOptions):
     English and Japanese only."""
 
 
-class ParallelSearchProvider(ApiProvider):
+class ParallelSearchProvider(SearchApiProvider):
     """Web search by the Parallel Search API."""
 
     service = "https://api.parallel.ai"
     key_variables = ("PARALLEL_API_KEY",)
     key_page = "https://platform.parallel.ai"
     key_header = "x-api-key"
+    search_path = "/v1/search"
+    search_timeout = 20.0  # `advanced` takes several seconds
     Options = ParallelOptions
+    _options: ParallelOptions
     capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
@@ -48,21 +49,17 @@ class ParallelSearchProvider(ApiProvider):
         region=True,
     )
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`."""
-        mapped = to_body(query, limit, filters, cast("ParallelOptions", self._options), self.name)
-        found = await self.ask(
-            "POST",
-            "/v1/search",
-            lambda reply: parse(reply, self.name),
-            deadline=deadline,
-            json_body=mapped.values,
-            timeout=_TIMEOUT,
-        )
-        extra = max(0, len(found) - _INCLUDED)
-        return self.finished(found, mapped, self._prices.cost() + self._prices.cost("result", extra))
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+        return to_body(query, limit, filters, self._options, self.name)
+
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name)
+
+    def search_cost(self, reply: Reply, found: Results) -> float:
+        """Return what a search cost: one request, and the results beyond those that it includes."""
+        return self._prices.cost() + self._prices.cost("result", max(0, len(found) - _INCLUDED))
 
 
 def to_body(
@@ -76,14 +73,14 @@ def to_body(
 ) -> Mapped:
     """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
     options = options or ParallelOptions()
-    words, warnings = clipped(name, query, characters=_MAX_WORDS)
+    words, warnings = clipped(name, query, characters=_MAX_QUERY)
     settings: dict[str, Any] = {
         "max_results": min(limit, _MAX_RESULTS),
         "excerpt_settings": {"max_chars_per_result": MAX_SNIPPET},
     }
     # Its own settings are read inside of `advanced_settings` only; beside it they are refused (422).
     mapped = Mapped({"search_queries": [words], "mode": options.mode, "advanced_settings": settings})
-    if warnings:  # nothing is lost: what it looks for may be said at length
+    if warnings:  # nothing is lost: the objective may be long
         mapped.values["objective"] = query
     keys = ("include_domains", "exclude_domains")  # with the first, it ignores the second
     policy: dict[str, Any] = {**domain_lists(mapped, filters, name, keys, most=_MAX_DOMAINS, one_list=True)}
@@ -101,13 +98,12 @@ def to_body(
 
 
 def parse(reply: Reply, name: str = "parallel") -> Results:
-    """Read an answer of any status.
+    """Read a response of any status.
 
     Raises:
-        ProviderError: one of its classes; the answer is a failure.
+        ProviderError: one of its classes; the response is a failure.
     """
-    raise_for_status(reply, name)
-    data = json_object(reply, name)
+    data = json_answer(reply, name)
     found = results(reply, name, data.get("results"), _row)
     said = (" ".join(text_or_empty(warning.get("message")).split()) for warning in objects(data.get("warnings")))
     return replace(found, warnings=tuple(f"{name}: {words[:200]}" for words in said if words))

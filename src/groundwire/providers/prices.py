@@ -1,4 +1,4 @@
-"""What calls cost: a dated table, so that a changed price is a changed line."""
+"""What calls cost: the dated price lists in `prices.toml`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Prices:
     as_of: str = ""
     """The day on which the list was read, ISO 8601."""
     source: str = ""
-    """Whose list it was."""
+    """Where the list was published."""
     free: str = ""
-    """What is given for nothing, in words."""
+    """What is free, in words."""
 
     def cost(self, unit: str = "request", count: float = 1) -> float:
         """Return what `count` units cost, in US dollars; 0 for a unit that is not listed."""

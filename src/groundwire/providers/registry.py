@@ -1,7 +1,4 @@
-"""Which providers there are, and making them by name.
-
-Every provider, ours or somebody else's, is an entry point of the group `groundwire.providers`.
-"""
+"""The installed providers: every entry point of the group `groundwire.providers`, ours or of another package."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ def provider_names() -> tuple[str, ...]:
 
 
 def provider_class(name: str) -> ProviderClass:
-    """Return the class of a provider; the label of `NAME:LABEL` is left aside.
+    """Return the class of a provider; the label of `NAME:LABEL` is ignored.
 
     Raises:
         UnknownProvider: no such provider is installed. ConfigurationError: it cannot be imported.
@@ -42,7 +39,7 @@ def provider_class(name: str) -> ProviderClass:
 def provider_classes() -> dict[str, ProviderClass]:
     """Return the classes of all installed providers by name, sorted; those that cannot be imported are left out."""
     classes = {}
-    for name, entry in sorted(_entries().items()):  # what is installed is looked through once, which takes a while
+    for name, entry in sorted(_entries().items()):  # scanning the installed packages takes a while, so once
         try:
             classes[name] = cast("ProviderClass", entry.load())
         except (ImportError, AttributeError):

@@ -17,27 +17,38 @@ from groundwire.errors import (
     ProviderError,
     ProviderUnavailable,
     ProviderUnsupported,
-    RateLimited,
-    RequestRefused,
     UnexpectedResponse,
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
-from groundwire.providers.keys import digest
-from groundwire.providers.operators import with_site_operators
-from groundwire.providers.wire import number_or_none, retry_after, text_or_empty
+from groundwire.providers.http_parsing import ErrorRule, json_object, objects, raise_for_error, text_or_empty
+from groundwire.providers.key_rotation import digest
+from groundwire.providers.query_mapping import with_site_operators
+from groundwire.providers.result_rows import result
 from groundwire.settings.sections import Words
 from groundwire.transport import Reply, Transport
 
-__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralised", "parse"]
+__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralized", "parse"]
 
 KEY = "SEARXNG_API_KEY"
-_TIMEOUT = 10.0  # seconds, row S2
+_TIMEOUT = 10.0  # seconds
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _SAFESEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 # What SearXNG reads at the start of a word as a bang, a language or a time limit, and its "go to the first result".
 _COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")
 _HEADERS = {"Accept": "application/json, text/html;q=0.5"}  # its limiter takes a client without text/html for a robot
+
+
+_ERRORS = (
+    ErrorRule(AuthenticationFailed, "the key is not accepted", f"Set {KEY}", status=(401, 407)),
+    ErrorRule(ProviderUnavailable, "failed", status=range(500, 1_000)),
+    ErrorRule(
+        UnexpectedResponse,
+        "answered with an unknown status",
+        "Check base_url",
+        status=frozenset(range(201, 500)) - frozenset(range(300, 401)) - {429},
+    ),
+)
 
 
 class SearXngOptions(Options):
@@ -133,7 +144,7 @@ class SearXngSearchProvider:
 
 def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the parameters of a search and what the reader should know about them."""
-    words = neutralised(query)
+    words = neutralized(query)
     warnings = []
     if words != query:
         warnings.append("searxng: signs that it reads as commands (! ? : <) were left out of the query")
@@ -164,7 +175,7 @@ def _language(filters: Filters) -> str:
     return language.lower() + (f"-{region.upper()}" if region else "")
 
 
-def neutralised(query: str) -> str:
+def neutralized(query: str) -> str:
     """Return the words without the signs that SearXNG reads as commands at the start of a word.
 
     `!!w x` would redirect to an outside host, `!general`, `:fr` and `<3` would change what is searched and how.
@@ -173,24 +184,25 @@ def neutralised(query: str) -> str:
 
 
 def parse(reply: Reply, name: str = "searxng", warnings: tuple[str, ...] = ()) -> Results:
-    """Read an answer.
+    """Read a response.
 
     Args:
-        reply: The answer, of any status but 403.
+        reply: The response, of any status but 403.
         name: The provider's name.
         warnings: What is known about the request already.
 
     Raises:
-        ProviderError: the answer is a failure, or every engine behind the instance failed.
+        ProviderError: the response is a failure, or every engine behind the instance failed.
     """
-    _raise_for_status(reply, name)
-    try:
-        data = reply.json()
-    except ValueError as error:
-        raise UnexpectedResponse(name, "answered with broken JSON", status=reply.status) from error
-    if not isinstance(data, dict) or not isinstance(data.get("results"), list):
+    raise_for_error(reply, name, _ERRORS)
+    if reply.media_type != "application/json":
+        kind = reply.media_type or "no content type"
+        fix = "Check that base_url is a SearXNG instance"
+        raise UnexpectedResponse(name, f"answered with {kind} instead of JSON", status=reply.status, fix=fix)
+    data = json_object(reply, name)
+    if not isinstance(data.get("results"), list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    rows = [row for item in data["results"] if (row := _row(item, name)) is not None]
+    rows = [row for item in objects(data["results"]) if (row := _row(item, name)) is not None]
     failed = _failed_engines(data.get("unresponsive_engines"))
     if failed and not rows:
         raise ProviderUnavailable(name, f"all its engines failed: {', '.join(failed)}", status=reply.status)
@@ -199,53 +211,19 @@ def parse(reply: Reply, name: str = "searxng", warnings: tuple[str, ...] = ()) -
     return Results(tuple(rows), partial=bool(failed), warnings=warnings, status=reply.status)
 
 
-def _raise_for_status(reply: Reply, name: str) -> None:
-    status = reply.status
-    if status == 429:
-        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(reply.headers))
-    if status in {401, 407}:
-        raise AuthenticationFailed(name, "the key is not accepted", status=status, fix=f"Set {KEY}")
-    if status == 400:
-        raise RequestRefused(name, f"the request was refused: {_error_text(reply)}", status=status)
-    if 300 <= status < 400:
-        raise UnexpectedResponse(name, "redirects elsewhere", status=status, fix="Check base_url")
-    if status >= 500:
-        raise ProviderUnavailable(
-            name, f"failed: {_error_text(reply)}", status=status, retry_after=retry_after(reply.headers)
-        )
-    if status != 200:
-        raise UnexpectedResponse(name, "answered with an unknown status", status=status, fix="Check base_url")
-    if reply.media_type != "application/json":
-        raise UnexpectedResponse(
-            name,
-            f"answered with {reply.media_type or 'no content type'} instead of JSON",
-            status=status,
-            fix="Check that base_url is a SearXNG instance",
-        )
-
-
-def _error_text(reply: Reply) -> str:
-    try:
-        data = reply.json()
-    except ValueError:
-        return "no reason given"
-    return (text_or_empty(data.get("error"))[:200] if isinstance(data, dict) else "") or "no reason given"
-
-
-def _row(item: Any, name: str) -> SearchResult | None:
+def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     """Return one row, or None for rows without an address, such as maps and packages have."""
-    if not isinstance(item, dict) or not (url := text_or_empty(item.get("url"))):
-        return None
     engines = item.get("engines")
     found_by = engines if isinstance(engines, list) else [item.get("engine")]
     names = ", ".join(engine for engine in found_by if isinstance(engine, str))
-    return SearchResult(
-        title=text_or_empty(item.get("title")),
-        url=url,
-        snippet=text_or_empty(item.get("content")),
-        source=f"{name} ({names})" if names else name,
-        published=text_or_empty(item.get("publishedDate")) or text_or_empty(item.get("pubdate")) or None,
-        score=number_or_none(item.get("score")),
+    return result(
+        f"{name} ({names})" if names else name,
+        url=item.get("url"),
+        title=item.get("title"),
+        snippet=item.get("content"),
+        date=text_or_empty(item.get("publishedDate")) or item.get("pubdate"),
+        score=item.get("score"),
+        read_date=str,
     )
 
 

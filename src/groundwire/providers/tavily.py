@@ -3,44 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
-from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
-from groundwire.providers.api import ApiOptions, ApiProvider, Mapped
+from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
-from groundwire.providers.countries import country_name
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result, results
-from groundwire.providers.targets import clean, empty_page, page_failure, said
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    clean,
     clipped,
-    day,
-    error_text,
-    failure,
-    json_object,
+    empty_page,
+    json_answer,
     json_or_empty,
     number_or_none,
     objects,
-    raise_for_status,
-    retry_after,
-    window,
+    page_failure,
+    said,
+    value_at,
 )
+from groundwire.providers.query_mapping import country_name, domain_lists, language_code, time_filter
+from groundwire.providers.result_rows import any_date, page_result, result, results
 from groundwire.transport import Reply
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
 
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
-_MOST_RESULTS = 20
-_MOST_CHARACTERS = 400  # of a query
-_MOST_ALLOWED, _MOST_BLOCKED = 300, 150  # domains
-_MOST_SECONDS = 366 * 86_400
+_MAX_RESULTS = 20
+_MAX_QUERY = 400  # characters
+_MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
+_MAX_WAIT = 366 * 86_400  # seconds
 _SEARCH_CREDITS = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 _EXTRACT_CREDITS = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
-_READ_TIMEOUT = 30.0  # seconds
-_QUOTA = frozenset({432, 433})  # the plan's or the key's limit; the limit of pay as you go
+
+
+def _keyless_wait(reply: Reply) -> float | None:
+    """Return the seconds that an error of the keyless mode states."""
+    seconds = number_or_none(value_at(json_or_empty(reply), "error.retry_after_seconds"))
+    return min(max(0.0, seconds), _MAX_WAIT) or None if seconds is not None else None
+
+
+_KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
+_ERRORS = (
+    ErrorRule(QuotaExceeded, *_KEYLESS, at="error.retry_after_seconds", pattern=r"\d", retry_after=_keyless_wait),
+    ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
+    ErrorRule(  # the plan's or the key's limit; the limit of pay as you go
+        QuotaExceeded, "the plan's limit is reached", "Raise the limit, or wait for the next month", status=(432, 433)
+    ),
+)
 
 
 class TavilyOptions(ApiOptions):
@@ -58,18 +69,20 @@ class TavilyOptions(ApiOptions):
     """Whether to ask for safe search, which only enterprise plans may; not with a fast depth."""
 
 
-class TavilyProvider(ApiProvider):
+class TavilyProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading by Tavily; one instance serves both roles."""
 
     service = "https://api.tavily.com"
     key_variables = ("TAVILY_API_KEY",)
     key_page = "https://app.tavily.com"
     key_needed = False
+    read_path = "/extract"
     Options = TavilyOptions
+    _options: TavilyOptions
     capabilities = Capabilities(
         search=True,
         read=True,
-        max_results=_MOST_RESULTS,
+        max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         dates=True,
         domains="native",
@@ -94,55 +107,52 @@ class TavilyProvider(ApiProvider):
         """Return the headers of a request; without a key those of the keyless mode."""
         return {**super().headers(key), **({} if key else {"X-Tavily-Access-Mode": "keyless"})}
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`."""
-        options = cast("TavilyOptions", self._options)
-        mapped = to_body(query, limit, filters, options)
-        usual = _SEARCH_CREDITS[options.search_depth]
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+        return to_body(query, limit, filters, self._options)
 
-        def read(reply: Reply) -> Results:
-            return self.finished(parse(reply, self.name), mapped, self._cost(reply, usual))
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name)
 
-        return await self.ask("POST", "/search", read, json_body=mapped.values, deadline=deadline)
+    def search_cost(self, reply: Reply, found: Results) -> float:
+        """Return what a search cost: the credits that the response states, or the usual ones; keyless is free."""
+        return (
+            0.0
+            if self._free
+            else self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
+        )
 
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`."""
-        depth = cast("TavilyOptions", self._options).extract_depth
-        body = {"urls": [url], "extract_depth": depth, "format": "markdown", "include_usage": True}
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Return the address of a page as a request."""
+        depth = self._options.extract_depth
+        return Mapped({"urls": [url], "extract_depth": depth, "format": "markdown", "include_usage": True})
 
-        def read(reply: Reply) -> ReadResult:
-            page = parse_page(reply, url, self.name)
-            return page.model_copy(update={"cost_usd": self._cost(reply, _EXTRACT_CREDITS[depth])})
+    def to_page(self, reply: Reply, url: str) -> ReadResult:
+        """Return the page in a response."""
+        return parse_page(reply, url, self.name)
 
-        return await self.ask("POST", "/extract", read, json_body=body, deadline=deadline, timeout=_READ_TIMEOUT)
-
-    def _cost(self, reply: Reply, usual: float) -> float:
-        """Return what a good answer cost: the credits that it names, or the usual ones; keyless is free of charge."""
-        if not len(self._keys):
-            return 0.0
-        usage = json_object(reply, self.name).get("usage")
-        credits_used = number_or_none(usage.get("credits")) if isinstance(usage, dict) else None
-        return self._prices.cost("credit", usual if credits_used is None else max(0.0, credits_used))
+    def page_cost(self, reply: Reply) -> float:
+        """Return what a page cost; see `search_cost`."""
+        return (
+            0.0
+            if self._free
+            else self.charge(reply, "usage.credits", "credit", _EXTRACT_CREDITS[self._options.extract_depth])
+        )
 
 
 def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | None = None) -> Mapped:
-    """Return the body of a search, and what became of the filters."""
+    """Return a query as the body of a request."""
     options = options or TavilyOptions()
-    text, warnings = clipped("tavily", query, characters=_MOST_CHARACTERS)
-    mapped = Mapped({"query": text, "max_results": min(limit, _MOST_RESULTS)}, warnings=warnings)
+    text, warnings = clipped("tavily", query, characters=_MAX_QUERY)
+    mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
     body = mapped.values
     body |= {"search_depth": options.search_depth, "topic": options.topic, "include_usage": True}
-    _add_times(body, filters)
+    body |= time_filter(filters, _TIME_RANGES, "time_range", ("start_date", "end_date"))
     keys = ("include_domains", "exclude_domains")
-    body |= domain_lists(mapped, filters, "tavily", keys, most=_MOST_ALLOWED, most_blocked=_MOST_BLOCKED)
-    if filters.language:
-        language = filters.language.partition("-")[0].lower()
-        if len(language) == 2:
-            body["language"] = language
-        else:
-            mapped.applied["language"] = "not_possible"
+    body |= domain_lists(mapped, filters, "tavily", keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
+    if language := language_code(mapped, filters):
+        body["language"] = language
     if filters.region:
         country = country_name(filters.region)
         if country and options.topic == "general":
@@ -155,71 +165,32 @@ def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | N
     return mapped
 
 
-def _add_times(body: dict[str, Any], filters: Filters) -> None:
-    """Add the time range as such, or with dates beside it as one more date: both at once are not documented."""
-    if filters.published_after is None and filters.published_before is None:
-        if filters.time_range != "all":
-            body["time_range"] = _TIME_RANGES[filters.time_range]
-        return
-    first, last = window(filters)
-    if first:
-        body["start_date"] = first.isoformat()
-    if last:
-        body["end_date"] = last.isoformat()
-
-
 def parse(reply: Reply, name: str = "tavily") -> Results:
-    """Read the answer to a search.
+    """Read the response to a search.
 
     Raises:
         ProviderError: it is a failure, or not of the service's form.
     """
-    return results(reply, name, _checked(reply, name).get("results"), _row)
+    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
 def parse_page(reply: Reply, url: str, name: str = "tavily") -> ReadResult:
-    """Read the answer to a request for one page. HTTP 200 may hold a failure.
+    """Read the response to a request for one page. HTTP 200 may hold a failure.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the answer is a failure, or not of the service's form.
+        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
     """
-    data = _checked(reply, name)
+    data = json_answer(reply, name, _ERRORS)
     read, failed = data.get("results"), data.get("failed_results")
     if not isinstance(read, list) and not isinstance(failed, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
     for item in objects(read):
         content = clean(item.get("raw_content"))
         if content.strip():
-            title = clean(item.get("title"))
-            return ReadResult(url=url, title=title, content=content, content_length=len(content), success=True)
+            return page_result(url, content, title=item.get("title"))
     for item in objects(failed):
         raise page_failure(url, words=said(item.get("error")))
     raise empty_page(url)
-
-
-def _checked(reply: Reply, name: str) -> dict[str, Any]:
-    """Return the body of a good answer, or raise what the service says."""
-    if reply.status >= 400 and (wait := _keyless_wait(reply)) is not None:
-        again = retry_after(reply.headers)
-        reason = f"the free searches without a key are used up{error_text(reply)}"
-        again = wait or None if again is None else again
-        raise QuotaExceeded(name, reason, status=reply.status, retry_after=again, fix="Set TAVILY_API_KEY")
-    if reply.status in _QUOTA:
-        fix = "Raise the limit, or wait for the next month"
-        raise failure(QuotaExceeded, reply, name, "the plan's limit is reached", fix=fix)
-    raise_for_status(reply, name)
-    return json_object(reply, name)
-
-
-def _keyless_wait(reply: Reply) -> float | None:
-    """Return the seconds that the error of the keyless mode names, 0 for none, None for another error."""
-    error = json_or_empty(reply).get("error")
-    if not isinstance(error, dict):
-        return None
-    seconds = number_or_none(error.get("retry_after_seconds"))
-    if seconds is None:
-        return 0.0 if reply.status in {402, 429} and isinstance(error.get("code"), str) else None
-    return min(max(0.0, seconds), _MOST_SECONDS)
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
@@ -230,15 +201,5 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
         snippet=item.get("content"),
         date=item.get("published_date"),
         score=item.get("score"),
-        read_date=_published,
+        read_date=any_date,
     )
-
-
-def _published(text: str) -> str:
-    """Return a date as ISO 8601; the news topic sends that of e-mail (RFC 5322)."""
-    if found := day(text):
-        return found
-    try:
-        return parsedate_to_datetime(text).isoformat()
-    except (ValueError, OverflowError):
-        return ""

@@ -1,4 +1,4 @@
-"""Wikipedia's own search (https://www.mediawiki.org/wiki/API:Search). It needs no key, only a name to be known by."""
+"""Wikipedia's own search (https://www.mediawiki.org/wiki/API:Search). It needs no key, only a user agent."""
 
 from __future__ import annotations
 
@@ -6,31 +6,53 @@ import re
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from groundwire.deadline import Deadline
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
-from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiProvider, Mapped
+from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.rows import results
-from groundwire.providers.wire import (
+from groundwire.providers.http_api import Mapped, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    ANY_STATUS,
+    ErrorRule,
     clipped,
-    json_object,
+    json_answer,
     json_or_empty,
-    objects,
-    raise_for_status,
-    retry_after,
     text_or_empty,
+    value_at,
 )
+from groundwire.providers.result_rows import results
 from groundwire.transport import Reply
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
 
-_TIMEOUT = 10.0  # seconds
-_MOST = 50  # results; the service takes up to 500
-_CHARACTERS = 300  # of a query (CirrusSearch)
+_CODE = "error.code errors.code"
+_ERRORS = (  # MediaWiki reports errors with a status of 200, too
+    ErrorRule(
+        RateLimited,
+        "too many requests",
+        status=ANY_STATUS,
+        at=_CODE,
+        pattern="^(maxlag|ratelimited|cirrussearch-too-busy-error)$",
+    ),
+    ErrorRule(
+        ProviderUnavailable,
+        "failed",
+        status=ANY_STATUS,
+        at=_CODE,
+        pattern="^(internal_api_error|readonly|search-error|cirrussearch-backend-error)",
+    ),
+    ErrorRule(
+        RequestRefused,
+        "the request was refused",
+        status=range(500),
+        when=lambda reply: "error" in json_or_empty(reply),
+    ),
+    ErrorRule(
+        ProviderBlocked, "access denied", "Set network.user_agent to one that says who you are", status=(401, 403)
+    ),
+)
+_MAX_RESULTS = 50  # the service takes up to 500
+_MAX_QUERY = 300  # of a query (CirrusSearch)
 _PLAIN = "/:,()!*'@;~$-_."  # what MediaWiki leaves as it is in an address
-_RATE = frozenset({"maxlag", "ratelimited", "cirrussearch-too-busy-error"})
-_OUTAGES = ("internal_api_error", "readonly", "search-error", "cirrussearch-backend-error")
 # The editions of 10,000 articles and more whose codes are codes of languages, too.
 _EDITIONS = frozenset(
     re.findall(
@@ -45,35 +67,28 @@ _EDITIONS = frozenset(
 _OTHER_EDITIONS = {"fil": "tl", "iw": "he", "nb": "no", "cmn": "zh"}
 
 
-class WikipediaSearchProvider(ApiProvider):
+class WikipediaSearchProvider(SearchApiProvider):
     """Search in Wikipedia, in the edition of the language that is asked for, else in English."""
 
-    capabilities = Capabilities(search=True, max_results=_MOST, pages=True, language=True)
     service = "https://{language}.wikipedia.org"
     key_needed = False
+    search_method = "GET"
+    search_path = "/w/api.php"
+    capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`.
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request.
 
         Raises:
             ProviderUnsupported: the domains that are allowed or blocked leave no page of Wikipedia.
-            ProviderError: another of its classes.
         """
-        language = edition(filters)
-        if not _may_answer(f"{language}.wikipedia.org", filters):
+        if not _may_answer(f"{edition(filters)}.wikipedia.org", filters):
             raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domains leave out")
-        mapped = to_params(query, limit, filters, name=self.name)
-        reply = await self._transport.call(
-            self.name,
-            "GET",
-            f"{self._base.replace('{language}', language)}/w/api.php",
-            params=mapped.values,
-            headers=self.headers(None),
-            deadline=(deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT),
-        )
-        return self.finished(parse(reply, self.name, language), mapped)
+        return to_params(query, limit, filters, name=self.name)
+
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name, mapped.address["language"])
 
 
 def edition(filters: Filters) -> str:
@@ -101,16 +116,9 @@ def _may_answer(host: str, filters: Filters) -> bool:
 
 
 def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedia") -> Mapped:
-    """Return the parameters of a search.
-
-    Args:
-        query: The words.
-        limit: The most results wanted.
-        filters: What the results should satisfy; the language is a matter of the address, see `edition`.
-        name: The provider's name, for the warnings.
-    """
-    words, warnings = clipped(name, query, characters=_CHARACTERS)
-    rows = min(limit, _MOST)
+    """Return a query as the parameters of a request; the language goes into the address, see `edition`."""
+    words, warnings = clipped(name, query, characters=_MAX_QUERY)
+    rows = min(limit, _MAX_RESULTS)
     values = {
         "action": "query",
         "list": "search",
@@ -120,7 +128,7 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedi
         "srlimit": str(rows),
         "srprop": "snippet|timestamp",
     }
-    mapped = Mapped(values, warnings=warnings)
+    mapped = Mapped(values, warnings=warnings, address={"language": edition(filters)})
     if filters.page > 1:
         values["sroffset"] = str((filters.page - 1) * rows)
     if filters.language and not _edition_of(filters.language):
@@ -135,20 +143,17 @@ def address(title: str, language: str) -> str:
 
 
 def parse(reply: Reply, name: str = "wikipedia", language: str = "") -> Results:
-    """Read an answer. Its dates are those of the last edit, not of publication, and are passed on as such.
+    """Read a response. Its dates are those of the last edit, not of publication, and are passed on as such.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
         language: The edition; by default that of the address that answered, else English.
 
     Raises:
-        ProviderError: the answer is a failure, which may come with a status of 200.
+        ProviderError: the response is a failure, which may come with a status of 200.
     """
-    _raise_for_error(reply, name)
-    data = json_object(reply, name)
-    query = data.get("query")
-    rows = query.get("search") if isinstance(query, dict) else None
+    rows = value_at(json_answer(reply, name, _ERRORS), "query.search")
     code, _, rest = (urlsplit(reply.url).hostname or "").partition(".")
     language = language or (code if rest == "wikipedia.org" else "en")
     return results(reply, name, rows, lambda item, source: _row(item, source, language))
@@ -165,30 +170,3 @@ def _row(item: dict[str, Any], name: str, language: str) -> SearchResult | None:
         source=name,
         published_origin=f"last edited {edited}" if edited else "",
     )
-
-
-def _raise_for_error(reply: Reply, name: str) -> None:
-    """Raise what MediaWiki says in its own way: errors with a status of 200, refusals of unknown programs with 403."""
-    status, again = reply.status, retry_after(reply.headers)
-    code, info = _error(reply)
-    said = " ".join(f"{code}: {info}".split())[:200]
-    if code in _RATE:
-        raise RateLimited(name, f"too many requests: {said}", status=status, retry_after=again)
-    if code.startswith(_OUTAGES):
-        raise ProviderUnavailable(name, f"failed: {said}", status=status, retry_after=again)
-    if code and status < 500:
-        raise RequestRefused(name, f"the request was refused: {said}", status=status)
-    if status in {401, 403}:
-        raise ProviderBlocked(
-            name, "access denied", status=status, fix="Set network.user_agent to one that says who you are"
-        )
-    raise_for_status(reply, name)
-
-
-def _error(reply: Reply) -> tuple[str, str]:
-    """Return the code and the text of an error, or empty texts."""
-    data = json_or_empty(reply)
-    if "error" not in data:
-        return "", ""
-    error = data["error"] if isinstance(data["error"], dict) else next(objects(data.get("errors")), {})
-    return text_or_empty(error.get("code")) or "unknown", text_or_empty(error.get("info"))

@@ -6,23 +6,20 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
-from groundwire.deadline import Deadline
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
-from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.api import ApiProvider, Mapped
+from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.domainlists import domain_lists
-from groundwire.providers.rows import result
-from groundwire.providers.wire import (
-    error_text,
-    json_object,
+from groundwire.providers.http_api import Mapped, SearchApiProvider
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    json_answer,
     json_or_empty,
     objects,
-    raise_for_status,
-    retry_after,
     text_or_empty,
     window,
 )
+from groundwire.providers.query_mapping import domain_lists
+from groundwire.providers.result_rows import result
 from groundwire.transport import Reply
 
 __all__ = ["YouSearchProvider", "parse", "to_body"]
@@ -31,7 +28,7 @@ _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
-_LONGEST = 366 * 86_400.0  # seconds
+_MAX_WAIT = 366 * 86_400.0  # seconds
 # The values of the service's own types (youdotcom 3.6.0); it refuses every other one.
 _COUNTRIES = frozenset(
     re.findall(
@@ -49,13 +46,38 @@ _LANGUAGES = frozenset(
 _NEAREST = {"ZH-TW": "ZH-HANT", "ZH-HK": "ZH-HANT", "ZH-MO": "ZH-HANT", "ZH": "ZH-HANS", "PT": "PT-PT", "NO": "NB"}
 
 
-class YouSearchProvider(ApiProvider):
-    """Web search by the You.com Search API."""
+def _until_reset(reply: Reply) -> float | None:
+    """Return the seconds until an allowance begins anew, from `reset_at` in the body."""
+    try:
+        moment = datetime.fromisoformat(text_or_empty(json_or_empty(reply).get("reset_at")))
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max(0.0, (aware - datetime.now(UTC)).total_seconds()), _MAX_WAIT)
+
+
+_ERRORS = (
+    ErrorRule(
+        QuotaExceeded,
+        "the account's allowance is used up",
+        "Add credit to the account",
+        status=(402,),
+        retry_after=_until_reset,
+    ),
+)
+
+
+class YouSearchProvider(SearchApiProvider):
+    """Web search by the You.com Search API.
+
+    News follow the pages of the web, so there may be more rows than were asked for.
+    """
 
     service = "https://ydc-index.io"
     key_variables = ("YDC_API_KEY", "YOU_API_KEY")
     key_page = "https://you.com/platform"
     key_header = "X-API-Key"
+    search_path = "/v1/search"
     capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
@@ -68,15 +90,13 @@ class YouSearchProvider(ApiProvider):
         safesearch=True,
     )
 
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> Results:
-        """Search; see `SearchProvider.search`. News come behind the pages of the web, so there may be more rows."""
-        mapped = to_body(query, limit, filters, self.name)
-        found = await self.ask(
-            "POST", "/v1/search", lambda reply: parse(reply, self.name), deadline=deadline, json_body=mapped.values
-        )
-        return self.finished(found, mapped)
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+        return to_body(query, limit, filters, self.name)
+
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in a response."""
+        return parse(reply, self.name)
 
 
 def to_body(query: str, limit: int, filters: Filters, name: str = "you", *, today: date | None = None) -> Mapped:
@@ -121,44 +141,22 @@ def _language(tag: str, region: str) -> str:
 
 
 def parse(reply: Reply, name: str = "you") -> Results:
-    """Read an answer of any status.
+    """Read a response of any status.
 
     Raises:
-        ProviderError: one of its classes; the answer is a failure.
+        ProviderError: one of its classes; the response is a failure.
     """
-    status = reply.status
-    if status == 402:
-        raise QuotaExceeded(
-            name,
-            f"the account's allowance is used up{error_text(reply)}",
-            status=status,
-            retry_after=_until_reset(reply),
-            fix="Add credit to the account",
-        )
-    raise_for_status(reply, name)
-    found = json_object(reply, name).get("results")
+    found = json_answer(reply, name, _ERRORS).get("results")
     if not isinstance(found, dict):
-        raise UnexpectedResponse(name, "answered with JSON that has no results", status=status)
+        raise UnexpectedResponse(name, "answered with JSON that has no results", status=reply.status)
     web, news = found.get("web"), found.get("news")  # either may be absent
     if any(section is not None and not isinstance(section, list) for section in (web, news)):
-        raise UnexpectedResponse(name, "answered with results of another form", status=status)
+        raise UnexpectedResponse(name, "answered with results of another form", status=reply.status)
     sections = ((web, name), (news, f"{name} (news)"))
     rows = tuple(row for items, source in sections for item in objects(items) if (row := _row(item, source)))
     if (web or news) and not rows:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=status)
-    return Results(rows, status=status)
-
-
-def _until_reset(reply: Reply) -> float | None:
-    """Return the seconds until an allowance begins anew, from the header or from `reset_at` in the body."""
-    if (seconds := retry_after(reply.headers)) is not None:
-        return seconds
-    try:
-        moment = datetime.fromisoformat(text_or_empty(json_or_empty(reply).get("reset_at")))
-    except ValueError:
-        return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max(0.0, (aware - datetime.now(UTC)).total_seconds()), _LONGEST)
+        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+    return Results(rows, status=reply.status)
 
 
 def _row(item: dict[str, Any], source: str) -> SearchResult | None:

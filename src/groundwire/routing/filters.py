@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from groundwire.models import Applied, FilterReceipt, Query, Results, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.providers.wire import time_range_start
+from groundwire.providers.http_parsing import time_range_start
 from groundwire.safety.domains import DomainPolicy
 
 __all__ = ["Sifted", "asked_of", "notes", "receipts", "sift"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByRobots, DeadlineExceeded, PagePaced, PageUnavailable
-from groundwire.providers.wire import retry_after
+from groundwire.providers.http_parsing import retry_after
 from groundwire.routing.robots import RobotsFiles
 from groundwire.safety.domains import host_matches
 from groundwire.safety.robots_txt import Robots

@@ -1,7 +1,7 @@
 """A miniature web on loopback, for our tests, for our users' tests and for `groundwire demo`.
 
     with World() as world:
-        world.searxng.fail(Fault.status(429), times=1)
+        world.searxng.fail(InjectedFault.status(429), times=1)
         ...
 
 Nothing here leaves 127.0.0.1, and every page is our own writing. The parts are loaded when they are first used: pytest
@@ -14,21 +14,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from groundwire.testing.exchange import Recorded, Reply
-    from groundwire.testing.faults import Fault
+    from groundwire.testing.fault_injection import InjectedFault
+    from groundwire.testing.http_messages import EmulatedResponse, Recorded
     from groundwire.testing.server import Endpoint
     from groundwire.testing.world import World
 
-__all__ = ["Endpoint", "Fault", "Recorded", "Reply", "World"]
+__all__ = ["EmulatedResponse", "Endpoint", "InjectedFault", "Recorded", "World"]
 
-_ROOMS = ("exchange", "faults", "server", "world")
+_MODULES = ("http_messages", "fault_injection", "server", "world")
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use (PEP 562)."""
     if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f"groundwire.testing.{room}")
+        for part in _MODULES:
+            module = import_module(f"groundwire.testing.{part}")
             if name in module.__all__:
                 value = getattr(module, name)
                 globals()[name] = value

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from groundwire.listening import close_server
-from groundwire.testing.exchange import Recorded, Reply, Wire
-from groundwire.testing.faults import Fault
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import EmulatedResponse, Recorded, Wire
 
 __all__ = ["Endpoint", "ServerThread"]
 
@@ -26,7 +26,7 @@ _PATIENCE = 60.0  # seconds for the thread to do what takes it milliseconds; onl
 class _Planned:
     """A fault that waits for its requests."""
 
-    fault: Fault
+    fault: InjectedFault
     left: int | None
     when: Callable[[Recorded], bool] | None
 
@@ -54,7 +54,7 @@ class Endpoint(ABC):
         self._server: web.Server | None = None
 
     @abstractmethod
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return the answer to `request`; called in the server's thread, so it must not block."""
 
     @property
@@ -99,7 +99,9 @@ class Endpoint(ABC):
         """How many connections are open at this moment."""
         return 0 if self._server is None else len(self._server.connections)
 
-    def fail(self, fault: Fault, *, times: int | None = 1, when: Callable[[Recorded], bool] | None = None) -> None:
+    def fail(
+        self, fault: InjectedFault, *, times: int | None = 1, when: Callable[[Recorded], bool] | None = None
+    ) -> None:
         """Play `fault` on coming requests. Faults that wait are taken in the order they were given.
 
         Args:
@@ -151,15 +153,17 @@ class Endpoint(ABC):
                 raise TimeoutError(f"{self.name} still has {self.connections} connections after {timeout} s.")
             time.sleep(0.005)
 
-    def _answered(self, request: Recorded) -> Reply:
+    def _answered(self, request: Recorded) -> EmulatedResponse:
         try:
             return self.handle(request)
         except Exception:
             if request.path != "/robots.txt":
                 raise
-            return Reply.text("There are no rules here.", status=404)  # most endpoints have not thought of any
+            return EmulatedResponse.text(
+                "There are no rules here.", status=404
+            )  # most endpoints have not thought of any
 
-    def _note(self, request: Recorded) -> Fault | None:
+    def _note(self, request: Recorded) -> InjectedFault | None:
         about_robots = request.path == "/robots.txt"
         with self._arrived:
             (self._robots if about_robots else self._requests).append(request)

@@ -8,16 +8,16 @@ from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Self, TypeVar
 
-from groundwire.testing.exchange import Recorded
-from groundwire.testing.faults import Fault
-from groundwire.testing.library import Library
-from groundwire.testing.pages import Calendar, Site
-from groundwire.testing.searxng import SearXng
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import Recorded
+from groundwire.testing.search_index import Library
 from groundwire.testing.server import Endpoint, ServerThread
 from groundwire.testing.services import make_service
+from groundwire.testing.services.searxng import SearXng
+from groundwire.testing.site import Calendar, Site
 from groundwire.testing.sites import make_sites
 
-__all__ = ["Fault", "Recorded", "World"]
+__all__ = ["InjectedFault", "Recorded", "World"]
 
 _Service = TypeVar("_Service", bound=Endpoint)
 

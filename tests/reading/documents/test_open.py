@@ -13,7 +13,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PageEmpty, PageError, PageRefused, PageTooLarge, UnsupportedContent
 from groundwire.reading.local import LocalReadProvider
 from groundwire.safety.guard import Guard
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from groundwire.transport import Transport
 
 pytestmark = pytest.mark.req("B2")
@@ -77,9 +77,9 @@ class Shelf(Endpoint):
 
     def __init__(self, body: bytes, content_type: str) -> None:
         super().__init__("shelf", "shelf.test")
-        self._reply = Reply(body=body, content_type=content_type)
+        self._reply = EmulatedResponse(body=body, content_type=content_type)
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         return self._reply
 
 

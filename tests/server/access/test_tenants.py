@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from groundwire.server.auth.keys import KeyLimits, make_key
+from groundwire.server.auth.tenant import Tenant, tenant_of
 
 from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed, BlockedDomain, BudgetExceeded, InvalidRequest, PermissionDenied
 from groundwire.safety.domains import DomainPolicy
-from groundwire.server.access.keys import KeyLimits, make_key
-from groundwire.server.access.tenant import Tenant, tenant_of
 from groundwire.testing import World
-from groundwire.testing.faults import Fault
+from groundwire.testing.fault_injection import InjectedFault
 
 
 def tenant(name: str = "ci", *, shared: str = "", **limits: Any) -> Tenant:
@@ -104,10 +104,10 @@ async def test_a_page_that_led_elsewhere_is_not_had_from_the_cache_either(
 ) -> None:
     kept = settings(cache={"enabled": True}, session={"limit": 0})
     async with Web(kept, resolver=world.resolver) as web:
-        world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)))
+        world.site("docs").fail(InjectedFault.redirect(world.site("articles").page("bm25", named=True)))
         url = world.site("docs").page("api", named=True)
         assert "encyclopedia.test" in (await web.open_page(url)).final_url
-        world.site("docs").fail(Fault.redirect(world.site("articles").page("bm25", named=True)))
+        world.site("docs").fail(InjectedFault.redirect(world.site("articles").page("bm25", named=True)))
         with pytest.raises(BlockedDomain):
             await tenant(blocked_domains=["encyclopedia.test"]).narrow(web).open_page(url)
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import aiohttp
 import pytest
+from groundwire.server.api import build_gateway
 
 from groundwire import Settings, Web
 from groundwire.errors import Closed
-from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.testing import World
-from groundwire.testing.exchange import Recorded
-from groundwire.testing.faults import Fault
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import Recorded
 
 QUERY = {"query": "reciprocal rank fusion"}
 
@@ -84,7 +84,10 @@ async def test_nothing_found_is_no_failure_and_a_failure_is_not_nothing(gateway:
     client = await (await gateway()).client()
     status, body = await post(client, "/v1/search", {"query": "zzyzx qwrtp vbnmk"})
     assert (status, body["results"]) == (200, [])
-    for fault, expected in ((Fault.status(500), 502), (Fault.status(429, headers={"Retry-After": "7"}), 503)):
+    for fault, expected in (
+        (InjectedFault.status(500), 502),
+        (InjectedFault.status(429, headers={"Retry-After": "7"}), 503),
+    ):
         word = f"fusion{expected}"
         world.searxng.fail(fault, times=10, when=lambda request, word=word: word in request.params["q"])  # type: ignore[misc]
         async with client.post("/v1/search", json={"query": word, "timeout": 2}) as response:
@@ -97,7 +100,7 @@ async def test_nothing_found_is_no_failure_and_a_failure_is_not_nothing(gateway:
 @pytest.mark.req("B1")
 async def test_a_call_ends_when_its_time_is_up(gateway: Any, world: World) -> None:
     client = await (await gateway()).client()
-    world.searxng.fail(Fault.hang(), times=10)
+    world.searxng.fail(InjectedFault.hang(), times=10)
     status, body = await post(client, "/v1/search", QUERY | {"timeout": 1})
     assert (status, body["error"]["code"]) == (504, "all_providers_failed")
     assert {attempt["outcome"] for attempt in body["error"]["attempts"]} == {"timeout"}
@@ -111,7 +114,7 @@ async def test_what_a_client_asked_for_ends_when_it_leaves(gateway: Any, world: 
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.hang(), times=10, when=note)
+    world.searxng.fail(InjectedFault.hang(), times=10, when=note)
     for accept in ("application/json", "text/event-stream"):
         client = await served.client()
         body = QUERY | {"timeout": 60}
@@ -138,7 +141,7 @@ async def test_progress_is_told(gateway: Any, world: World) -> None:
         "providers": {"searxng": {"base_url": world.searxng.url}, "searxng:second": {"base_url": other.url}},
     }
     client = await (await gateway(**sections)).client()
-    world.searxng.fail(Fault.status(500), times=10)
+    world.searxng.fail(InjectedFault.status(500), times=10)
     told = await events(client, "/v1/search", QUERY)
     assert [(name, data.get("provider")) for name, data in told[:4]] == [
         ("attempt_started", "searxng"),
@@ -149,7 +152,7 @@ async def test_progress_is_told(gateway: Any, world: World) -> None:
     assert told[1][1]["outcome"] == "unavailable"
     name, result = told[-1]
     assert (name, result["provider"]) == ("result", "searxng:second")
-    other.fail(Fault.status(500), times=10)
+    other.fail(InjectedFault.status(500), times=10)
     name, failure = (await events(client, "/v1/search", {"query": "another"}))[-1]
     assert (name, failure["error"]["code"]) == ("error", "all_providers_failed")
 
@@ -294,7 +297,7 @@ async def test_the_providers(gateway: Any, world: World) -> None:
     assert rows["local"]["roles"] == ["read"]
     assert not rows["brave"]["configured"]
     assert "BRAVE_API_KEY" in rows["brave"]["needs"]
-    world.searxng.fail(Fault.status(429, headers={"Retry-After": "60"}), times=1)
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
     await post(client, "/v1/search", {"query": "again"})
     _, body = await get(client, "/v1/providers")
     closed = body["providers"][0]
@@ -312,7 +315,7 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
         text = await response.text()
     assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1' in text
     assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="200"} 1' in text
-    world.searxng.fail(Fault.status(429, headers={"Retry-After": "60"}), times=1)
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
     await post(client, "/v1/search", {"query": "again"})
     assert await get(client, "/readyz") == (503, {"status": "no_provider"})
     served.gateway.drain()

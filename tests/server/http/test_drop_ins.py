@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from groundwire.server.api.searxng import SearxngReply, SearxngRequest, _sites
 
 from groundwire import AllProvidersFailed, Settings, Web
-from groundwire.server.http.searxng import SearxngReply, SearxngRequest, _sites
 from groundwire.testing import World
-from groundwire.testing.faults import Fault
+from groundwire.testing.fault_injection import InjectedFault
 
 WORDS = "reciprocal rank fusion"
 
@@ -45,7 +45,7 @@ async def test_our_own_provider_finds_the_same(
         host = expected.results[0].url.split("/")[2].split(":")[0]
         only = await there.search(WORDS, allowed_domains=[host], time_range="y", language="en", region="us")
         assert only.results
-        world.searxng.fail(Fault.status(500), times=20)
+        world.searxng.fail(InjectedFault.status(500), times=20)
         with pytest.raises(AllProvidersFailed) as failed:
             await there.search("something else")
         assert failed.value.attempts[0].outcome == "unavailable"
@@ -65,7 +65,7 @@ async def test_nothing_found_is_said_as_these_services_say_it(gateway: Any) -> N
 @pytest.mark.req("B18")
 async def test_a_failure_has_its_status_where_searxng_would_say_nothing_found(gateway: Any, world: World) -> None:
     client = await (await gateway(search={"providers": ("searxng",), "timeout": 2})).client()
-    world.searxng.fail(Fault.status(500), times=50)
+    world.searxng.fail(InjectedFault.status(500), times=50)
     async with client.get("/search", params={"q": WORDS, "format": "json"}) as response:
         body = await response.json()
         assert (response.status, list(body)) == (502, ["error"])
@@ -146,7 +146,7 @@ async def test_engines_and_categories(gateway: Any, world: World) -> None:
         "google": "no provider of this gateway",
         "images": "not searched by this gateway",
     }
-    world.searxng.fail(Fault.status(429), times=10)
+    world.searxng.fail(InjectedFault.status(429), times=10)
     body = await ask(q="rank fusion")
     assert body["results"][0]["engine"] == "searxng:second"
     assert body["unresponsive_engines"] == [["searxng", "too many requests"]]

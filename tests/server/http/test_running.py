@@ -17,8 +17,7 @@ import pytest
 
 from components.held import Held
 from groundwire.testing import World
-from groundwire.testing.exchange import Recorded
-from groundwire.testing.faults import Fault
+from groundwire.testing.http_messages import Recorded
 
 pytestmark = pytest.mark.req("B18")
 
@@ -159,7 +158,7 @@ async def test_a_second_signal_ends_it_at_once(world: World, tmp_path: Path, war
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.hang(), times=5, when=note)
+    world.searxng.fail(InjectedFault.hang(), times=5, when=note)
     async with running(warm_python, world, tmp_path, "--grace", "300") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:
@@ -179,7 +178,7 @@ async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp
         loop.call_soon_threadsafe(asked.set)
         return True
 
-    world.searxng.fail(Fault.hang(), times=5, when=note)
+    world.searxng.fail(InjectedFault.hang(), times=5, when=note)
     async with running(warm_python, world, tmp_path, "--grace", "0.5") as process:
         url = await begun(process)
         async with aiohttp.ClientSession(url) as client:

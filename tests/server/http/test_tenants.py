@@ -7,11 +7,11 @@ from typing import Any
 import aiohttp
 import openai
 import pytest
+from groundwire.server.api import build_gateway
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.http import build_gateway
 from groundwire.testing import World
-from groundwire.testing.models import Call, ModelServer, Say, script
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 
 pytestmark = pytest.mark.req("B18")
 
@@ -116,7 +116,7 @@ async def test_a_keys_day_is_one_budget_for_every_part(gateway: Any, world: Worl
 
 
 async def test_the_gateways_keys_stay_here(gateway: Any, world: World) -> None:
-    turns = script(Call("web_search", {"query": WORDS}), end=Say("It merges rankings [1]."))
+    turns = script(ScriptedCall("web_search", {"query": WORDS}), end=Say("It merges rankings [1]."))
     model = world.add(ModelServer(turns, name="model"))
     served = await gateway(holders={"alice": {}}, upstream=f"{model.url}/v1", upstream_key="the-model-key")
     key = served.keys["alice"]

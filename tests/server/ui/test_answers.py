@@ -11,7 +11,7 @@ import pytest
 
 from groundwire.observing import PageDone, SearchDone
 from groundwire.server.ui.headers import POLICY
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve
 
 PATHS = ("/", "/?q=ranking", "/providers", "/sessions", "/session", "/archive", "/nowhere", "/providers?days=x")
@@ -62,7 +62,7 @@ async def test_files_of_the_page_are_kept_by_their_version(client: aiohttp.Clien
 async def test_who_is_asked_is_said_before_the_answer_is_there(serve: Serve, world: World) -> None:
     _, url = await serve()
     async with aiohttp.ClientSession(url) as client:
-        world.searxng.fail(Fault.hang())
+        world.searxng.fail(InjectedFault.hang())
         early = ""
         async with client.get("/?q=reciprocal+rank+fusion") as response:
             async for piece in response.content.iter_any():
@@ -96,8 +96,8 @@ class Ends:
 async def test_who_leaves_ends_the_search(serve: Serve, world: World, path: str) -> None:
     ends = Ends()
     _, url = await serve(watchers=[ends])
-    world.searxng.fail(Fault.hang())
-    world.site("articles").fail(Fault.hang())
+    world.searxng.fail(InjectedFault.hang())
+    world.site("articles").fail(InjectedFault.hang())
     async with aiohttp.ClientSession(url) as client:
         async with client.get(path.format(site=world.site("articles").url)) as response:
             await response.content.readany()
@@ -278,7 +278,7 @@ async def test_who_asked_to_be_left_alone_is_said_to_be(serve: Serve, world: Wor
     async with aiohttp.ClientSession(url) as client:
         async with client.get("/providers") as response:
             assert '<td class="state well">well</td>' in await response.text()
-        world.searxng.fail(Fault.status(429, headers={"Retry-After": "600"}), times=None)
+        world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "600"}), times=None)
         async with client.get("/?q=ranking") as response:
             assert "rate limited, HTTP 429" in await response.text()
         async with client.get("/providers") as response:

@@ -10,7 +10,7 @@ import pytest
 
 from components.browsing import DESK, PHONE, browsing
 from groundwire import Web
-from groundwire.testing import Fault, World
+from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve, seed
 
 pytestmark = pytest.mark.req("H9", "B18")
@@ -42,7 +42,7 @@ async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, 
         await look.check_axe()
         width = await look.page.evaluate("document.documentElement.scrollWidth")
         assert width == size[0]  # nothing sticks out
-        world.searxng.fail(Fault.status(500), times=None)
+        world.searxng.fail(InjectedFault.status(500), times=None)
         await look.go("/?q=nobody+answers")
         await look.check_axe()
 
@@ -169,7 +169,7 @@ async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
     _, url = await serve(session={"limit": 1, "warning_threshold": 1})
     async with browsing(url) as open_:
         look = await open_()
-        world.searxng.fail(Fault.status(500), times=None)
+        world.searxng.fail(InjectedFault.status(500), times=None)
         await look.go(QUERY)
         trouble = await look.text(".trouble")
         assert "The web could not be searched" in trouble

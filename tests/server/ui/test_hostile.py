@@ -10,7 +10,7 @@ import pytest
 
 from components.browsing import browsing
 from components.data_sets import hostile_pages
-from groundwire.testing import Endpoint, Recorded, Reply, World
+from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
 
@@ -50,7 +50,7 @@ MARKDOWN = "\n\n".join(
 class Attacker(Endpoint):
     """A search engine whose results attack, and a site whose pages do."""
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return results, a Markdown file, or a hostile page."""
         if request.path == "/search":
             rows = [
@@ -58,15 +58,15 @@ class Attacker(Endpoint):
                 for attack in ATTACKS
                 for url in (*URLS, f"{self.url}/page?{quote(attack)}")
             ]
-            return Reply.json(
+            return EmulatedResponse.json(
                 {"query": ATTACKS[0], "results": rows, "unresponsive_engines": [[ATTACKS[0], ATTACKS[1]]]}
             )
         if request.path == "/markdown.md":
-            return Reply(body=MARKDOWN.encode(), content_type="text/markdown")
+            return EmulatedResponse(body=MARKDOWN.encode(), content_type="text/markdown")
         if (hostile := HOSTILE.get(request.path[1:])) is not None:
-            return Reply(body=hostile.body, content_type=hostile.row["content_type"])
+            return EmulatedResponse(body=hostile.body, content_type=hostile.row["content_type"])
         page = f"<title>{ATTACKS[3]}</title><h1>{'x' * 3}</h1><p>{'Words of the page. ' * 30}{' '.join(ATTACKS)}</p>"
-        return Reply.html(f"<!doctype html><html lang='\"><script>{RUN}</script>'>{page}")
+        return EmulatedResponse.html(f"<!doctype html><html lang='\"><script>{RUN}</script>'>{page}")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from groundwire.models import Outcome
 from groundwire.native.answers.model import HostedError
 from groundwire.native.answers.values import first_text, items, object_of, text_of
-from groundwire.providers.wire import masked, retry_after
+from groundwire.providers.http_parsing import masked, retry_after
 
 __all__ = ["error_of", "outcome_of", "truncated", "unreadable"]
 

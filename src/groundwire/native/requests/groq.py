@@ -8,7 +8,7 @@ from typing import Any
 
 from groundwire.native.planner import Plan
 from groundwire.native.requests.common import Body, Found, choice_without, replaced, with_tools
-from groundwire.providers.countries import country_name
+from groundwire.providers.query_mapping import country_name
 
 __all__ = ["to_native"]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from groundwire.errors import BlockedAddress, PageBlocked, PageEmpty, PageUnavailable
 from groundwire.models import ReadResult
-from groundwire.providers.targets import page_failure
+from groundwire.providers.http_parsing import page_failure
 from groundwire.reading.browser.rendering import Rendered
 from groundwire.reading.convert import Converted
 from groundwire.reading.results import read_result

@@ -1,31 +1,31 @@
-"""The search and read services of the miniature web, one file each; a `World` starts one when it is first asked for."""
+"""The search and read services of the miniature web; a `World` starts one when it is first asked for."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import cast
 
-from groundwire.testing.library import Library
+from groundwire.testing.search_index import Library
 from groundwire.testing.server import Endpoint
 
 __all__ = ["SERVICES", "make_service"]
 
 SERVICES = {
-    "brave": "Brave",
-    "duckduckgo_lite": "DuckDuckGoLite",
-    "exa": "Exa",
-    "firecrawl": "Firecrawl",
-    "jina": "Jina",
-    "kagi": "Kagi",
-    "linkup": "Linkup",
-    "parallel": "Parallel",
-    "perplexity": "Perplexity",
-    "serper": "Serper",
-    "tavily": "Tavily",
-    "wikipedia": "Wikipedia",
-    "you": "You",
+    "brave": "brave:Brave",
+    "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
+    "exa": "exa:Exa",
+    "firecrawl": "firecrawl:Firecrawl",
+    "jina": "jina:Jina",
+    "kagi": "kagi:Kagi",
+    "linkup": "json_search_apis:Linkup",
+    "parallel": "json_search_apis:Parallel",
+    "perplexity": "perplexity:Perplexity",
+    "serper": "json_search_apis:Serper",
+    "tavily": "tavily:Tavily",
+    "wikipedia": "wikipedia:Wikipedia",
+    "you": "you:You",
 }
-"""The services by the name of their file, and the class in it."""
+"""The module and the class of each service."""
 
 
 def make_service(name: str, library: Library) -> Endpoint:
@@ -36,5 +36,5 @@ def make_service(name: str, library: Library) -> Endpoint:
     """
     if name not in SERVICES:
         raise KeyError(f"No service {name!r}; there are {', '.join(SERVICES)}.")
-    module = import_module(f"groundwire.testing.services.{name}")
-    return cast("Endpoint", getattr(module, SERVICES[name])(library))
+    module, _, kind = SERVICES[name].partition(":")
+    return cast("Endpoint", getattr(import_module(f"groundwire.testing.services.{module}"), kind)(library))

@@ -6,45 +6,50 @@ import re
 import time
 from collections import deque
 from dataclasses import replace
-from datetime import date
 from html import escape
+from typing import Any
 from urllib.parse import urlsplit
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
-from groundwire.testing.server import Endpoint
-from groundwire.testing.services.queries import split_sites
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
+from groundwire.testing.services.shared import (
+    ApiEmulator,
+    ApiSpec,
+    Refusal,
+    SearchFields,
+    choice,
+    moment,
+    number,
+    pattern,
+    split_sites,
+)
 
 __all__ = ["Brave"]
 
-_MOST = {"web": 20, "news": 50}
 _DAYS = {"pd": 1, "pw": 7, "pm": 31, "py": 365}
-_RANGE = re.compile(r"(\d{4}-\d{2}-\d{2})to(\d{4}-\d{2}-\d{2})")
-_FORMS = {
-    "offset": r"[0-9]",
-    "safesearch": "off|moderate|strict",
-    "freshness": f"{'|'.join(_DAYS)}|{_RANGE.pattern}",
-    "country": "ALL|[A-Z]{2}",
-    "search_lang": "[a-z]{2}|zh-han[st]|pt-(br|pt)|en-gb",
-    "text_decorations": "true|false|0|1",
-    "extra_snippets": "true|false|0|1",
-    "result_filter": "[a-z_,]+",
+_RANGE = r"\d{4}-\d{2}-\d{2}to\d{4}-\d{2}-\d{2}"
+_OTHER_NAMES = "xx|ja|zh|pt|no"  # codes that look right, and which it has under other names
+_YES_NO = choice("true", "false", "0", "1")
+_PARAMETERS = {
+    "q": lambda value: "" if value and len(value) <= 400 and len(value.split()) <= 50 else "is not valid",
+    "count": number(1, 20),
+    "offset": number(0, 9),
+    "safesearch": choice("off", "moderate", "strict"),
+    "freshness": pattern(f"{'|'.join(_DAYS)}|{_RANGE}"),
+    "country": pattern("ALL|[A-Z]{2}"),
+    "search_lang": pattern(f"(?!({_OTHER_NAMES})$)([a-z]{{2}}|zh-han[st]|pt-(br|pt)|en-gb)"),
+    "text_decorations": _YES_NO,
+    "extra_snippets": _YES_NO,
+    "result_filter": pattern("[a-z_,]+"),
+    "goggles": pattern("(?s).{0,10000}"),
 }
-_NO_PAGES = frozenset({"xx", "ja", "zh", "pt", "no"})  # codes that look right, and which it has under other names
 _ICON = "https://imgs.example/icon.png"
 
 
-class Brave(Endpoint):
-    """The service; set its attributes to make it refuse.
-
-    Args:
-        library: What it searches.
+class Brave(ApiEmulator):
+    """Brave; see `ApiEmulator`.
 
     Attributes:
-        keys: The keys that it accepts.
-        used_up: Those of them whose month's quota is used up.
-        rate_limited: Whether the limit per second is reached.
         per_second: The searches that it answers in any one second, 0 for any number; it says 1 then all the same.
         refused: How many it has refused because of that.
         quota: The requests of a month, 0 for no limit.
@@ -53,12 +58,35 @@ class Brave(Endpoint):
         altered: What its spelling correction makes of every query, or None.
     """
 
+    spec = ApiSpec(
+        name="brave",
+        routes={f"{method} /res/v1/{kind}/search": kind for method in ("GET", "POST") for kind in ("web", "news")},
+        key_header="X-Subscription-Token",
+        fields=SearchFields(
+            query="words",
+            limit="count",
+            usual_limit=20,
+            allowed="allowed",
+            blocked="blocked",
+            within="freshness",
+            days=_DAYS,
+            first="first",
+            last="last",
+        ),
+        parameters={"web": _PARAMETERS, "news": {**_PARAMETERS, "count": number(1, 50)}},
+        refusals={
+            "route": Refusal(404, "NOT_FOUND", "The resource does not exist"),
+            "key": Refusal(422, "SUBSCRIPTION_TOKEN_INVALID", "The token is not valid"),
+            "no key": Refusal(422, "VALIDATION", "Unable to validate request parameters"),
+            "fast": Refusal(429, "RATE_LIMITED", "Rate limit exceeded for plan"),
+            "credit": Refusal(429, "QUOTA_LIMITED", "Quota limit exceeded for plan"),
+            "plan": Refusal(400, "OPTION_NOT_IN_PLAN", "The option is not in the plan"),
+            "invalid": Refusal(422, "VALIDATION", "Unable to validate request parameters"),
+        },
+    )
+
     def __init__(self, library: Library) -> None:
-        super().__init__("brave")
-        self._library = library
-        self.keys = {"test-key"}
-        self.used_up: set[str] = set()
-        self.rate_limited = False
+        super().__init__(library)
         self.per_second = 0
         self.refused = 0
         self._times: deque[float] = deque()
@@ -67,41 +95,52 @@ class Brave(Endpoint):
         self.extra_snippets = False
         self.altered: str | None = None
 
-    def handle(self, request: Recorded) -> Reply:
-        """Return what the service answers."""
-        kind = {"/res/v1/web/search": "web", "/res/v1/news/search": "news"}.get(request.path)
-        if kind is None or request.method not in ("GET", "POST"):
-            return _error(404, "NOT_FOUND", "The resource does not exist", {})
-        key = request.headers.get("X-Subscription-Token")
-        if key is None:
-            return _invalid(["header", "x-subscription-token"], "Field required", "missing")
-        if key not in self.keys:
-            return _error(422, "SUBSCRIPTION_TOKEN_INVALID", "The token is not valid", {"component": "authentication"})
-        if refusal := self._limits(key):
-            return replace(refusal, headers=self._rates(key))
-        reply = self._search(kind, request)
-        if reply.status == 200:
-            self.spent += 1
-        return replace(reply, headers=self._rates(key))
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        """Return what the service answers, with its rate limits in the headers."""
+        response = super().handle(request)
+        key = self.key(request)
+        if key not in self.keys or response.status == 404:
+            return response
+        self.spent += response.status == 200
+        return replace(response, headers={**self._rates(key), **response.headers})
 
-    def _limits(self, key: str) -> Reply | None:
-        over = key in self.used_up
-        too_fast = self.rate_limited or self._is_too_fast()
-        if not over and not too_fast:
+    def body(self, request: Recorded) -> dict[str, Any]:
+        """Return the parameters, which come in the address or in a form."""
+        return dict(request.params)
+
+    def refuses(self, request: Recorded, key: str) -> EmulatedResponse | None:
+        """Return the refusal of a search that is one more than a second has."""
+        if not self._has_credit(key) or not (self.rate_limited or self._is_too_fast()):
             return None
-        self.refused += not over
-        meta = {
-            "plan": "Free",
-            "rate_limit": 1,
-            "rate_current": 0 if over else 1,
-            "quota_limit": self.quota,
-            "quota_current": self.quota if over else self.spent,
-            "org_rate_limit": None,
-            "org_rate_current": 0,
-            "component": "rate_limiter",
-        }
-        what = "Quota" if over else "Rate"
-        return _error(429, "QUOTA_LIMITED" if over else "RATE_LIMITED", f"{what} limit exceeded for plan", meta)
+        self.refused += 1
+        return self.refuse("fast")
+
+    def _has_credit(self, key: str) -> bool:
+        return key not in self.used_up and self.credits_left.get(key, 1) > 0
+
+    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+        """Return an error in the service's form."""
+        meta: dict[str, object] = {"component": "authentication"}
+        if refusal is self.spec.refusals["key"] and not self.key(self.request):
+            refusal, message = self.spec.refusals["no key"], self.spec.refusals["no key"].message
+            meta = _invalid("header", "x-subscription-token", "Field required", "missing")
+        elif parameter:
+            meta = _invalid("query", parameter, f"The value of {parameter} is not valid", "value_error")
+        elif refusal.status == 429:
+            over = refusal is self.spec.refusals["credit"]
+            meta = {
+                "plan": "Free",
+                "rate_limit": 1,
+                "rate_current": 0 if over else 1,
+                "quota_limit": self.quota,
+                "quota_current": self.quota if over else self.spent,
+                "org_rate_limit": None,
+                "org_rate_current": 0,
+                "component": "rate_limiter",
+            }
+        status = refusal.status
+        error = {"id": "5d83-miniature", "status": status, "detail": message, "meta": meta, "code": refusal.code}
+        return EmulatedResponse.json({"type": "ErrorResponse", "error": error, "time": 1_790_000_000}, status=status)
 
     def _is_too_fast(self) -> bool:
         """Whether this search is one more than a second has; those that were refused do not count."""
@@ -116,7 +155,7 @@ class Brave(Endpoint):
         return False
 
     def _rates(self, key: str) -> dict[str, str]:
-        left = 0 if key in self.used_up or not self.quota else self.quota - self.spent
+        left = 0 if not self._has_credit(key) or not self.quota else self.quota - self.spent
         return {
             "X-RateLimit-Limit": f"{self.per_second or 1}, {self.quota}",
             "X-RateLimit-Policy": f"{self.per_second or 1};w=1, {self.quota};w=2592000",
@@ -124,76 +163,54 @@ class Brave(Endpoint):
             "X-RateLimit-Reset": "1, 1419704",
         }
 
-    def _search(self, kind: str, request: Recorded) -> Reply:
-        params = request.params
-        if wrong := _wrong(params, kind):
-            return _invalid(["query", wrong], f"The value of {wrong} is not valid", "value_error")
-        if params.get("extra_snippets") in ("true", "1") and not self.extra_snippets:
-            return _error(400, "OPTION_NOT_IN_PLAN", "The option is not in the plan", {"component": "authentication"})
-        query = params["q"]
-        found = self._find(query, params)
-        count, offset = int(params.get("count", 20)), int(params.get("offset", 0))
-        rows = found[offset * count : (offset + 1) * count]
-        about = {"original": query, "show_strict_warning": False, "spellcheck_off": self.altered is None}
-        if self.altered is not None:
-            about["altered"] = self.altered
-        if kind == "news":
-            return Reply.json({"type": "news", "query": about, "results": [_news(one, self._age(one)) for one in rows]})
-        more = len(found) > (offset + 1) * count
-        body: dict[str, object] = {"query": about | _whereabouts(params) | {"more_results_available": more}}
+    def web(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return pages of the web."""
+        extra = body.get("extra_snippets") in ("true", "1")
+        if extra and not self.extra_snippets:
+            return self.refuse("plan")
+        found, rows = self._page(body)
+        bold = body["q"] if body.get("text_decorations") not in ("false", "0") else ""
+        last = (int(body.get("offset", 0)) + 1) * self.limit(body)
+        query = self._query(body) | _whereabouts(body) | {"more_results_available": len(found) > last}
         places = [{"type": "web", "index": index, "all": False} for index in range(len(rows))]
-        body |= {"mixed": {"type": "mixed", "main": places, "top": [], "side": []}, "type": "search"}
-        if "web" not in params.get("result_filter", "videos"):
-            body["videos"] = {"type": "videos", "results": [], "mutated_by_goggles": "goggles" in params}
+        mixed = {"type": "mixed", "main": places, "top": [], "side": []}
+        answer: dict[str, object] = {"query": query, "mixed": mixed, "type": "search"}
+        if "web" not in body.get("result_filter", "videos"):
+            answer["videos"] = {"type": "videos", "results": [], "mutated_by_goggles": "goggles" in body}
         if rows:
-            extra = params.get("extra_snippets") in ("true", "1")
-            bold = params.get("text_decorations") not in ("false", "0")
-            results = [_web(one, self._age(one), query if bold else "", extra) for one in rows]
-            body["web"] = {"type": "search", "results": results, "family_friendly": True}
-        return Reply.json(body)
+            results = [_web(hit, self._age(hit), bold, extra) for hit in rows]
+            answer["web"] = {"type": "search", "results": results, "family_friendly": True}
+        return EmulatedResponse.json(answer)
 
-    def _find(self, query: str, params: dict[str, str]) -> list[Found]:
-        words, hosts, not_hosts = split_sites(query)
-        freshness = params.get("freshness", "")
-        goggle = params.get("goggles", "").splitlines()
+    def news(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return pages of the news."""
+        rows = [_news(hit, self._age(hit)) for hit in self._page(body)[1]]
+        return EmulatedResponse.json({"type": "news", "query": self._query(body), "results": rows})
+
+    def _query(self, body: dict[str, Any]) -> dict[str, object]:
+        about = {"original": body["q"], "show_strict_warning": False, "spellcheck_off": self.altered is None}
+        return about if self.altered is None else {**about, "altered": self.altered}
+
+    def _page(self, body: dict[str, Any]) -> tuple[list[IndexHit], list[IndexHit]]:
+        """Return all pages that are found, and those of the page of results that was asked for."""
+        text, hosts, not_hosts = split_sites(body["q"])
+        goggle = body.get("goggles", "").splitlines()
         if "$discard" in goggle:
             hosts += tuple(line.removeprefix("$site=") for line in goggle if line.startswith("$site="))
         not_hosts += tuple(line.removeprefix("$discard,site=") for line in goggle if line.startswith("$discard,"))
-        found = self._library.search(words, within_days=_DAYS.get(freshness), hosts=hosts, not_hosts=not_hosts)
-        if span := _RANGE.fullmatch(freshness):
-            first, last = date.fromisoformat(span[1]), date.fromisoformat(span[2])
-            found = [one for one in found if first <= one.published <= last]
-        return found
+        first, _, last = body.get("freshness", "").partition("to")
+        days = {"first": first, "last": last} if last else {}
+        found = self.found({**body, "words": text, "allowed": hosts, "blocked": not_hosts, **days})
+        count, offset = self.limit(body), int(body.get("offset", 0))
+        return found, found[offset * count : (offset + 1) * count]
 
-    def _age(self, found: Found) -> str:
-        days = (self._library.calendar.today - found.published).days
-        return (
-            f"{days} days ago" if days < 31 else f"{found.published:%B} {found.published.day}, {found.published.year}"
-        )
+    def _age(self, hit: IndexHit) -> str:
+        days, published = self.age(hit), hit.published
+        return f"{days} days ago" if days < 31 else f"{published:%B} {published.day}, {published.year}"
 
 
-def _wrong(params: dict[str, str], kind: str) -> str | None:
-    query = params.get("q", "")
-    if not query or len(query) > 400 or len(query.split()) > 50:
-        return "q"
-    count = params.get("count", "20")
-    if not count.isdigit() or not 1 <= int(count) <= _MOST[kind]:
-        return "count"
-    if params.get("search_lang") in _NO_PAGES or len(params.get("goggles", "")) > 10_000:
-        return "search_lang" if params.get("search_lang") in _NO_PAGES else "goggles"
-    return next(
-        (name for name, form in _FORMS.items() if name in params and not re.fullmatch(form, params[name])), None
-    )
-
-
-def _error(status: int, code: str, detail: str, meta: dict[str, object]) -> Reply:
-    error = {"id": "5d83-miniature", "status": status, "detail": detail, "meta": meta, "code": code}
-    return Reply.json({"type": "ErrorResponse", "error": error, "time": 1_790_000_000}, status=status)
-
-
-def _invalid(where: list[str], message: str, kind: str) -> Reply:
-    errors = [{"type": kind, "loc": where, "msg": message, "input": None}]
-    return _error(422, "VALIDATION", "Unable to validate request parameters", {"errors": errors})
+def _invalid(place: str, name: str, message: str, kind: str) -> dict[str, object]:
+    return {"errors": [{"type": kind, "loc": [place, name], "msg": message, "input": None}]}
 
 
 def _whereabouts(params: dict[str, str]) -> dict[str, object]:
@@ -209,36 +226,36 @@ def _address(url: str) -> dict[str, str]:
     return {"scheme": parts.scheme, "netloc": host, "hostname": host, "favicon": _ICON, "path": shown}
 
 
-def _web(found: Found, age: str, bold: str, extra: bool) -> dict[str, object]:
-    host = urlsplit(found.url).hostname or ""
-    text = escape(found.snippet)
+def _web(hit: IndexHit, age: str, bold: str, extra: bool) -> dict[str, object]:
+    host = urlsplit(hit.url).hostname or ""
+    text = escape(hit.snippet)
     for word in set(re.findall(r"\w{4,}", bold)):
         text = re.sub(rf"(?i)\b({word})\b", r"<strong>\1</strong>", text)
     row: dict[str, object] = {
-        "title": escape(found.title, quote=False),
-        "url": found.url,
+        "title": escape(hit.title, quote=False),
+        "url": hit.url,
         "is_source_local": False,
         "is_source_both": False,
         "description": text,
-        "page_age": midnight(found.published).replace(tzinfo=None).isoformat(),
-        "profile": {"name": found.site.name, "url": found.url, "long_name": host, "img": _ICON},
+        "page_age": moment(hit),
+        "profile": {"name": hit.site.name, "url": hit.url, "long_name": host, "img": _ICON},
         "language": "en",
         "family_friendly": True,
         "type": "search_result",
         "subtype": "generic",
-        "meta_url": _address(found.url),
+        "meta_url": _address(hit.url),
         "age": age,
     }
-    return row | ({"extra_snippets": [f"Also: {found.title}."]} if extra else {})
+    return row | ({"extra_snippets": [f"Also: {hit.title}."]} if extra else {})
 
 
-def _news(found: Found, age: str) -> dict[str, object]:
+def _news(hit: IndexHit, age: str) -> dict[str, object]:
     return {
         "type": "news_result",
-        "title": found.title,
-        "url": found.url,
-        "description": found.snippet,
+        "title": hit.title,
+        "url": hit.url,
+        "description": hit.snippet,
         "age": age,
-        "page_age": midnight(found.published).replace(tzinfo=None).isoformat(),
-        "meta_url": _address(found.url),
+        "page_age": moment(hit),
+        "meta_url": _address(hit.url),
     }

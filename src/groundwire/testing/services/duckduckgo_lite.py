@@ -7,10 +7,10 @@ import zlib
 from html import escape
 from urllib.parse import quote
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
-from groundwire.testing.services.queries import split_sites
+from groundwire.testing.services.shared import split_sites
 
 __all__ = ["DuckDuckGoLite"]
 
@@ -41,13 +41,13 @@ class DuckDuckGoLite(Endpoint):
         self.advertisements = 0
         self.silent = False
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
         if request.path not in ("/lite/", "/html/"):
-            return Reply.html("<!doctype html><title>404</title><h1>Not Found</h1>", status=404)
+            return EmulatedResponse.html("<!doctype html><title>404</title><h1>Not Found</h1>", status=404)
         form = request.path.strip("/")
         if self.throttled:
-            return Reply.html("<!doctype html><title>DuckDuckGo</title>", status=202)
+            return EmulatedResponse.html("<!doctype html><title>DuckDuckGo</title>", status=202)
         if self.bot_check is not None:
             return _puzzle(form, self.bot_check)
         params = request.params
@@ -55,15 +55,15 @@ class DuckDuckGoLite(Endpoint):
         if not query:
             return _page(form, "", "")
         if len(query) > _LONGEST:
-            return Reply.html("<!doctype html><title>400</title><h1>Bad Request</h1>", status=400)
+            return EmulatedResponse.html("<!doctype html><title>400</title><h1>Bad Request</h1>", status=400)
         if _BANG.search(query):
-            return Reply.redirect(f"https://outside.invalid/?q={quote(query)}", status=303)
+            return EmulatedResponse.redirect(f"https://outside.invalid/?q={quote(query)}", status=303)
         start = int(params["s"]) if params.get("s", "").isdigit() else 0
         if start and params.get("vqd") != _vqd(query):
             return _puzzle(form, 202)
         return self._results(form, query, params, start)
 
-    def _results(self, form: str, query: str, params: dict[str, str], start: int) -> Reply:
+    def _results(self, form: str, query: str, params: dict[str, str], start: int) -> EmulatedResponse:
         words, hosts, not_hosts = split_sites(query)
         found = self._library.search(
             words, within_days=_DAYS.get(params.get("df", "")), hosts=hosts, not_hosts=not_hosts
@@ -87,7 +87,7 @@ _NOTHING = {
 }
 
 
-def _page(form: str, query: str, body: str) -> Reply:
+def _page(form: str, query: str, body: str) -> EmulatedResponse:
     head = f"<head><meta charset=utf-8><title>{escape(query)} at DuckDuckGo</title></head>"
     selects = (
         '<select name="kl"><option value="" >All Regions</option><option value="us-en" >US (English)</option></select>'
@@ -101,16 +101,16 @@ def _page(form: str, query: str, body: str) -> Reply:
         inside = f"""<form name="x" class="header__form" action="/html/" method="post"><input name="q" type="text"
             value="{escape(query)}" /><input name="b" value="" type="submit" />{selects}</form>
             <div class="serp__results"><div id="links" class="results">{body}</div></div>"""
-    return Reply.html(f"<!doctype html><html>{head}<body>{inside}</body></html>")
+    return EmulatedResponse.html(f"<!doctype html><html>{head}<body>{inside}</body></html>")
 
 
-def _puzzle(form: str, status: int) -> Reply:
+def _puzzle(form: str, status: int) -> EmulatedResponse:
     text = f"""<!doctype html><html lang="en"><head><title>DuckDuckGo</title></head><body>
         <form id="img-form" action="//duckduckgo.com/anomaly.js?sv={form}&cc=sre" method="POST"></form>
         <form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv={form}&cc=sre" method="POST">
         <div class="anomaly-modal__mask"><div class="anomaly-modal__modal"><div class="anomaly-modal__title">Which of
         these are ducks?</div></div></div></form></body></html>"""
-    return Reply.html(text, status=status)
+    return EmulatedResponse.html(text, status=status)
 
 
 def _wrapped(url: str) -> str:
@@ -121,7 +121,7 @@ def _advertised(number: int) -> str:
     return _wrapped(f"https://duckduckgo.com/y.js?ad_domain=shop{number}.example&ad_provider=bingv7aa")
 
 
-def _lite_row(found: Found, place: int) -> str:
+def _lite_row(found: IndexHit, place: int) -> str:
     return f"""
         <tr><td valign="top">{place}.&nbsp;</td>
         <td><a rel="nofollow" href="{_wrapped(found.url)}" class='result-link'>{escape(found.title)}</a></td></tr>
@@ -138,7 +138,7 @@ def _lite_ad(number: int) -> str:
         <tr class="result-sponsored"><td>&nbsp;</td><td class='result-snippet'>Cheaper than ever.</td></tr>"""
 
 
-def _html_row(found: Found, place: int) -> str:
+def _html_row(found: IndexHit, place: int) -> str:
     del place
     link = _wrapped(found.url)
     return f"""

@@ -6,11 +6,23 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
-from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import visit
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
+from groundwire.testing.services.shared import (
+    ApiEmulator,
+    ApiSpec,
+    Refusal,
+    SearchFields,
+    addresses,
+    boolean,
+    choice,
+    iso_day,
+    number,
+    pattern,
+    visit,
+    words,
+)
+from groundwire.testing.site import midnight
 
 __all__ = ["Exa"]
 
@@ -19,85 +31,83 @@ _ID = "00000000000000000000000000000001"
 _LIMITS = {"X-RateLimit-Limit": "450", "X-RateLimit-Remaining": "449", "X-RateLimit-Reset": "1790000000"}
 
 
-class Exa(Endpoint):
-    """The service; set its attributes to make it refuse.
-
-    Args:
-        library: What it searches, and whose pages it reads.
+class Exa(ApiEmulator):
+    """Exa; see `ApiEmulator`.
 
     Attributes:
-        keys: The keys it accepts.
-        calls_left: How many more calls a key may make; a key that is not here has no bound.
-        money_tag: The tag for a key without means: that of an account without credit, or `API_KEY_BUDGET_EXCEEDED`.
-        retry_after: While it is set, everybody is too fast; the value of the Retry-After header, empty for none.
+        money_tag: The tag for a key without credit: `NO_MORE_CREDITS` or `API_KEY_BUDGET_EXCEEDED`.
         overloaded: Whether it answers 503.
     """
 
+    spec = ApiSpec(
+        name="exa",
+        routes={"POST /search": "search", "POST /contents": "contents"},
+        key_header="x-api-key",
+        fields=SearchFields(
+            limit="numResults",
+            allowed="includeDomains",
+            blocked="excludeDomains",
+            first="startPublishedDate",
+            last="endPublishedDate",
+        ),
+        parameters={
+            "search": {
+                "query": words(),
+                "type": choice(*_TYPES),
+                "numResults": number(1, 100),
+                **dict.fromkeys(("text", "highlights", "summary"), choice()),  # they belong into contents
+                "startPublishedDate": iso_day,
+                "endPublishedDate": iso_day,
+                "moderation": boolean,
+                "userLocation": pattern(".."),
+            },
+            "contents": {"urls": addresses(100)},
+        },
+        refusals={
+            "route": Refusal(404, "NOT_FOUND", "There is no such address."),
+            "key": Refusal(401, "INVALID_API_KEY", "This key is not known."),
+            "overloaded": Refusal(503, "OVERLOADED", "Too much to do at the moment."),
+            "fast": Refusal(429, message="More than 10 requests in a second."),
+            "credit": Refusal(402, "NO_MORE_CREDITS", "Nothing is left to pay with."),
+            "body": Refusal(400, "INVALID_REQUEST_BODY", "The body is no JSON object."),
+            "invalid": Refusal(400, "INVALID_REQUEST_BODY"),
+        },
+    )
+
     def __init__(self, library: Library) -> None:
-        super().__init__("exa")
-        self._library = library
-        self.keys = {"test-key"}
-        self.calls_left: dict[str, int] = {}
+        super().__init__(library)
         self.money_tag = "NO_MORE_CREDITS"
-        self.retry_after: str | None = None
         self.overloaded = False
 
-    def handle(self, request: Recorded) -> Reply:
-        """Return what the service answers."""
-        if request.path not in ("/search", "/contents") or request.method != "POST":
-            return _error(404, "NOT_FOUND", f"There is no {request.method} {request.path}.")
-        key = request.headers.get("x-api-key") or request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if key not in self.keys:
-            return _error(401, "INVALID_API_KEY", "This key is not known.")
-        if self.overloaded:
-            return _error(503, "OVERLOADED", "Too much to do at the moment.")
-        if self.retry_after is not None:
-            refusal = Reply.json({"error": "More than 10 requests in a second."}, status=429)
-            return replace(refusal, headers={"Retry-After": self.retry_after}) if self.retry_after else refusal
-        if self.calls_left.get(key, 1) <= 0:
-            return _error(402, self.money_tag, "Nothing is left to pay with.")
-        try:
-            body = request.json()
-        except ValueError:
-            body = None
-        if not isinstance(body, dict):
-            return _error(400, "INVALID_REQUEST_BODY", "The body is no JSON object.")
-        if fault := _fault(body, searching=request.path == "/search"):
-            return _error(400, *fault)
-        if key in self.calls_left:
-            self.calls_left[key] -= 1
-        answer = self._search(body) if request.path == "/search" else self._contents(body)
-        return replace(Reply.json(answer), headers=_LIMITS)
+    def refuses(self, request: Recorded, key: str) -> EmulatedResponse | None:
+        """Return the refusal of too much load."""
+        return self.refuse("overloaded") if self.overloaded else None
 
-    def _search(self, body: dict[str, Any]) -> dict[str, Any]:
-        names = ("startPublishedDate", "endPublishedDate")
-        start, end = (date.fromisoformat(body[name][:10]) if body.get(name) else None for name in names)
-        found = self._library.search(
-            body["query"], hosts=body.get("includeDomains") or (), not_hosts=body.get("excludeDomains") or ()
-        )
-        kept = [one for one in found if (start or date.min) <= one.published <= (end or date.max)]
+    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+        """Return an error in the service's form."""
+        tag = self.money_tag if refusal is self.spec.refusals["credit"] else refusal.code
+        body = {"requestId": _ID, "error": message} | ({"tag": tag} if tag else {})
+        return EmulatedResponse.json(body, status=refusal.status)
+
+    def search(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return the results of a search."""
         wanted = body.get("contents") or {}
-        rows = [_result(one, wanted) for one in kept[: body.get("numResults", 10)]]
+        rows = [_row(hit, wanted) for hit in self.found(body)[: self.limit(body)]]
         cost: dict[str, Any] = {"total": 0.007 if wanted else 0.005, "search": {"neural": 0.005}}
         if wanted:
             cost["contents"] = {"text": 0.002}
-        answer = {"requestId": _ID, "resolvedSearchType": "neural", "results": rows}
-        return {**answer, "searchTime": 12.5, "costDollars": cost}
+        return _answer(results=rows, resolvedSearchType="neural", searchTime=12.5, costDollars=cost)
 
-    def _contents(self, body: dict[str, Any]) -> dict[str, Any]:
+    def contents(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return the contents of pages, and how each of them fared."""
         results: list[dict[str, Any]] = []
         statuses: list[dict[str, Any]] = []
         for url in body["urls"]:
-            page = visit(self._library, url)
+            page = visit(self.library, url)
             status = 404 if page is None else page.status
             if page is None or status != 200:
-                tag = (
-                    "CRAWL_NOT_FOUND"
-                    if status == 404
-                    else "SOURCE_NOT_AVAILABLE"
-                    if status < 500
-                    else "CRAWL_UNKNOWN_ERROR"
-                )
+                refused = "SOURCE_NOT_AVAILABLE" if status < 500 else "CRAWL_UNKNOWN_ERROR"
+                tag = "CRAWL_NOT_FOUND" if status == 404 else refused
                 statuses.append({"id": url, "status": "error", "error": {"tag": tag, "httpStatusCode": status}})
                 continue
             row: dict[str, Any] = {"id": url, "title": page.title, "url": url, "author": "", "image": ""}
@@ -107,47 +117,20 @@ class Exa(Endpoint):
             statuses.append({"id": url, "status": "success"})
         cost = 0.001 * len(results)
         costs = {"total": cost, "contents": {"text": cost}}
-        answer = {"requestId": _ID, "results": results, "statuses": statuses}
-        return {**answer, "costDollars": costs, "searchTime": 40.25}
+        return _answer(results=results, statuses=statuses, costDollars=costs, searchTime=40.25)
 
 
-def _error(status: int, tag: str, text: str) -> Reply:
-    return Reply.json({"requestId": _ID, "error": text, "tag": tag}, status=status)
+def _answer(**values: Any) -> EmulatedResponse:
+    return replace(EmulatedResponse.json({"requestId": _ID, **values}), headers=_LIMITS)
 
 
-def _fault(body: dict[str, Any], *, searching: bool) -> tuple[str, str] | None:
-    """Return the tag and the words for what is wrong with a body."""
-    if not searching:
-        urls = body.get("urls") or body.get("ids")
-        good = isinstance(urls, list) and all(isinstance(url, str) and "://" in url for url in urls)
-        return None if urls and good else ("INVALID_URLS", "urls must be a list of addresses.")
-    most = body.get("numResults", 10)
-    if not isinstance(body.get("query"), str) or not body["query"].strip():
-        return "INVALID_REQUEST_BODY", "query is missing."
-    if body.get("type", "auto") not in _TYPES:
-        return "INVALID_REQUEST_BODY", f"type must be one of {', '.join(_TYPES)}."
-    if not isinstance(most, int) or not 1 <= most <= 100:
-        return "INVALID_NUM_RESULTS", "numResults must be from 1 to 100."
-    for name in ("text", "highlights", "summary"):
-        if name in body:
-            return "INVALID_REQUEST_BODY", f"{name} belongs into contents."
-    for name in ("startPublishedDate", "endPublishedDate"):
-        try:
-            date.fromisoformat((body.get(name) or "2000-01-01")[:10])
-        except (TypeError, ValueError):
-            return "INVALID_REQUEST_BODY", f"{name} must be ISO 8601."
-    if not isinstance(body.get("moderation", False), bool) or len(body.get("userLocation") or "US") != 2:
-        return "INVALID_REQUEST_BODY", "moderation must be a boolean, userLocation two letters."
-    return None
-
-
-def _result(found: Found, wanted: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": found.url, "title": found.title, "url": found.url}
-    row |= {"publishedDate": _moment(found.published), "author": None}
+def _row(hit: IndexHit, wanted: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": hit.url, "title": hit.title, "url": hit.url}
+    row |= {"publishedDate": _moment(hit.published), "author": None}
     if wanted.get("text"):
-        row["text"] = _cut(found.page.text, wanted["text"])
+        row["text"] = _cut(hit.page.text, wanted["text"])
     if wanted.get("highlights"):
-        row |= {"highlights": [_cut(found.snippet, wanted["highlights"])], "highlightScores": [0.5]}
+        row |= {"highlights": [_cut(hit.snippet, wanted["highlights"])], "highlightScores": [0.5]}
     return row
 
 

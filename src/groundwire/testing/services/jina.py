@@ -8,11 +8,10 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Library
-from groundwire.testing.pages import midnight
-from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import Visited, visit
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import Library
+from groundwire.testing.services.shared import ApiEmulator, ApiSpec, Refusal, Visited, visit
+from groundwire.testing.site import midnight
 
 __all__ = ["Jina"]
 
@@ -28,63 +27,96 @@ _NAMES = {
 }
 
 
-class Jina(Endpoint):
-    """The service; set its attributes to make it refuse.
+def _address(value: Any) -> str:
+    try:
+        parts = urlsplit(value)
+        return "" if parts.hostname and parts.scheme in ("http", "https") else "is not an address"
+    except ValueError:
+        return "is not an address"
 
-    Args:
-        library: Whose pages it reads.
+
+class Jina(ApiEmulator):
+    """Jina Reader, which reads without a key, too; see `ApiEmulator`.
 
     Attributes:
-        keys: The keys it accepts; it reads without one, too.
-        used_up: The keys whose balance is used up.
-        retry_after: While it is set, everybody is too fast; the value of the Retry-After header, empty for none.
         refused_hosts: Hosts that it does not read for anybody.
         captcha: Whether every page looks like one that asks for a captcha.
         cached: Whether pages come from its cache, of which it warns.
         down: Whether it is out of service.
     """
 
+    spec = ApiSpec(
+        name="jina",
+        routes={},
+        parameters={"read": {"url": _address}},
+        refusals={
+            "down": Refusal(503, 50301, "Out of service."),
+            "key": Refusal(401, 40103, "This key is not known."),
+            "fast": Refusal(429, 42903, "Too many requests."),
+            "credit": Refusal(402, 40203, "The balance does not suffice."),
+            "timeout": Refusal(400, 40001, "Invalid timeout."),
+            "invalid": Refusal(400, 40001),
+            "blocked": Refusal(451, 45102),
+            "empty": Refusal(422, 42206),
+            "budget": Refusal(409, 40904),
+        },
+    )
+
     def __init__(self, library: Library) -> None:
-        super().__init__("jina")
-        self._library = library
-        self.keys = {"test-key"}
-        self.used_up: set[str] = set()
-        self.retry_after: str | None = None
+        super().__init__(library)
         self.refused_hosts: set[str] = set()
         self.captcha = False
         self.cached = False
         self.down = False
 
-    def handle(self, request: Recorded) -> Reply:
-        """Return what the service answers."""
-        if self.down:
-            return _failure(request, 50301, "Out of service.")
-        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
-        if key and (scheme != "Bearer" or key not in self.keys):
-            return _failure(request, 40103, "This key is not known.")
-        if self.retry_after is not None:
-            refusal = _failure(request, 42903, "Too many requests.")
-            return replace(refusal, headers={"Retry-After": self.retry_after}) if self.retry_after else refusal
-        if key in self.used_up:
-            return _failure(request, 40203, "The balance does not suffice.")
-        if request.headers.get("X-Timeout", "1") not in {str(seconds) for seconds in range(1, 181)}:
-            return _failure(request, 40001, "Invalid timeout.")
-        url = _target(request)
-        try:
-            parts = urlsplit(url)
-            host = parts.hostname or ""
-        except ValueError:
-            host = ""
-        if not host or parts.scheme not in ("http", "https"):
-            return _failure(request, 40001, "Invalid URL.", path="url")
-        if host in self.refused_hosts:
-            return _failure(request, 45102, f"Access to {host} is blocked.")
-        page = visit(self._library, url.partition("#")[0])
-        if page is None:
-            return _failure(request, 40001, f"Domain '{host}' could not be resolved", path="url")
-        return self._read(request, url, page)
+    def route(self, request: Recorded) -> str:
+        """Return the one method: every path is an address to read."""
+        return "read"
 
-    def _read(self, request: Recorded, url: str, page: Visited) -> Reply:
+    def accepts(self, request: Recorded, key: str) -> bool:
+        """Whether a key is known, or there is none."""
+        return not request.headers.get("Authorization") or key in self.keys
+
+    def refuses(self, request: Recorded, key: str) -> EmulatedResponse | None:
+        """Return the refusal of a service that is down, or of a timeout out of bounds."""
+        if self.down:
+            return self.refuse("down")
+        good = request.headers.get("X-Timeout", "1") in {str(seconds) for seconds in range(1, 181)}
+        return None if good else self.refuse("timeout")
+
+    def body(self, request: Recorded) -> dict[str, Any]:
+        """Return the address to read: the path as it was on the wire, or a field of the body."""
+        return {"url": _target(request)}
+
+    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+        """Return an error in the service's form, JSON or text."""
+        name = _NAMES[int(refusal.code)]
+        readable = f"{name}: {message}"
+        if "text/plain" in self.request.headers.get("Accept", ""):
+            return replace(EmulatedResponse.text(readable), status=refusal.status)
+        body = {
+            "data": None,
+            **({"path": parameter} if parameter else {}),
+            "code": refusal.status,
+            "name": name,
+            "status": refusal.code,
+            "message": message,
+            "readableMessage": readable,
+        }
+        return EmulatedResponse.json(body, status=refusal.status)
+
+    def read(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return a page, or how its site failed."""
+        url = body["url"]
+        host = urlsplit(url).hostname
+        if host in self.refused_hosts:
+            return self.refuse("blocked", f"Access to {host} is blocked.")
+        page = visit(self.library, url.partition("#")[0])
+        if page is None:
+            return self.refuse("invalid", f"Domain '{host}' could not be resolved", "url")
+        return self._page(url, page)
+
+    def _page(self, url: str, page: Visited) -> EmulatedResponse:
         warnings = []
         content = page.markdown
         if page.status >= 400:
@@ -95,11 +127,11 @@ class Jina(Endpoint):
         if self.cached:
             warnings.append("This is a cached snapshot of the original page.")
         if not content:
-            return _failure(request, 42206, f"No content available for URL {url}")
+            return self.refuse("empty", f"No content available for URL {url}")
         tokens = len(content) // 4
-        budget = request.headers.get("X-Token-Budget", "")
+        budget = self.request.headers.get("X-Token-Budget", "")
         if budget.isdigit() and tokens > int(budget):
-            return _failure(request, 40904, f"The budget of {budget} tokens does not suffice for {tokens}.")
+            return self.refuse("budget", f"The budget of {budget} tokens does not suffice for {tokens}.")
         data: dict[str, Any] = {
             "title": page.title,
             "description": "",
@@ -113,10 +145,10 @@ class Jina(Endpoint):
         if warnings:
             data["warning"] = "\n".join(warnings)
         data["usage"] = {"tokens": tokens}
-        if not _wants_json(request):
-            return replace(Reply.text(_as_text(data, warnings)), headers={"X-Usage-Tokens": str(tokens)})
+        if not _wants_json(self.request):
+            return replace(EmulatedResponse.text(_as_text(data, warnings)), headers={"X-Usage-Tokens": str(tokens)})
         meta = {"usage": {"tokens": tokens}}
-        return Reply.json({"code": 200, "status": 20000, "data": data, "meta": meta})
+        return EmulatedResponse.json({"code": 200, "status": 20000, "data": data, "meta": meta})
 
 
 def _target(request: Recorded) -> str:
@@ -143,20 +175,3 @@ def _as_text(data: dict[str, Any], warnings: list[str]) -> str:
     if warnings:
         blocks.append("\n".join(f"Warning: {warning}" for warning in warnings))
     return "\n\n".join([*blocks, f"Markdown Content:\n{data['content']}"])
-
-
-def _failure(request: Recorded, number: int, message: str, **more: str) -> Reply:
-    status, name = number // 100, _NAMES[number]
-    readable = f"{name}: {message}"
-    if "text/plain" in request.headers.get("Accept", ""):
-        return replace(Reply.text(readable), status=status)
-    body = {
-        "data": None,
-        **more,
-        "code": status,
-        "name": name,
-        "status": number,
-        "message": message,
-        "readableMessage": readable,
-    }
-    return Reply.json(body, status=status)

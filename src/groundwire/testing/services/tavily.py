@@ -2,87 +2,96 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import date
 from email.utils import format_datetime
 from typing import Any
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
-from groundwire.testing.server import Endpoint
-from groundwire.testing.services.visited import visit
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
+from groundwire.testing.services.shared import (
+    ApiEmulator,
+    ApiSpec,
+    Refusal,
+    SearchFields,
+    addresses,
+    choice,
+    domains,
+    iso_day,
+    number,
+    visit,
+    words,
+)
+from groundwire.testing.site import midnight
 
 __all__ = ["Tavily"]
 
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "search_depth": ("basic", "advanced", "fast", "ultra-fast"),
-    "topic": ("general", "news", "finance"),
-    "time_range": tuple(_DAYS),
-    "extract_depth": ("basic", "advanced"),
-    "format": ("markdown", "text"),
-}
 _COUNTRIES = ("austria", "germany", "japan", "united states")  # a few are enough to tell names from codes
 
 
-class Tavily(Endpoint):
-    """The service; set its attributes to make it refuse.
-
-    Args:
-        library: What it searches, and whose pages it reads.
+class Tavily(ApiEmulator):
+    """Tavily; see `ApiEmulator`.
 
     Attributes:
-        keys: The keys it accepts.
-        calls_left: How many more calls a key may make before its plan's limit; a key that is not here has no bound.
         over_budget: Whether the limit that a key meets is that of pay as you go.
         keyless_left: How many more calls may be made without a key; None for no bound.
         keyless_wait: The seconds after which those without a key may come back.
-        retry_after: While it is set, everybody is too fast; the value of the Retry-After header, empty for none.
     """
 
+    spec = ApiSpec(
+        name="tavily",
+        routes={"POST /search": "search", "POST /extract": "extract"},
+        fields=SearchFields(
+            usual_limit=5,
+            allowed="include_domains",
+            blocked="exclude_domains",
+            within="time_range",
+            days=_DAYS,
+            first="start_date",
+            last="end_date",
+        ),
+        parameters={
+            "search": {
+                "query": words(400),
+                "search_depth": choice("basic", "advanced", "fast", "ultra-fast"),
+                "topic": choice("general", "news", "finance"),
+                "time_range": choice(*_DAYS),
+                "max_results": number(0, 20),
+                "include_domains": domains(300),
+                "exclude_domains": domains(150),
+                "start_date": iso_day,
+                "end_date": iso_day,
+                "country": choice(*_COUNTRIES),
+            },
+            "extract": {
+                "urls": addresses(20),
+                "extract_depth": choice("basic", "advanced"),
+                "format": choice("markdown", "text"),
+            },
+        },
+        refusals={
+            "credit": Refusal(432, message="The plan's limit."),
+            "budget": Refusal(433, message="The limit of pay as you go."),
+            "body": Refusal(422, message="No object"),
+        },
+    )
+
     def __init__(self, library: Library) -> None:
-        super().__init__("tavily")
-        self._library = library
-        self.keys = {"test-key"}
-        self.calls_left: dict[str, int] = {}
+        super().__init__(library)
         self.over_budget = False
         self.keyless_left: int | None = None
         self.keyless_wait = 3_600
-        self.retry_after: str | None = None
 
-    def handle(self, request: Recorded) -> Reply:
-        """Return what the service answers."""
-        if request.path not in ("/search", "/extract"):
-            return Reply.json({"detail": "Not Found"}, status=404)
-        if request.method != "POST":
-            return Reply.json({"detail": "Method Not Allowed"}, status=405)
-        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
-        keyless = not key and request.headers.get("X-Tavily-Access-Mode") == "keyless"
-        if not keyless and (scheme != "Bearer" or key not in self.keys):
-            return _error(401, "Unauthorized: there is no key, or it is not known.")
-        if self.retry_after is not None:
-            refusal = _error(429, "Too many requests from here.")
-            return replace(refusal, headers={"Retry-After": self.retry_after}) if self.retry_after else refusal
-        if keyless and self.keyless_left == 0:
-            return self._keyless_limit()
-        if self.calls_left.get(key, 1) <= 0:
-            return _error(433, "The limit of pay as you go.") if self.over_budget else _error(432, "The plan's limit.")
-        try:
-            body = request.json()
-        except ValueError:
-            body = None
-        if not isinstance(body, dict):
-            return Reply.json({"detail": [{"type": "json_invalid", "loc": ["body"], "msg": "No object"}]}, status=422)
-        if fault := _fault(body, searching=request.path == "/search"):
-            return _error(400, fault)
-        if keyless and self.keyless_left is not None:
-            self.keyless_left -= 1
-        if key in self.calls_left:
-            self.calls_left[key] -= 1
-        return self._search(body) if request.path == "/search" else self._extract(body)
+    def accepts(self, request: Recorded, key: str) -> bool:
+        """Whether a key is known, or the keyless mode is asked for."""
+        return super().accepts(request, key) or _is_keyless(request, key)
 
-    def _keyless_limit(self) -> Reply:
+    def refuses(self, request: Recorded, key: str) -> EmulatedResponse | None:
+        """Return the refusal of the keyless mode, after a call that it still allows is counted."""
+        if not _is_keyless(request, key) or self.keyless_left is None:
+            return None
+        self.keyless_left -= 1
+        if self.keyless_left >= 0:
+            return None
         error = {
             "code": "keyless_limit",
             "message": "Enough for today without a key.",
@@ -90,91 +99,69 @@ class Tavily(Endpoint):
             "retry_after_seconds": self.keyless_wait,
             "next_actions": [],
         }
-        return Reply.json({"error": error}, status=429)
+        return EmulatedResponse.json({"error": error}, status=429)
 
-    def _search(self, body: dict[str, Any]) -> Reply:
-        start, end = (date.fromisoformat(body[key]) if body.get(key) else None for key in ("start_date", "end_date"))
-        found = self._library.search(
-            body["query"],
-            within_days=_DAYS.get(body.get("time_range", "")),
-            hosts=body.get("include_domains") or (),
-            not_hosts=body.get("exclude_domains") or (),
-        )
-        kept = [one for one in found if (start or date.min) <= one.published <= (end or date.max)]
+    def contradiction(self, body: dict[str, Any]) -> str:
+        """Return what is wrong with parameters together."""
+        if body.get("country") and body.get("topic", "general") != "general":
+            return "country goes with the general topic only."
+        if body.get("safe_search") and body.get("search_depth", "").endswith("fast"):
+            return "safe_search is not for fast searches."
+        return ""
+
+    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+        """Return an error in the service's form."""
+        if refusal is self.spec.refusals["credit"] and self.over_budget:
+            return self.refuse("budget")
+        if refusal.status == 422:
+            detail = [{"type": "json_invalid", "loc": ["body"], "msg": message}]
+            return EmulatedResponse.json({"detail": detail}, status=422)
+        return EmulatedResponse.json({"detail": {"error": message}}, status=refusal.status)
+
+    def search(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return the results of a search."""
         news = body.get("topic") == "news"
-        rows = [_result(one, place, news=news) for place, one in enumerate(kept[: body.get("max_results", 5)])]
+        hits = self.found(body)[: self.limit(body)]
         answer = {
             "query": body["query"],
             "follow_up_questions": None,
             "answer": None,
             "images": [],
-            "results": rows,
+            "results": [_row(hit, place, news=news) for place, hit in enumerate(hits)],
             "response_time": 0.01,
             "request_id": "00000000-0000-4000-8000-000000000001",
         }
         if body.get("include_usage"):
             answer["usage"] = {"credits": 2 if body.get("search_depth") == "advanced" else 1}
-        return Reply.json(answer)
+        return EmulatedResponse.json(answer)
 
-    def _extract(self, body: dict[str, Any]) -> Reply:
+    def extract(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return the contents of pages, and those that could not be had."""
         urls = [body["urls"]] if isinstance(body["urls"], str) else body["urls"]
         results: list[dict[str, Any]] = []
         failed: list[dict[str, str]] = []
         for url in urls:
-            page = visit(self._library, url)
+            page = visit(self.library, url)
             if page is None or page.status != 200 or not page.markdown:
                 failed.append({"url": url, "error": "Nothing could be fetched."})
             else:
-                text = (
-                    page.markdown if body.get("format", "markdown") == "markdown" else page.markdown.removeprefix("# ")
-                )
+                markdown = body.get("format", "markdown") == "markdown"
+                text = page.markdown if markdown else page.markdown.removeprefix("# ")
                 results.append({"url": url, "raw_content": text, "images": []})
         answer = {"results": results, "failed_results": failed, "response_time": 0.02}
-        return Reply.json({**answer, "request_id": "00000000-0000-4000-8000-000000000002"})
+        return EmulatedResponse.json({**answer, "request_id": "00000000-0000-4000-8000-000000000002"})
 
 
-def _error(status: int, text: str) -> Reply:
-    return Reply.json({"detail": {"error": text}}, status=status)
+def _is_keyless(request: Recorded, key: str) -> bool:
+    return not key and request.headers.get("X-Tavily-Access-Mode") == "keyless"
 
 
-def _fault(body: dict[str, Any], *, searching: bool) -> str:
-    """Return what is wrong with a body, or nothing."""
-    for name, choices in _CHOICES.items():
-        if name in body and body[name] not in choices:
-            return f"{name} must be one of {', '.join(choices)}."
-    if not searching:
-        urls = body.get("urls")
-        if not urls or not isinstance(urls, (str, list)):
-            return "urls is missing."
-        return "At most 20 urls." if isinstance(urls, list) and len(urls) > 20 else ""
-    query, most = body.get("query"), body.get("max_results", 5)
-    if not isinstance(query, str) or not query.strip():
-        return "query is missing."
-    if len(query) > 400:
-        return "query has more than 400 characters."
-    if not isinstance(most, int) or not 0 <= most <= 20:
-        return "max_results must be from 0 to 20."
-    for name, bound in (("include_domains", 300), ("exclude_domains", 150)):
-        if len(body.get(name) or ()) > bound:
-            return f"{name} takes at most {bound}."
-    for name in ("start_date", "end_date"):
-        try:
-            date.fromisoformat(body.get(name) or "2000-01-01")
-        except ValueError:
-            return f"{name} must be YYYY-MM-DD."
-    if (country := body.get("country")) and (country not in _COUNTRIES or body.get("topic", "general") != "general"):
-        return "country must be a known name, with the general topic."
-    if body.get("safe_search") and body.get("search_depth", "").endswith("fast"):
-        return "safe_search is not for fast searches."
-    return ""
-
-
-def _result(found: Found, place: int, *, news: bool) -> dict[str, Any]:
+def _row(hit: IndexHit, place: int, *, news: bool) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "url": found.url,
-        "title": found.title,
-        "content": found.snippet,
+        "url": hit.url,
+        "title": hit.title,
+        "content": hit.snippet,
         "score": round(0.95 - place / 50, 4),
         "raw_content": None,
     }
-    return row | ({"published_date": format_datetime(midnight(found.published), usegmt=True)} if news else {})
+    return row | ({"published_date": format_datetime(midnight(hit.published), usegmt=True)} if news else {})

@@ -2,93 +2,122 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from datetime import date
 from typing import Any
 from uuid import uuid4
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
-from groundwire.testing.server import Endpoint
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
+from groundwire.testing.services.shared import (
+    ApiEmulator,
+    ApiSpec,
+    Refusal,
+    SearchFields,
+    choice,
+    domains,
+    moment,
+    number,
+    pattern,
+    words,
+)
+from groundwire.testing.site import midnight
 
 __all__ = ["You"]
 
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 365}
-_RANGE = re.compile(r"(\d{4}-\d\d-\d\d)to(\d{4}-\d\d-\d\d)")
+_RANGE = r"\d{4}-\d\d-\d\dto\d{4}-\d\d-\d\d"
 _NEWS_DAYS = 31
 
 
-class You(Endpoint):
-    """The service; set its attributes to make it refuse.
-
-    Args:
-        library: What it searches.
+class You(ApiEmulator):
+    """You.com; see `ApiEmulator`.
 
     Attributes:
-        keys: The keys it accepts.
-        searches_left: How many more searches the account of a key may make; a key that is not here has no bound.
-        reset_at: When an account without means gets new ones, ISO 8601; None leaves it out.
-        retry_after: While it is set, everybody is too fast; the value of the Retry-After header, empty for none.
+        reset_at: When an account without credit gets new credit, ISO 8601; None leaves it out.
         scoped: Whether the keys may search.
         news: Whether it takes queries for questions about the news, and adds that section.
     """
 
+    spec = ApiSpec(
+        name="you",
+        routes={"POST /v1/search": "search", "GET /v1/search": "search"},
+        key_header="X-API-Key",
+        fields=SearchFields(
+            limit="count",
+            allowed="include_domains",
+            blocked="exclude_domains",
+            within="freshness",
+            days=_DAYS,
+            first="first",
+            last="last",
+        ),
+        parameters={
+            "search": {
+                "query": words(),
+                "count": number(1, 100),
+                "offset": number(0, 9),
+                "freshness": pattern(f"{'|'.join(_DAYS)}|{_RANGE}"),
+                "safesearch": choice("off", "moderate", "strict"),
+                "country": pattern("[A-Z]{2}"),
+                "language": pattern("[A-Z]{2}(-[A-Z]{2,4})?"),
+                "include_domains": domains(500),
+                "exclude_domains": domains(500),
+            }
+        },
+        refusals={
+            "scope": Refusal(403, message="This key may not search."),
+            "credit": Refusal(402, "payment_required", "Nothing is left to pay with."),
+            "body": Refusal(422, message="The body is no JSON object."),
+            "invalid": Refusal(422),
+        },
+    )
+
     def __init__(self, library: Library) -> None:
-        super().__init__("you")
-        self._library = library
-        self.keys = {"test-key"}
-        self.searches_left: dict[str, int] = {}
+        super().__init__(library)
         self.reset_at: str | None = None
-        self.retry_after: str | None = None
         self.scoped = True
         self.news = False
 
-    def handle(self, request: Recorded) -> Reply:
-        """Return what the service answers."""
-        if request.path != "/v1/search" or request.method not in ("GET", "POST"):
-            return Reply.json({"detail": "Not Found"}, status=404)
-        key = request.headers.get("X-API-Key", "")
-        if key not in self.keys:
-            return Reply.json({"detail": "This key is not known or has expired."}, status=401)
-        if not self.scoped:
-            return Reply.json({"detail": "This key may not search."}, status=403)
-        if self.searches_left.get(key, 1) <= 0:
-            money = {"error": "payment_required", "message": "Nothing is left to pay with.", "reset_at": self.reset_at}
-            return Reply.json({name: text for name, text in money.items() if text}, status=402)
-        if self.retry_after is not None:
-            headers = {"Retry-After": self.retry_after} if self.retry_after else {}
-            return replace(Reply.json({"detail": "More than 10 requests in a second."}, status=429), headers=headers)
-        body = _body(request)
-        if fault := _fault(body):
-            return fault
-        if key in self.searches_left:
-            self.searches_left[key] -= 1
-        return self._search(body)
+    def refuses(self, request: Recorded, key: str) -> EmulatedResponse | None:
+        """Return the refusal of keys that may not search."""
+        return None if self.scoped else self.refuse("scope")
 
-    def _search(self, body: dict[str, Any]) -> Reply:
-        freshness = body.get("freshness") or ""
-        days = _RANGE.fullmatch(freshness)
-        start, end = (date.fromisoformat(text) for text in days.groups()) if days else (date.min, date.max)
-        found = [
-            one
-            for one in self._library.search(
-                body["query"],
-                within_days=_DAYS.get(freshness),
-                hosts=body.get("include_domains") or (),
-                not_hosts=body.get("exclude_domains") or (),
-            )
-            if start <= one.published <= end
-        ]
-        count = body.get("count", 10)
-        first = body.get("offset", 0) * count
-        newest = self._library.calendar.published(_NEWS_DAYS)
+    def body(self, request: Recorded) -> dict[str, Any] | None:
+        """Return the body of a POST, or the parameters of a GET in the same form."""
+        body = super().body(request)
+        for name in ("include_domains", "exclude_domains"):
+            if body and isinstance(body.get(name), str):
+                body[name] = body[name].split(",")
+        return body
+
+    def contradiction(self, body: dict[str, Any]) -> str:
+        """Return what is wrong with parameters together."""
+        both = body.get("include_domains") and body.get("exclude_domains")
+        return "include_domains and exclude_domains exclude each other" if both else ""
+
+    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+        """Return an error in the service's form, of which there are several."""
+        if refusal.code:
+            reset = {"reset_at": self.reset_at} if self.reset_at else {}
+            body: dict[str, object] = {"error": refusal.code, "message": message, **reset}
+        elif parameter:
+            body = {"detail": [{"type": "value_error", "loc": ["body", parameter], "msg": message}]}
+        else:
+            body = {"error" if refusal is self.spec.refusals["invalid"] else "detail": message}
+        return EmulatedResponse.json(body, status=refusal.status)
+
+    def search(self, body: dict[str, Any]) -> EmulatedResponse:
+        """Return the results of a search: the pages of the web, and the news."""
+        first, _, last = (body.get("freshness") or "").partition("to")
+        found = self.found({**body, "first": first, "last": last} if last else body)
+        count = self.limit(body)
+        start = int(body.get("offset") or 0) * count
+        newest = self.library.calendar.published(_NEWS_DAYS) if self.news else date.max
         sections = {
-            "web": [_web(one) for one in found[first : first + count]],
-            "news": [_news(one) for one in found if self.news and one.published >= newest][first : first + count],
+            "web": [_web(hit) for hit in found[start : start + count]],
+            "news": [_news(hit) for hit in found if hit.published >= newest][start : start + count],
         }
-        return Reply.json(
+        return EmulatedResponse.json(
             {
                 "results": {name: rows for name, rows in sections.items() if rows},
                 "metadata": {"search_uuid": str(uuid4()), "query": body["query"], "latency": 0.01},
@@ -96,66 +125,21 @@ class You(Endpoint):
         )
 
 
-def _body(request: Recorded) -> dict[str, Any]:
-    """Return the body of a POST, or the parameters of a GET in the same form."""
-    if request.method == "POST":
-        try:
-            body = request.json()
-        except ValueError:
-            return {}
-        return body if isinstance(body, dict) else {}
-    values: dict[str, Any] = dict(request.query)
-    for name in ("include_domains", "exclude_domains"):
-        if name in values:
-            values[name] = values[name].split(",")
-    for name in ("count", "offset"):
-        if values.get(name, "").isdecimal():
-            values[name] = int(values[name])
-    return values
-
-
-def _fault(body: dict[str, Any]) -> Reply | None:
-    """Return the refusal of a wrong body: a list of faults by field, or a word for what contradicts itself."""
-    query, freshness = body.get("query"), body.get("freshness", "day")
-    if not isinstance(query, str) or not query.strip():
-        return _invalid("query", "Words are needed.")
-    for name, low, high in (("count", 1, 100), ("offset", 0, 9)):
-        value = body.get(name, low)
-        if not isinstance(value, int) or not low <= value <= high:
-            return _invalid(name, f"This must be a number from {low} to {high}.")
-    if not isinstance(freshness, str) or not (freshness in _DAYS or _RANGE.fullmatch(freshness)):
-        return _invalid("freshness", "This is no range of time.")
-    if body.get("safesearch", "off") not in ("off", "moderate", "strict"):
-        return _invalid("safesearch", "This is none of the levels.")
-    for name, pattern in (("country", r"[A-Z]{2}"), ("language", r"[A-Z]{2}(-[A-Z]{2,4})?")):
-        if not re.fullmatch(pattern, str(body.get(name, "EN"))):
-            return _invalid(name, "This is none of the codes.")
-    if body.get("include_domains") and body.get("exclude_domains"):
-        return Reply.json({"error": "include_domains and exclude_domains exclude each other"}, status=422)
-    if max(len(body.get(name) or ()) for name in ("include_domains", "exclude_domains")) > 500:
-        return Reply.json({"error": "at most 500 domains"}, status=422)
-    return None
-
-
-def _web(found: Found) -> dict[str, object]:
+def _web(hit: IndexHit) -> dict[str, object]:
     return {
-        "url": found.url,
-        "title": found.title,
-        "description": found.page.text[:120],
-        "snippets": [found.snippet],
-        "page_age": midnight(found.published).replace(tzinfo=None).isoformat(),
-        "favicon_url": f"{found.site.url}/favicon.ico",
+        "url": hit.url,
+        "title": hit.title,
+        "description": hit.page.text[:120],
+        "snippets": [hit.snippet],
+        "page_age": moment(hit),
+        "favicon_url": f"{hit.site.url}/favicon.ico",
     }
 
 
-def _news(found: Found) -> dict[str, object]:
+def _news(hit: IndexHit) -> dict[str, object]:
     return {
-        "title": found.title,
-        "description": found.snippet,
-        "page_age": midnight(found.published).isoformat(),
-        "url": found.url,
+        "title": hit.title,
+        "description": hit.snippet,
+        "page_age": midnight(hit.published).isoformat(),
+        "url": hit.url,
     }
-
-
-def _invalid(field: str, message: str) -> Reply:
-    return Reply.json({"detail": [{"type": "value_error", "loc": ["body", field], "msg": message}]}, status=422)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from groundwire.testing.pages import Calendar, Site
-from groundwire.testing.sites.app import app_site
-from groundwire.testing.sites.articles import articles_site
-from groundwire.testing.sites.docs import docs_site
-from groundwire.testing.sites.forum import forum_site
-from groundwire.testing.sites.legacy import legacy_site
-from groundwire.testing.sites.maze import Maze
-from groundwire.testing.sites.papers import papers_site
-from groundwire.testing.sites.slow import Slow
+from groundwire.testing.site import Calendar, Site
+from groundwire.testing.sites.articles import articles_site, docs_site, forum_site
+from groundwire.testing.sites.non_pages import app_site, legacy_site, papers_site
+from groundwire.testing.sites.redirects import Maze, Slow
 
 __all__ = ["make_sites"]
 

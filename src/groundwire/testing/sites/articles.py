@@ -1,4 +1,4 @@
-"""encyclopedia.test: articles inside the furniture of a real page."""
+"""Sites of articles: an encyclopedia, the documentation of a made-up library, and a forum."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import date
 from html import escape
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.pages import Calendar, Page, Site
-from groundwire.testing.sites.documents import Document, load_documents, plain_text
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.site import Calendar, Site, SitePage
+from groundwire.testing.sites.content_files import ContentFile, load_documents, plain_text
 
-__all__ = ["articles_site"]
+__all__ = ["articles_site", "docs_site", "forum_site"]
 
-_PAGE = """<!doctype html>
+_ARTICLE = """<!doctype html>
 <html lang="en" prefix="og: https://ogp.me/ns#">
 <head>
 <meta charset="utf-8">
@@ -58,21 +58,21 @@ this notice.</p><button>Accept all</button> <button>Only what is needed</button>
 def articles_site(calendar: Calendar) -> Site:
     """Return the encyclopedia."""
     documents = load_documents("articles")
-    pages = [_page(document, documents) for document in documents]
+    pages = [_article(document, documents) for document in documents]
     return Site("articles", "encyclopedia.test", pages, calendar)
 
 
-def _path(document: Document) -> str:
+def _article_path(document: ContentFile) -> str:
     return f"/wiki/{document.slug}"
 
 
-def _page(document: Document, documents: Sequence[Document]) -> Page:
-    def render(request: Recorded, published: date) -> Reply:
-        return Reply.html(_render(document, documents, request.base_url, published))
+def _article(document: ContentFile, documents: Sequence[ContentFile]) -> SitePage:
+    def render(request: Recorded, published: date) -> EmulatedResponse:
+        return EmulatedResponse.html(_render_article(document, documents, request.base_url, published))
 
-    return Page(
+    return SitePage(
         name=document.slug,
-        path=_path(document),
+        path=_article_path(document),
         render=render,
         title=document.title,
         text=f"{document.head['summary']} {plain_text(document.html)}",
@@ -80,8 +80,8 @@ def _page(document: Document, documents: Sequence[Document]) -> Page:
     )
 
 
-def _render(document: Document, documents: Sequence[Document], base_url: str, published: date) -> str:
-    author, url = document.head["author"], base_url + _path(document)
+def _render_article(document: ContentFile, documents: Sequence[ContentFile], base_url: str, published: date) -> str:
+    author, url = document.head["author"], base_url + _article_path(document)
     described = {
         "@context": "https://schema.org",
         "@type": "Article",
@@ -92,7 +92,7 @@ def _render(document: Document, documents: Sequence[Document], base_url: str, pu
     }
     place = documents.index(document)
     others = [documents[(place + step) % len(documents)] for step in (1, 2, 3, 4, 5)]
-    return _PAGE.format(
+    return _ARTICLE.format(
         title=escape(document.title),
         summary=escape(document.head["summary"]),
         author=escape(author),
@@ -106,5 +106,110 @@ def _render(document: Document, documents: Sequence[Document], base_url: str, pu
     )
 
 
-def _links(documents: Sequence[Document]) -> str:
-    return "".join(f'<li><a href="{_path(each)}">{escape(each.title)}</a></li>' for each in documents)
+def _links(documents: Sequence[ContentFile]) -> str:
+    return "".join(f'<li><a href="{_article_path(each)}">{escape(each.title)}</a></li>' for each in documents)
+
+
+_DOCS_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title} | Larder 2.4 documentation</title>
+<meta name="description" content="{summary}"></head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header><a href="/">Larder 2.4</a> <select aria-label="Version">
+<option>2.4 (stable)</option><option>2.3</option></select>
+<button>Switch theme</button></header>
+<nav class="toctree" aria-label="Pages"><ul>{menu}</ul></nav>
+<main id="main" role="main">
+<nav class="breadcrumbs" aria-label="Breadcrumbs"><a href="/">Docs</a> &rsaquo; <span>{title}</span></nav>
+<h1 id="top">{title}<a class="headerlink" href="#top" title="Link to this heading">&para;</a></h1>
+{body}
+<nav class="prev-next"><a rel="prev" href="{previous_path}">Previous: {previous}</a>
+<a rel="next" href="{next_path}">Next: {next}</a></nav>
+</main>
+<footer><p>Last updated <time datetime="{day}">{day}</time>. <a href="/edit/{slug}">Edit this page</a></p>
+<p>Was this page helpful? <button>Yes</button> <button>No</button></p></footer>
+</body>
+</html>
+"""
+
+
+def docs_site(calendar: Calendar) -> Site:
+    """Return the documentation."""
+    documents = load_documents("docs")
+    return Site("docs", "docs.test", [_docs_page(document, documents) for document in documents], calendar)
+
+
+def _docs_path(document: ContentFile) -> str:
+    return f"/en/stable/{document.slug}.html"
+
+
+def _docs_page(document: ContentFile, documents: Sequence[ContentFile]) -> SitePage:
+    place = documents.index(document)
+    before, after = documents[place - 1], documents[(place + 1) % len(documents)]
+    menu = "".join(f'<li><a href="{_docs_path(each)}">{escape(each.title)}</a></li>' for each in documents)
+
+    def render(request: Recorded, published: date) -> EmulatedResponse:
+        return EmulatedResponse.html(
+            _DOCS_PAGE.format(
+                title=escape(document.title),
+                summary=escape(document.head["summary"]),
+                menu=menu,
+                body=document.html,
+                previous_path=_docs_path(before),
+                previous=escape(before.title),
+                next_path=_docs_path(after),
+                next=escape(after.title),
+                day=published.isoformat(),
+                slug=document.slug,
+            )
+        )
+
+    return SitePage(
+        name=document.slug,
+        path=_docs_path(document),
+        render=render,
+        title=document.title,
+        text=f"{document.head['summary']} {plain_text(document.html)}",
+        age_days=document.age_days,
+    )
+
+
+_FORUM_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{title} - Workbench forum</title></head>
+<body>
+<header><a href="/">Workbench forum</a><nav><a href="/questions">Questions</a> <a href="/tags">Tags</a>
+<a href="/users">Users</a> <a href="/login">Log in</a></nav></header>
+<div id="question-header"><h1>{title}</h1>
+<p>Asked <time datetime="{day}">{day}</time> &middot; Viewed 1,204 times</p></div>
+<main>
+{body}
+</main>
+<aside><h2>Hot questions</h2><ul><li><a href="/q/1">Why does my sourdough sink?</a></li>
+<li><a href="/q/2">Is a rubber duck a debugger?</a></li></ul></aside>
+<footer><p>Be kind. Posts are written for tests.</p></footer>
+</body>
+</html>
+"""
+
+
+def forum_site(calendar: Calendar) -> Site:
+    """Return the forum."""
+    return Site("forum", "forum.test", [_forum_page(each) for each in load_documents("forum")], calendar)
+
+
+def _forum_page(document: ContentFile) -> SitePage:
+    def render(request: Recorded, published: date) -> EmulatedResponse:
+        title = escape(document.title)
+        return EmulatedResponse.html(_FORUM_PAGE.format(title=title, day=published.isoformat(), body=document.html))
+
+    return SitePage(
+        name=document.slug,
+        path=f"/questions/{document.slug}",
+        render=render,
+        title=document.title,
+        text=plain_text(document.html),
+        age_days=document.age_days,
+    )

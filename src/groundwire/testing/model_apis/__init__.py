@@ -1,7 +1,7 @@
 """A miniature model on loopback that speaks as the model APIs do.
 
     with World() as world:
-        models = world.add(ModelServer(script(Call("web_search", {"query": "rank fusion"}))))
+        models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}))))
         client = openai.OpenAI(base_url=models.url + "/v1", api_key="none")
 
 It refuses what the services refuse (a hosted tool of another API, options that exclude each other), calls the tools of
@@ -10,8 +10,16 @@ its script, and where it was given hosted search it answers as if it had searche
 
 from __future__ import annotations
 
-from groundwire.testing.models.quoting import quoting
-from groundwire.testing.models.server import ModelServer
-from groundwire.testing.models.turns import Asked, Call, Cite, Decide, Say, Turn, script
+from groundwire.testing.model_apis.scripted_turns import (
+    Cite,
+    Decide,
+    Say,
+    ScriptedCall,
+    ScriptedRequest,
+    Turn,
+    quoting,
+    script,
+)
+from groundwire.testing.model_apis.server import ModelServer
 
-__all__ = ["Asked", "Call", "Cite", "Decide", "ModelServer", "Say", "Turn", "quoting", "script"]
+__all__ = ["Cite", "Decide", "ModelServer", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]

@@ -1,20 +1,22 @@
-"""What can go wrong on the way, each as a small value that an endpoint plays on request."""
+"""What can go wrong on the way: faults that an endpoint plays on request, compression bombs among them."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+import struct
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from aiohttp import web
 
-from groundwire.testing.bombs import bomb
-from groundwire.testing.exchange import Reply, Wire
+from groundwire.testing.http_messages import EmulatedResponse, Wire
 
-__all__ = ["Fault", "Play"]
+__all__ = ["InjectedFault", "Play", "bomb"]
 
-Play = Callable[[Wire, Reply], Awaitable[web.StreamResponse]]
+Play = Callable[[Wire, EmulatedResponse], Awaitable[web.StreamResponse]]
 """How a fault is played: it gets the wire and the answer that would have been sent."""
 
 _CAPTCHA = """<!doctype html><html lang="en"><head><title>Just a moment</title></head><body>
@@ -23,7 +25,7 @@ _CAPTCHA = """<!doctype html><html lang="en"><head><title>Just a moment</title><
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InjectedFault:
     """One way to fail. The class methods make them; two faults are equal when their labels are.
 
     Args:
@@ -35,10 +37,10 @@ class Fault:
     play: Play = field(repr=False, compare=False)
 
     @classmethod
-    def reply(cls, label: str, change: Callable[[Reply], Reply]) -> Fault:
+    def reply(cls, label: str, change: Callable[[EmulatedResponse], EmulatedResponse]) -> InjectedFault:
         """Return a fault that sends the normal answer after `change` was applied to it."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             return await wire.send(change(reply))
 
         return cls(label, play)
@@ -50,7 +52,7 @@ class Fault:
         body: bytes | str = b"",
         content_type: str | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Fault:
+    ) -> InjectedFault:
         """Answer with this status and body.
 
         Args:
@@ -60,51 +62,55 @@ class Fault:
             headers: Further headers, such as `{"Retry-After": "7"}`.
         """
         data = body.encode() if isinstance(body, str) else body
-        answer = Reply(status=code, body=data, content_type=content_type or _guess_type(data), headers=headers or {})
+        answer = EmulatedResponse(
+            status=code, body=data, content_type=content_type or _guess_type(data), headers=headers or {}
+        )
         return cls.reply(f"status({code})", lambda _: answer)
 
     @classmethod
-    def redirect(cls, location: str, status: int = 302) -> Fault:
+    def redirect(cls, location: str, status: int = 302) -> InjectedFault:
         """Answer with a redirect; `location` is sent exactly as given."""
-        return cls.reply(f"redirect({location!r}, {status})", lambda _: Reply.redirect(location, status=status))
+        return cls.reply(
+            f"redirect({location!r}, {status})", lambda _: EmulatedResponse.redirect(location, status=status)
+        )
 
     @classmethod
-    def delay(cls, seconds: float) -> Fault:
+    def delay(cls, seconds: float) -> InjectedFault:
         """Wait, then answer normally."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await asyncio.sleep(seconds)
             return await wire.send(reply)
 
         return cls(f"delay({seconds})", play)
 
     @classmethod
-    def hang(cls) -> Fault:
+    def hang(cls) -> InjectedFault:
         """Never answer; the client or the world has to close."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.gone()
 
         return cls("hang", play)
 
     @classmethod
-    def close(cls) -> Fault:
+    def close(cls) -> InjectedFault:
         """Close the connection before any byte."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.close()
 
         return cls("close", play)
 
     @classmethod
-    def reset(cls, after: int | None = None) -> Fault:
+    def reset(cls, after: int | None = None) -> InjectedFault:
         """Break the connection with a TCP reset.
 
         Args:
             after: How many bytes of the body go out first; None for not even the head.
         """
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             if after is not None:
                 await wire.raw(reply.head(Content_Length=str(len(reply.body))) + reply.body[:after])
             await wire.reset()
@@ -112,10 +118,10 @@ class Fault:
         return cls(f"reset({after})", play)
 
     @classmethod
-    def trickle(cls, seconds_per_byte: float = 0.01) -> Fault:
+    def trickle(cls, seconds_per_byte: float = 0.01) -> InjectedFault:
         """Send the head at once and the body byte by byte."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close"))
             await _drip(wire, reply.body, seconds_per_byte)
             await wire.close()
@@ -123,10 +129,10 @@ class Fault:
         return cls(f"trickle({seconds_per_byte})", play)
 
     @classmethod
-    def trickle_head(cls, seconds_per_byte: float = 0.01) -> Fault:
+    def trickle_head(cls, seconds_per_byte: float = 0.01) -> InjectedFault:
         """Send the head byte by byte, then the body at once."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             head = reply.head(Content_Length=str(len(reply.body)), Connection="close")
             await _drip(wire, head, seconds_per_byte)
             await wire.raw(reply.body)
@@ -135,62 +141,62 @@ class Fault:
         return cls(f"trickle_head({seconds_per_byte})", play)
 
     @classmethod
-    def truncated(cls, missing: int = 100) -> Fault:
+    def truncated(cls, missing: int = 100) -> InjectedFault:
         """Announce `missing` bytes more than the body has, then close."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head(Content_Length=str(len(reply.body) + missing)) + reply.body)
             await wire.close()
 
         return cls(f"truncated({missing})", play)
 
     @classmethod
-    def wrong_length(cls) -> Fault:
+    def wrong_length(cls) -> InjectedFault:
         """Announce half of the body's length, send all of it, then close."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head(Content_Length=str(len(reply.body) // 2)) + reply.body)
             await wire.close()
 
         return cls("wrong_length", play)
 
     @classmethod
-    def garbage(cls) -> Fault:
+    def garbage(cls) -> InjectedFault:
         """Answer with bytes that are no HTTP."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(b"\x16\x03\x01 220 no web server here\r\n\r\n")
             await wire.close()
 
         return cls("garbage", play)
 
     @classmethod
-    def wrong_json(cls) -> Fault:
+    def wrong_json(cls) -> InjectedFault:
         """Answer 200 with JSON that is cut in the middle."""
 
-        def cut(reply: Reply) -> Reply:
+        def cut(reply: EmulatedResponse) -> EmulatedResponse:
             body = reply.body if reply.body[:1] in (b"{", b"[") else b'{"results": [{"title": "half of a page"}]}'
-            return Reply(body=body[: len(body) // 2], content_type="application/json")
+            return EmulatedResponse(body=body[: len(body) // 2], content_type="application/json")
 
         return cls.reply("wrong_json", cut)
 
     @classmethod
-    def html_for_json(cls) -> Fault:
+    def html_for_json(cls) -> InjectedFault:
         """Answer 200 with a page that asks whether the reader is a person."""
-        return cls.reply("html_for_json", lambda _: Reply.html(_CAPTCHA))
+        return cls.reply("html_for_json", lambda _: EmulatedResponse.html(_CAPTCHA))
 
     @classmethod
-    def empty_body(cls) -> Fault:
+    def empty_body(cls) -> InjectedFault:
         """Answer as usual, but with no body."""
         return cls.reply("empty_body", lambda reply: replace(reply, body=b"", chunks=None))
 
     @classmethod
-    def not_gzip(cls) -> Fault:
+    def not_gzip(cls) -> InjectedFault:
         """Answer as usual and say that the plain body is gzip."""
         return cls.reply("not_gzip", lambda reply: _encoded(reply, "gzip"))
 
     @classmethod
-    def bomb(cls, encoding: str = "gzip", mb: int = 200) -> Fault:
+    def bomb(cls, encoding: str = "gzip", mb: int = 200) -> InjectedFault:
         """Answer with blanks, compressed so that little goes over the wire.
 
         Args:
@@ -207,15 +213,15 @@ class Fault:
         )
 
     @classmethod
-    def endless(cls, chunk: bytes = b"<p>and so on</p>\n" * 512) -> Fault:
+    def endless(cls, chunk: bytes = b"<p>and so on</p>\n" * 512) -> InjectedFault:
         """Answer with a body that repeats `chunk` for ever."""
         return cls.reply("endless", lambda reply: replace(reply, chunks=lambda: itertools.repeat(chunk)))
 
     @classmethod
-    def endless_headers(cls) -> Fault:
+    def endless_headers(cls) -> InjectedFault:
         """Answer with header lines for ever."""
 
-        async def play(wire: Wire, reply: Reply) -> web.StreamResponse:
+        async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head().removesuffix(b"\r\n"))
             for number in itertools.count():
                 await wire.raw(f"X-Filler-{number}: {'f' * 200}\r\n".encode())
@@ -225,7 +231,7 @@ class Fault:
         return cls("endless_headers", play)
 
 
-def _encoded(reply: Reply, encoding: str) -> Reply:
+def _encoded(reply: EmulatedResponse, encoding: str) -> EmulatedResponse:
     return replace(reply, headers={**reply.headers, "Content-Encoding": encoding})
 
 
@@ -239,3 +245,88 @@ def _guess_type(data: bytes) -> str:
     if data[:1] in (b"{", b"["):
         return "application/json"
     return "text/html; charset=utf-8" if data[:1] == b"<" else "text/plain; charset=utf-8"
+
+
+_MEGABYTE = b" " * 1_000_000  # blanks: legal in HTML and in JSON, so that only the size is wrong
+_GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"  # RFC 1952, section 2.3: no name, no time
+_ZLIB_HEAD = b"\x78\xda"  # RFC 1950, section 2.2: 32 KB window, best compression
+
+
+def bomb(encoding: str, megabytes: int) -> Iterator[bytes]:
+    """Return the parts of a body of blanks under one Content-Encoding.
+
+    One megabyte is compressed once and repeated: after a full flush a deflate block stands alone (RFC 1951), so
+    sending costs next to nothing.
+
+    Args:
+        encoding: `gzip`, `deflate`, `br`, or layers such as `gzip, gzip`, innermost first.
+        megabytes: The decoded size, in units of 1,000,000 bytes.
+
+    Raises:
+        ValueError: The encoding is not known, or Brotli is not installed.
+    """
+    first, *layers = [name.strip() for name in encoding.split(",")]
+    if first == "gzip":
+        parts = _gzip(megabytes)
+    elif first == "deflate":
+        parts = _deflate(megabytes)
+    elif first == "br":
+        parts = _brotli(megabytes)
+    else:
+        raise ValueError(f"Unknown encoding {first!r}. Use gzip, deflate or br, or layers of gzip.")
+    for layer in layers:
+        if layer != "gzip":
+            raise ValueError(f"Only gzip can be a further layer, not {layer!r}.")
+        parts = _wrap(parts)
+    return parts
+
+
+def _block() -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(_MEGABYTE) + packer.flush(zlib.Z_FULL_FLUSH)
+
+
+def _end() -> bytes:
+    return zlib.compressobj(9, zlib.DEFLATED, -15).flush()
+
+
+def _gzip(megabytes: int) -> Iterator[bytes]:
+    yield _GZIP_HEAD
+    block, check = _block(), 0
+    for _ in range(megabytes):
+        check = zlib.crc32(_MEGABYTE, check)
+        yield block
+    yield _end() + struct.pack("<II", check, megabytes * len(_MEGABYTE) & 0xFFFFFFFF)
+
+
+def _deflate(megabytes: int) -> Iterator[bytes]:
+    yield _ZLIB_HEAD
+    block, check = _block(), 1
+    for _ in range(megabytes):
+        check = zlib.adler32(_MEGABYTE, check)
+        yield block
+    yield _end() + struct.pack(">I", check)
+
+
+def _brotli(megabytes: int) -> Iterator[bytes]:
+    try:
+        brotli = importlib.import_module("brotli")
+    except ImportError as exc:
+        raise ValueError("Brotli is not installed: pip install brotli, or use another encoding.") from exc
+
+    def parts() -> Iterator[bytes]:
+        packer = brotli.Compressor()
+        for _ in range(megabytes):
+            if packed := packer.process(_MEGABYTE):
+                yield packed
+        yield packer.finish()
+
+    return parts()
+
+
+def _wrap(parts: Iterator[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    for part in parts:
+        if packed := packer.compress(part):
+            yield packed
+    yield packer.flush()

@@ -1,16 +1,22 @@
-"""Small things that several wire formats share."""
+"""Reading the responses of HTTP APIs: JSON, dates, statuses and errors."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from groundwire.errors import (
     AuthenticationFailed,
+    PageEmpty,
+    PageError,
+    PageNotFound,
+    PageRefused,
+    PageUnavailable,
     ProviderBlocked,
     ProviderError,
     ProviderTimeout,
@@ -24,25 +30,34 @@ from groundwire.models import Filters
 from groundwire.transport import Reply
 
 __all__ = [
+    "ANY_STATUS",
+    "ErrorRule",
+    "clean",
     "clipped",
     "day",
+    "empty_page",
     "error_text",
     "failure",
+    "json_answer",
     "json_object",
     "json_or_empty",
     "masked",
     "number_or_none",
     "objects",
+    "page_failure",
+    "raise_for_error",
     "raise_for_status",
     "retry_after",
+    "said",
     "text_or_empty",
     "time_range_start",
+    "value_at",
     "window",
 ]
 
 _E = TypeVar("_E", bound=ProviderError)
 
-_LONGEST = 366 * 86_400.0  # seconds
+_MAX_SECONDS = 366 * 86_400.0  # seconds
 _RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
@@ -55,7 +70,7 @@ def raise_for_status(reply: Reply, name: str) -> None:
     A provider looks for what its service says differently first (Brave's 422, Tavily's 432), then calls this.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
 
     Raises:
@@ -102,7 +117,7 @@ def json_object(reply: Reply, name: str) -> dict[str, Any]:
 
 
 def json_or_empty(reply: Reply) -> dict[str, Any]:
-    """Return the body as a JSON object, or an empty one when it is anything else: to look for what a failure says."""
+    """Return the body as a JSON object, or an empty one when it is anything else."""
     try:
         data = reply.json()
     except ValueError:
@@ -111,13 +126,94 @@ def json_or_empty(reply: Reply) -> dict[str, Any]:
 
 
 def objects(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a list; anything else in it, or instead of it, is passed over."""
+    """Yield the JSON objects in a list; anything else in it, or instead of it, is skipped."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
 
+def value_at(data: object, path: str) -> object:
+    """Return what stands at a path in JSON, or None.
+
+    Args:
+        data: The JSON value.
+        path: Keys with dots between them, such as `error.code`; of a list on the way the first object is taken.
+    """
+    for key in path.split("."):
+        data = next(objects(data), None) if isinstance(data, list) else data
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+_FAILURES = range(300, 1_000)
+ANY_STATUS = range(1_000)
+"""For services that report errors with a status of 200, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRule:
+    """One row of a service's error table: what it reports in its own way, and our error for it."""
+
+    error: type[ProviderError]
+    """The class of the error."""
+    reason: str
+    """What happened, in a few words; the service's own words follow."""
+    fix: str = ""
+    """What the operator can do about it."""
+    _: KW_ONLY
+    status: Container[int] = _FAILURES
+    """The statuses with which it comes."""
+    at: str = "error.code"
+    """Paths, separated by spaces, of which one has the code or the words; see `value_at`."""
+    pattern: str = ""
+    """A regular expression that is searched for in them; empty for none."""
+    when: Callable[[Reply], bool] | None = None
+    """What else has to be true of the response."""
+    retry_after: Callable[[Reply], float | None] | None = None
+    """Returns the seconds to wait, where the Retry-After header does not say."""
+
+    def matches(self, reply: Reply) -> bool:
+        """Whether a response is this failure."""
+        if reply.status not in self.status or (self.when and not self.when(reply)):
+            return False
+        body = json_or_empty(reply) if self.pattern else {}
+        values = (value_at(body, path) for path in self.at.split())
+        return not self.pattern or any(
+            isinstance(value, (str, int)) and re.search(self.pattern, str(value)) for value in values
+        )
+
+
+def raise_for_error(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> None:
+    """Raise the error of the first rule that matches, else that of the status; see `raise_for_status`.
+
+    Args:
+        reply: The response.
+        name: The provider's name.
+        rules: The service's error table.
+
+    Raises:
+        ProviderError: one of its classes.
+    """
+    for rule in rules:
+        if rule.matches(reply):
+            error = failure(rule.error, reply, name, rule.reason, fix=rule.fix)
+            if error.retry_after is None and rule.retry_after:
+                error.retry_after = rule.retry_after(reply)
+            raise error
+    raise_for_status(reply, name)
+
+
+def json_answer(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> dict[str, Any]:
+    """Return the JSON object of a successful response.
+
+    Raises:
+        ProviderError: the response is a failure, or not JSON; see `raise_for_error` and `json_object`.
+    """
+    raise_for_error(reply, name, rules)
+    return json_object(reply, name)
+
+
 def error_text(reply: Reply) -> str:
-    """Return what a failed answer says for itself as ": words", shortened, secrets out; or nothing.
+    """Return the message of an error response as ": message", shortened and without secrets; or nothing.
 
     Looks where the services put it: `error`, `message`, `detail`, as text or inside an object or a list of them.
     """
@@ -133,7 +229,7 @@ def error_text(reply: Reply) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a service's words with what looks like a key in them replaced by `***`."""
+    """Return a service's message with anything that looks like a key replaced by `***`."""
     return _SECRET.sub(r"\1***", text)
 
 
@@ -154,7 +250,7 @@ def failure(kind: type[_E], reply: Reply, name: str, reason: str, *, fix: str = 
 
     Args:
         kind: The class of the error.
-        reply: The answer that is the failure.
+        reply: The response that is the failure.
         name: The provider's name.
         reason: What happened, in a few words.
         fix: What the operator can do about it.
@@ -164,7 +260,7 @@ def failure(kind: type[_E], reply: Reply, name: str, reason: str, *, fix: str = 
 
 
 def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
-    """Return a query cut at a word to what a service takes, and a warning if it was cut.
+    """Return a query cut at a word to the length that a service takes, and a warning if it was cut.
 
     Args:
         name: The provider's name.
@@ -225,7 +321,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     """Return a Retry-After header in seconds, whether it was sent as seconds or as a date (RFC 9110, 10.2.3).
 
     Args:
-        headers: The headers of the answer.
+        headers: The headers of the response.
         now: The present moment, by default that of the system's clock.
 
     Returns:
@@ -244,9 +340,49 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    return min(max(0.0, seconds), _LONGEST) if math.isfinite(seconds) else None
+    return min(max(0.0, seconds), _MAX_SECONDS) if math.isfinite(seconds) else None
 
 
 def text_or_empty(value: object) -> str:
     """Return `value` if it is text, else an empty text."""
     return value if isinstance(value, str) else ""
+
+
+_GONE = frozenset({404, 410})
+_REFUSED = frozenset({401, 403, 407, 429, 451})
+_MAX_MESSAGE = 200  # characters of a service's own words
+
+
+def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
+    """Return the error for a page that its own server did not give.
+
+    Args:
+        url: The page's address.
+        status: The status with which the page's server answered, if the service says.
+        words: What the service says about it.
+    """
+    code = f"HTTP {status}" if status else ""
+    detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
+    if status in _GONE:
+        reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
+        return PageNotFound(url, reason, status=status)
+    if status in _REFUSED:
+        return PageRefused(url, f"The server will not give this page{detail}. Open another page.", status=status)
+    reason = f"The page could not be fetched{detail}. Try again later, or open another page."
+    return PageUnavailable(url, reason, status=status)
+
+
+def empty_page(url: str) -> PageEmpty:
+    """Return the error for a page in which the service found nothing to read."""
+    return PageEmpty(url, "There is nothing readable on this page. Open another page.")
+
+
+def clean(text: object) -> str:
+    """Return a text that has a UTF-8 form, without NUL; JSON may hold halves of surrogate pairs (RFC 8259, 8.2)."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
+
+
+def said(words: object) -> str:
+    """Return a service's own words in one line of at most 200 characters; nothing for what is no text."""
+    text = " ".join(clean(words).split()).rstrip(".")
+    return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"

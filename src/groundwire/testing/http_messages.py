@@ -1,4 +1,4 @@
-"""One HTTP exchange as values: what was asked, what is to be answered, and the wire between them."""
+"""One HTTP exchange as values: the recorded request, the response to send, and the connection between them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from aiohttp import web
 from multidict import CIMultiDictProxy
 
 if TYPE_CHECKING:
-    from groundwire.testing.faults import Fault
+    from groundwire.testing.fault_injection import InjectedFault
 
-__all__ = ["Recorded", "Reply", "Wire"]
+__all__ = ["EmulatedResponse", "Recorded", "Wire"]
 
 _FORM = "application/x-www-form-urlencoded"
 
@@ -65,8 +65,8 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """One answer, before any fault has got at it."""
+class EmulatedResponse:
+    """One response, before any fault is applied."""
 
     status: int = 200
     """The HTTP status."""
@@ -78,26 +78,26 @@ class Reply:
     """Further headers."""
     chunks: Callable[[], Iterable[bytes]] | None = None
     """For bodies that are made while they are sent: returns the parts, possibly without end."""
-    fault: Fault | None = None
+    fault: InjectedFault | None = None
     """A fault that belongs to the page itself, such as one that always trickles."""
 
     @classmethod
-    def html(cls, text: str, *, status: int = 200) -> Reply:
+    def html(cls, text: str, *, status: int = 200) -> EmulatedResponse:
         """Return an HTML page in UTF-8."""
         return cls(status=status, body=text.encode())
 
     @classmethod
-    def json(cls, value: object, *, status: int = 200) -> Reply:
+    def json(cls, value: object, *, status: int = 200) -> EmulatedResponse:
         """Return `value` as a JSON document."""
         return cls(status=status, body=json.dumps(value).encode(), content_type="application/json")
 
     @classmethod
-    def text(cls, text: str, *, status: int = 200) -> Reply:
+    def text(cls, text: str, *, status: int = 200) -> EmulatedResponse:
         """Return plain text in UTF-8."""
         return cls(status=status, body=text.encode(), content_type="text/plain; charset=utf-8")
 
     @classmethod
-    def redirect(cls, location: str, *, status: int = 302) -> Reply:
+    def redirect(cls, location: str, *, status: int = 302) -> EmulatedResponse:
         """Return a redirect to `location`, which is sent exactly as given."""
         return cls(status=status, body=b"", content_type=None, headers={"Location": location})
 
@@ -133,7 +133,7 @@ class Wire:
     def __init__(self, request: web.BaseRequest) -> None:
         self._request = request
 
-    async def send(self, reply: Reply) -> web.StreamResponse:
+    async def send(self, reply: EmulatedResponse) -> web.StreamResponse:
         """Send `reply` as HTTP demands, after playing the fault that it carries itself."""
         if reply.fault is not None:
             return await reply.fault.play(self, replace(reply, fault=None))

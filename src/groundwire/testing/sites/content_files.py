@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from importlib.resources import files
 
-__all__ = ["Document", "load_documents", "plain_text"]
+__all__ = ["ContentFile", "load_documents", "plain_text"]
 
 _BREAKS = frozenset({"blockquote", "caption", "dd", "dt", "h1", "h2", "h3", "h4", "li", "p", "pre", "td", "th", "tr"})
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ContentFile:
     """One text."""
 
     slug: str
@@ -34,7 +34,7 @@ class Document:
         return int(self.head["age_days"])
 
 
-def load_documents(folder: str) -> list[Document]:
+def load_documents(folder: str) -> list[ContentFile]:
     """Return the texts of one folder of `data`, by name."""
     found = []
     for entry in sorted(files(__package__).joinpath("data", folder).iterdir(), key=lambda entry: entry.name):
@@ -42,7 +42,7 @@ def load_documents(folder: str) -> list[Document]:
             head, _, body = entry.read_text(encoding="utf-8").partition("\n\n")
             pairs = (line.partition(": ") for line in head.splitlines())
             fields = {name: value for name, _, value in pairs}
-            found.append(Document(entry.name.removesuffix(".html"), fields, body))
+            found.append(ContentFile(entry.name.removesuffix(".html"), fields, body))
     return found
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import quote_plus, urlparse
 
-from groundwire.testing.exchange import Recorded, Reply
-from groundwire.testing.library import Found, Library
-from groundwire.testing.pages import midnight
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import Endpoint
+from groundwire.testing.site import midnight
 
 __all__ = ["SearXng"]
 
@@ -65,10 +65,10 @@ class SearXng(Endpoint):
         self.only_unresponsive = False
         self.number_of_results: int | None = None
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the instance answers."""
         if request.path == "/healthz":
-            return Reply.text("OK")
+            return EmulatedResponse.text("OK")
         if request.path == "/":
             return _page("Miniature search", '<form action="/search"><input name="q"></form>')
         if request.path not in ("/search", "/config"):
@@ -81,24 +81,32 @@ class SearXng(Endpoint):
             return _page("429 Too Many Requests", "<h1>Too Many Requests</h1>", status=429)
         return self._search(request.params)
 
-    def _config(self) -> Reply:
+    def _config(self) -> EmulatedResponse:
         """Return what the instance tells of itself, whatever formats it answers searches in."""
-        return Reply.json(
+        return EmulatedResponse.json(
             {"instance_name": "Miniature search", "categories": ["general"], "engines": [], "plugins": []}
         )
 
-    def _search(self, params: dict[str, str]) -> Reply:
+    def _search(self, params: dict[str, str]) -> EmulatedResponse:
         form = params.get("format", "html")
         wants_json = form == "json"
         if form in _FORMATS[1:] and not (wants_json and self.json_enabled):
             return _page("403 Forbidden", "<h1>Forbidden</h1><p>This format is not switched on.</p>", status=403)
         if not params.get("q", "").strip():
-            return Reply.json({"error": "No query"}, status=400) if wants_json else _page("Miniature search", "")
+            return (
+                EmulatedResponse.json({"error": "No query"}, status=400)
+                if wants_json
+                else _page("Miniature search", "")
+            )
         if fault := _invalid(params):
-            return Reply.json({"error": fault}, status=400) if wants_json else _page("400", escape(fault), status=400)
+            return (
+                EmulatedResponse.json({"error": fault}, status=400)
+                if wants_json
+                else _page("400", escape(fault), status=400)
+            )
         query = _parse(params["q"])
         if query.outside:
-            return Reply.redirect(f"https://outside.invalid/search?q={quote_plus(query.shown)}")
+            return EmulatedResponse.redirect(f"https://outside.invalid/search?q={quote_plus(query.shown)}")
         found = [] if self.only_unresponsive else self._find(query, params)
         if not wants_json:
             items = "".join(f'<li><a href="{escape(one.url)}">{escape(one.title)}</a></li>' for one in found)
@@ -112,9 +120,9 @@ class SearXng(Endpoint):
         ]
         body |= {key: [] for key in ("answers", "corrections", "infoboxes", "suggestions")}
         body["unresponsive_engines"] = [list(pair) for pair in self.unresponsive]
-        return Reply.json(body)
+        return EmulatedResponse.json(body)
 
-    def _find(self, query: _Parsed, params: dict[str, str]) -> list[Found]:
+    def _find(self, query: _Parsed, params: dict[str, str]) -> list[IndexHit]:
         return self._library.search(
             query.words,
             within_days=_DAYS.get(params.get("time_range", "")),
@@ -172,7 +180,7 @@ def _parse(text: str) -> _Parsed:
     )
 
 
-def _result(found: Found, position: int) -> dict[str, object]:
+def _result(found: IndexHit, position: int) -> dict[str, object]:
     return {
         "url": found.url,
         "title": found.title,
@@ -192,6 +200,6 @@ def _result(found: Found, position: int) -> dict[str, object]:
     }
 
 
-def _page(title: str, body: str, *, status: int = 200) -> Reply:
+def _page(title: str, body: str, *, status: int = 200) -> EmulatedResponse:
     text = f'<!doctype html>\n<html lang="en"><title>{title}</title><body>{body}</body></html>\n'
-    return replace(Reply.html(text), status=status)
+    return replace(EmulatedResponse.html(text), status=status)

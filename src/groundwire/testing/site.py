@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from email.utils import format_datetime
 from html import escape
 
-from groundwire.testing.exchange import Recorded, Reply
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import Endpoint
 
-__all__ = ["Calendar", "Page", "Site", "midnight"]
+__all__ = ["Calendar", "Site", "SitePage", "midnight"]
 
 
 @dataclass(slots=True)
@@ -27,14 +27,14 @@ class Calendar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class SitePage:
     """One page of a site."""
 
     name: str
     """What tests call it."""
     path: str
     """Its path, which may have a query."""
-    render: Callable[[Recorded, date], Reply]
+    render: Callable[[Recorded, date], EmulatedResponse]
     """Makes the answer from the request and the day of publication."""
     title: str = ""
     """Its title, for the index."""
@@ -54,7 +54,7 @@ class Site(Endpoint):
         calendar: The world's today.
     """
 
-    def __init__(self, name: str, host: str, pages: Iterable[Page], calendar: Calendar) -> None:
+    def __init__(self, name: str, host: str, pages: Iterable[SitePage], calendar: Calendar) -> None:
         super().__init__(name, host)
         self.contents = tuple(pages)
         self._by_path = {page.path: page for page in self.contents}
@@ -80,11 +80,11 @@ class Site(Endpoint):
             raise KeyError(f"{self.name} has no page {name!r}; it has {', '.join(sorted(paths))}.")
         return (self.named_url if named else self.url) + paths[name]
 
-    def published(self, page: Page) -> date:
+    def published(self, page: SitePage) -> date:
         """Return the day on which `page` was published."""
         return self._calendar.published(page.age_days)
 
-    def handle(self, request: Recorded) -> Reply:
+    def handle(self, request: Recorded) -> EmulatedResponse:
         """Return the page at the request's path, or 404."""
         if request.method not in ("GET", "HEAD"):
             return replace(_problem(405, "Only GET and HEAD."), headers={"Allow": "GET, HEAD"})
@@ -94,19 +94,19 @@ class Site(Endpoint):
             return _validated(request, page.render(request, published), published)
         return self.elsewhere(request)
 
-    def elsewhere(self, request: Recorded) -> Reply:
+    def elsewhere(self, request: Recorded) -> EmulatedResponse:
         """Return what a path gets that is no page: the front page, robots.txt, or 404."""
         if request.path == "/":
             links = "".join(
                 f'<li><a href="{escape(page.path)}">{escape(page.title or page.name)}</a></li>'
                 for page in self.contents
             )
-            return Reply.html(
+            return EmulatedResponse.html(
                 f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(self.host)}</title>'
                 f"</head><body><h1>{escape(self.host)}</h1><ul>{links}</ul></body></html>"
             )
         if request.path == "/robots.txt":
-            return Reply.text("User-agent: *\nAllow: /\n")
+            return EmulatedResponse.text("User-agent: *\nAllow: /\n")
         return _problem(404, "There is no such page here.")
 
 
@@ -115,12 +115,12 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _problem(status: int, text: str) -> Reply:
+def _problem(status: int, text: str) -> EmulatedResponse:
     page = f'<!doctype html><html lang="en"><title>{status}</title><h1>{status}</h1><p>{text}</p></html>'
-    return Reply.html(page, status=status)
+    return EmulatedResponse.html(page, status=status)
 
 
-def _validated(request: Recorded, reply: Reply, published: date) -> Reply:
+def _validated(request: Recorded, reply: EmulatedResponse, published: date) -> EmulatedResponse:
     """Add ETag and Last-Modified to a whole page, and answer 304 to whoever has it (RFC 9110, section 13)."""
     if reply.status != 200 or reply.chunks is not None or reply.fault is not None:
         return reply
@@ -132,5 +132,5 @@ def _validated(request: Recorded, reply: Reply, published: date) -> Reply:
     else:
         fresh = request.headers.get("If-Modified-Since") == modified
     if fresh:
-        return Reply(status=304, content_type=None, headers=headers)
+        return EmulatedResponse(status=304, content_type=None, headers=headers)
     return replace(reply, headers=headers)

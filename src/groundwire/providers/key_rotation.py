@@ -1,4 +1,4 @@
-"""Several keys for one service: the next one takes over when a key is used up or refused."""
+"""Several keys for one service: the next one is used when a key is exhausted or refused."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Keys", "digest"]
 
 _T = TypeVar("_T")
 
-_QUOTA_REST = 3_600.0  # seconds, when the service does not say when its quota begins anew
+_QUOTA_REST = 3_600.0  # seconds, when the service does not say when its quota resets
 _FOR_GOOD = float("inf")
 
 
 class Keys:
-    """The keys of one provider, and which of them rests until when (row B16).
+    """The keys of one provider, and which of them is resting until when.
 
-    A key whose quota is used up rests until the quota begins anew, one that is refused is set aside for good, one that
-    is rate limited rests for as long as the service says. Everything else is not the key's fault.
+    A key whose quota is used up rests until the quota resets, one that is refused is not used again, one that is rate
+    limited rests for as long as the service says. Other errors are not about the key.
 
     Args:
         provider: The provider's name.
@@ -46,7 +46,7 @@ class Keys:
         return f"Keys({self._provider!r}, {len(self)} keys, {len(self._resting())} resting)"
 
     def digest(self, *more: str) -> str:
-        """Return what tells these keys, and more, from others without telling what they are."""
+        """Return a digest of these keys and further texts, to tell accounts apart."""
         return digest(*more, *self._keys)
 
     async def use(self, call: Callable[[str | None], Awaitable[_T]]) -> _T:
@@ -80,7 +80,7 @@ class Keys:
         return {number: rest for number, rest in self._rests.items() if rest[0] > now}
 
     def _first_awake(self, resting: dict[int, tuple[float, ProviderError]]) -> ProviderError:
-        """Return the error of the key that may be used first, said anew with what is left of its rest."""
+        """Return the error of the key that may be used first, with the time that is left."""
         until, error = min(resting.values(), key=lambda rest: rest[0])
         left = None if until == _FOR_GOOD else max(0.0, until - self._clock())
         which = "the key rests" if len(self) == 1 else f"all {len(self)} keys rest"
@@ -90,7 +90,7 @@ class Keys:
 
 
 def digest(*words: str) -> str:
-    """Return a short name for some words, from which they cannot be told."""
+    """Return a short digest of some texts."""
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

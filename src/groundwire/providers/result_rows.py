@@ -1,16 +1,17 @@
-"""Rows of an answer as results, for services that answer with a list of JSON objects."""
+"""Rows of a response as results, and pages that were read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from groundwire.errors import UnexpectedResponse
-from groundwire.models import Results, SearchResult
-from groundwire.providers.wire import day, number_or_none, objects, text_or_empty
+from groundwire.models import ReadResult, Results, SearchResult
+from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty
 from groundwire.transport import Reply
 
-__all__ = ["result", "results"]
+__all__ = ["any_date", "page_result", "result", "results"]
 
 
 def result(
@@ -26,8 +27,8 @@ def result(
     """Return one row as a result, or None when it has no address.
 
     Args:
-        source: Who found it.
-        url: Its address as it came; what is no text counts as none, here and below.
+        source: The provider's name.
+        url: Its address as it came; anything but text counts as none, here and below.
         title: Its title.
         snippet: A passage.
         date: When it was published, in the service's own way.
@@ -52,10 +53,10 @@ def result(
 def results(
     reply: Reply, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
 ) -> Results:
-    """Return the rows of a good answer; what is no row among them is left out.
+    """Return the rows of a successful response; what is not a row is skipped.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
         items: What stands where the list of rows belongs.
         row: Reads one object, given the provider's name; None when it has no address.
@@ -69,3 +70,25 @@ def results(
     if items and not found:
         raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
     return Results(found, status=reply.status)
+
+
+def page_result(url: str, content: str, *, title: object = "", **more: Any) -> ReadResult:
+    """Return a page that was read.
+
+    Args:
+        url: The address that was asked for.
+        content: Its Markdown.
+        title: Its title as it came; anything but text counts as none.
+        more: Further fields of the result.
+    """
+    return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
+
+
+def any_date(text: str) -> str:
+    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
+    if found := day(text):
+        return found
+    try:
+        return parsedate_to_datetime(text).isoformat()
+    except (ValueError, OverflowError):
+        return ""

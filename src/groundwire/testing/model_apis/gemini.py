@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from groundwire.testing.models.turns import Asked, Call, Say
+from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
 
-__all__ = ["answer", "asked", "events", "fault"]
+__all__ = ["GENERATE_CONTENT"]
 
 
-def fault(body: Mapping[str, Any]) -> str:
+def _refusal(body: Mapping[str, Any]) -> str:
     """Return why the service refuses a request, or nothing."""
     if not body.get("contents"):
         return "* GenerateContentRequest.contents: contents is not specified"
@@ -31,12 +31,12 @@ def fault(body: Mapping[str, Any]) -> str:
     return ""
 
 
-def asked(body: Mapping[str, Any]) -> Asked:
+def _parse(body: Mapping[str, Any]) -> ScriptedRequest:
     """Return a request as values."""
     declared, hosted = _tools(body)
     parts = [part for content in body["contents"] for part in content.get("parts") or ()]
     results = [part["functionResponse"].get("response") for part in parts if "functionResponse" in part]
-    return Asked(
+    return ScriptedRequest(
         wire="gemini",
         model=body["model"],
         functions=tuple(one["name"] for one in declared),
@@ -46,14 +46,14 @@ def asked(body: Mapping[str, Any]) -> Asked:
     )
 
 
-def answer(asked: Asked, turn: Say | Sequence[Call]) -> dict[str, Any]:
+def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
     """Return a whole answer."""
     if isinstance(turn, Say):
         parts: list[dict[str, Any]] = [{"text": turn.text}]
     else:
         parts = [{"functionCall": {"name": call.name, "args": dict(call.arguments)}} for call in turn]
     candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}
-    if isinstance(turn, Say) and asked.hosted:
+    if isinstance(turn, Say) and request.hosted:
         segment = {"startIndex": 0, "endIndex": len(turn.text.encode()), "text": turn.text}
         candidate["groundingMetadata"] = {
             "webSearchQueries": [turn.query],
@@ -63,12 +63,12 @@ def answer(asked: Asked, turn: Say | Sequence[Call]) -> dict[str, Any]:
             ],
         }
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": asked.model}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": request.model}
 
 
-def events(asked: Asked, turn: Say | Sequence[Call]) -> list[tuple[str, Any]]:
+def _events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
     """Return an answer as the events of a stream; they have no names, and each is an answer in part."""
-    whole = answer(asked, turn)
+    whole = _response(request, turn)
     if not isinstance(turn, Say):
         return [("", whole)]
     half = len(turn.text) // 2
@@ -88,3 +88,7 @@ def _flat(result: object) -> str:
     if isinstance(result, dict) and set(result) <= {"result", "output"}:
         return "".join(map(str, result.values()))
     return json.dumps(result)
+
+
+GENERATE_CONTENT = ModelApi(_refusal, _parse, _response, _events)
+"""Gemini's generateContent."""

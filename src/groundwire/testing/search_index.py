@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from groundwire.testing.pages import Calendar, Page, Site
+from groundwire.testing.site import Calendar, Site, SitePage
 
-__all__ = ["Found", "Library"]
+__all__ = ["IndexHit", "Library"]
 
 _TITLE_WEIGHT = 5
 _K1, _B = 1.2, 0.75  # the usual constants of BM25
@@ -31,7 +31,7 @@ _STOP = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class IndexHit:
     """One page that matched."""
 
     url: str
@@ -39,13 +39,13 @@ class Found:
     snippet: str
     published: date
     site: Site
-    page: Page
+    page: SitePage
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     site: Site
-    page: Page
+    page: SitePage
     counts: Counter[str]
     length: int
 
@@ -75,7 +75,7 @@ class Library:
         within_days: int | None = None,
         hosts: Iterable[str] = (),
         not_hosts: Iterable[str] = (),
-    ) -> list[Found]:
+    ) -> list[IndexHit]:
         """Return the pages that have a word of `text`, best first.
 
         Args:
@@ -96,7 +96,7 @@ class Library:
                 ranked.append((score, entry))
         ranked.sort(key=lambda pair: -pair[0])
         return [
-            Found(
+            IndexHit(
                 url=entry.site.page(entry.page.name, named=self.named),
                 title=entry.page.title,
                 snippet=_snippet(entry.page.text, words),

@@ -6,16 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from groundwire.testing.models.turns import Asked, Call, Say
+from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
 
-__all__ = ["answer", "asked", "events", "fault"]
+__all__ = ["MESSAGES"]
 
 _SEARCHES = ("web_search_20250305", "web_search_20260209", "web_search_20260318")
 _FIELDS = {"type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"}
 _FIELDS |= {"allowed_callers", "defer_loading", "strict", "response_inclusion"}
 
 
-def fault(body: Mapping[str, Any]) -> str:
+def _refusal(body: Mapping[str, Any]) -> str:
     """Return why the service refuses a request, or nothing."""
     if not isinstance(body.get("max_tokens"), int):
         return "max_tokens: Field required"
@@ -40,11 +40,11 @@ def fault(body: Mapping[str, Any]) -> str:
     return ""
 
 
-def asked(body: Mapping[str, Any]) -> Asked:
+def _parse(body: Mapping[str, Any]) -> ScriptedRequest:
     """Return a request as values."""
     tools = body.get("tools") or ()
     blocks = [block for message in body["messages"] for block in _blocks(message.get("content"))]
-    return Asked(
+    return ScriptedRequest(
         wire="anthropic",
         model=body["model"],
         functions=tuple(tool["name"] for tool in tools if "input_schema" in tool),
@@ -54,27 +54,27 @@ def asked(body: Mapping[str, Any]) -> Asked:
     )
 
 
-def answer(asked: Asked, turn: Say | Sequence[Call]) -> dict[str, Any]:
+def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
     """Return a whole answer."""
     paused = isinstance(turn, Say) and turn.paused
     usage: dict[str, Any] = {"input_tokens": 1, "output_tokens": 1}
-    if isinstance(turn, Say) and asked.hosted:
+    if isinstance(turn, Say) and request.hosted:
         usage["server_tool_use"] = {"web_search_requests": turn.searches, "web_fetch_requests": 0}
     return {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
-        "model": asked.model,
-        "content": _content(asked, turn),
+        "model": request.model,
+        "content": _content(request, turn),
         "stop_reason": "pause_turn" if paused else "end_turn" if isinstance(turn, Say) else "tool_use",
         "stop_sequence": None,
         "usage": usage,
     }
 
 
-def events(asked: Asked, turn: Say | Sequence[Call]) -> list[tuple[str, Any]]:
+def _events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
     """Return an answer as the events of a stream: their names and their data."""
-    whole = answer(asked, turn)
+    whole = _response(request, turn)
     start = {**whole, "content": [], "stop_reason": None}
     made: list[tuple[str, Any]] = [("message_start", {"message": start})]
     for index, block in enumerate(whole["content"]):
@@ -87,14 +87,14 @@ def events(asked: Asked, turn: Say | Sequence[Call]) -> list[tuple[str, Any]]:
     return [(name, {"type": name, **data}) for name, data in made]
 
 
-def _content(asked: Asked, turn: Say | Sequence[Call]) -> list[dict[str, Any]]:
+def _content(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[dict[str, Any]]:
     if not isinstance(turn, Say):
-        first = len(asked.results)
+        first = len(request.results)
         return [
             {"type": "tool_use", "id": f"toolu_{first + number}", "name": call.name, "input": dict(call.arguments)}
             for number, call in enumerate(turn)
         ]
-    if not asked.hosted:
+    if not request.hosted:
         return [{"type": "text", "text": turn.text}]
     rows = [
         {
@@ -140,3 +140,7 @@ def _blocks(content: object) -> list[dict[str, Any]]:
 
 def _flat(content: object) -> str:
     return content if isinstance(content, str) else "".join(str(one.get("text", "")) for one in _blocks(content))
+
+
+MESSAGES = ModelApi(_refusal, _parse, _response, _events)
+"""Anthropic Messages."""

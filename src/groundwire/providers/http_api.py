@@ -1,0 +1,400 @@
+"""The base of every provider behind an HTTP API: address, keys, request, prices, rate limits.
+
+A service's file has its facts, its two mappings and its error table; `search` and `read_url` are written here, once.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+from groundwire.deadline import Deadline
+from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError
+from groundwire.models import NO_FILTERS, Applied, Filters, RateWindow, ReadResult, Results
+from groundwire.providers.base import Options, ProviderContext
+from groundwire.providers.http_parsing import json_or_empty, number_or_none, value_at
+from groundwire.providers.key_rotation import Keys
+from groundwire.providers.prices import Prices
+from groundwire.transport import Reply, Transport
+
+__all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider", "rate_windows"]
+
+_T = TypeVar("_T")
+_Method = Literal["GET", "POST"]
+
+_PAGE_TOKENS = 20_000  # of a long page, where a service counts them
+_TIMEOUT = 10.0  # seconds, unless the service or the request has another
+
+
+class ApiOptions(Options):
+    """`[providers.NAME]` of a service behind an HTTP API."""
+
+    base_url: str = ""
+    """Another address of the service, such as a gateway of your own; it may be private."""
+
+
+@dataclass(slots=True)
+class Mapped:
+    """A query, or the address of a page, in a service's own terms."""
+
+    values: dict[str, Any]
+    """The parameters of a GET, or the JSON body of a POST; empty for a GET without parameters."""
+    applied: dict[str, Applied] = field(default_factory=dict)
+    """What was done about filters, by their names, where it differs from the provider's capabilities."""
+    warnings: list[str] = field(default_factory=list)
+    """What the reader should know: a query that was cut, domains that were left out."""
+    method: _Method | None = None
+    """GET or POST; by default that of the provider."""
+    path: str | None = None
+    """The path; by default that of the provider."""
+    timeout: float | None = None
+    """Seconds for the request at most; by default those of the provider."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Further headers."""
+    address: dict[str, str] = field(default_factory=dict)
+    """Values for the names in braces in the service's address, such as `{language}`."""
+
+
+class ApiProvider:
+    """A service behind an HTTP API; subclass `SearchApiProvider`, `ReadApiProvider` or both.
+
+    Args:
+        transport: The HTTP client.
+        keys: The keys in the order in which they are used.
+        base_url: The service's address; by default its public one.
+        prices: What its calls cost.
+        name: The name it goes by.
+        options: Its own settings; by default their defaults.
+    """
+
+    service: ClassVar[str] = ""
+    """The public address of the service; empty for one that the operator runs, whose `base_url` has to be set."""
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    """The environment variables under which a key may be kept, the usual one first."""
+    key_page: ClassVar[str] = ""
+    """The page of the service on which to create a key."""
+    search_credits: ClassVar[int] = 1
+    """The credits that one search usually costs, at a service whose prices are those of credits."""
+    key_header: ClassVar[str] = "Authorization"
+    """The header in which a key goes: alone, except that Authorization has the word Bearer before it."""
+    key_needed: ClassVar[bool] = True
+    """Whether it does nothing without a key."""
+    tells_rates: ClassVar[bool] = False
+    """Whether every response states the rate limits, so that many calls at once wait for the first response."""
+    Options: ClassVar[type[ApiOptions]] = ApiOptions
+    """The model of its own settings; a subclass with another one also declares `_options`."""
+    _options: ApiOptions
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        keys: Keys | None = None,
+        base_url: str = "",
+        prices: Prices | None = None,
+        name: str,
+        options: ApiOptions | None = None,
+    ) -> None:
+        self.name = name
+        self._transport = transport
+        self._keys = keys or Keys(name)
+        self._base = (base_url or self.service).rstrip("/")
+        self._prices = prices or Prices()
+        self._options = options or self.Options()
+
+    @classmethod
+    def create(cls, context: ProviderContext) -> Self:
+        """Make the provider from its options and keys.
+
+        Raises:
+            MissingKey: There is no key and it needs one. NotConfigured: The service has no address.
+            ConfigurationError: An option is wrong.
+        """
+        options = context.options(cls.Options)
+        keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
+        transport = context.transports.api
+        where = f"providers.{context.name}.base_url"
+        if options.base_url:
+            try:
+                transport = context.transports.operator(options.base_url)
+            except GroundwireError as error:
+                raise ConfigurationError(f"{where} = {options.base_url!r}: {error}") from error
+        elif not cls.service:
+            raise NotConfigured(context.name, f"set {where} to the address of the service")
+        return cls(
+            transport,
+            keys=Keys(context.name, keys),
+            base_url=options.base_url,
+            prices=context.prices(),
+            name=context.name,
+            options=options,
+        )
+
+    @property
+    def delay(self) -> float:
+        """Seconds between two requests to the service."""
+        return self._options.delay
+
+    @property
+    def account(self) -> str:
+        """A digest of address and keys: rate limits and quotas hold for everyone who shares both."""
+        return self._keys.digest(self._base)
+
+    @property
+    def price_usd(self) -> float:
+        """What one search usually costs, in US dollars; nothing for a service that is used without a key."""
+        return 0.0 if self._free else self._prices.cost("request") or self._prices.cost("credit", self.search_credits)
+
+    @property
+    def page_price_usd(self) -> float:
+        """What reading one page costs at most, as a rule, in US dollars; see `price_usd`."""
+        cost = self._prices.cost
+        return 0.0 if self._free else cost("page") or cost("credit") or cost("token", _PAGE_TOKENS)
+
+    @property
+    def _free(self) -> bool:
+        return not len(self._keys) and not self.key_needed
+
+    def headers(self, key: str | None) -> Mapping[str, str]:
+        """Return the headers of a request: how the service wants its key, and what else it wants."""
+        scheme = "Bearer " if self.key_header == "Authorization" else ""
+        return {"Accept": "application/json"} | (
+            {self.key_header: f"{scheme}{key}"} if key and self.key_variables else {}
+        )
+
+    async def ask(
+        self,
+        method: _Method,
+        path: str,
+        read: Callable[[Reply], _T],
+        *,
+        deadline: Deadline | None,
+        params: Mapping[str, str] | None = None,
+        json_body: object = None,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        address: Mapping[str, str] | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> _T:
+        """Make a request, with the next key if one gives out, and read the response.
+
+        Args:
+            method: GET or POST.
+            path: The path below the service's address.
+            read: Reads the response, or raises the error that it stands for.
+            deadline: When the response must be here.
+            params: Query parameters.
+            json_body: A value to send as JSON.
+            form: Fields to send as a form.
+            headers: More headers.
+            address: Values for the names in braces in the service's address.
+            timeout: Seconds for the request at most.
+
+        Raises:
+            ProviderError: one of its classes.
+        """
+        limited = (deadline or Deadline.after(timeout)).capped(timeout)
+        base = self._base
+        for variable, value in (address or {}).items():
+            base = base.replace(f"{{{variable}}}", value)
+
+        async def once(key: str | None) -> _T:
+            reply = await self._transport.call(
+                self.name,
+                method,
+                base + path,
+                deadline=limited,
+                params=params,
+                headers={**self.headers(key), **(headers or {})},
+                json_body=json_body,
+                form=form,
+            )
+            windows = rate_windows(reply.headers)
+            try:
+                answer = read(reply)
+            except ProviderError as error:
+                error.windows = error.windows or windows
+                raise
+            if windows and isinstance(answer, Results) and not answer.windows:
+                return replace(answer, windows=windows)
+            return answer
+
+        return await self._keys.use(once)
+
+    def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
+        """Return results with what is known about the request: filters, warnings, cost (by default one `request`)."""
+        return replace(
+            found,
+            applied={**found.applied, **mapped.applied},
+            warnings=(*mapped.warnings, *found.warnings),
+            cost_usd=found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd),
+        )
+
+    def charge(self, reply: Reply, path: str, unit: str, usual: float = 1) -> float:
+        """Return what a response cost, in US dollars.
+
+        Args:
+            reply: The response.
+            path: Where it says how many units it cost, such as `usage.credits`; see `value_at`.
+            unit: The unit in the price list; `usd` when it says dollars.
+            usual: The units when it does not say.
+        """
+        stated = number_or_none(value_at(json_or_empty(reply), path))
+        count = usual if stated is None else max(0.0, stated)
+        return count if unit == "usd" else self._prices.cost(unit, count)
+
+    async def _send(
+        self, mapped: Mapped, usual: tuple[_Method, str, float], read: Callable[[Reply], _T], deadline: Deadline | None
+    ) -> _T:
+        """Send a mapped request; `usual` has the method, path and timeout where the request has none of its own."""
+        method = mapped.method or usual[0]
+        return await self.ask(
+            method,
+            usual[1] if mapped.path is None else mapped.path,
+            read,
+            deadline=deadline,
+            params=mapped.values if method == "GET" and mapped.values else None,
+            json_body=mapped.values if method == "POST" else None,
+            headers=mapped.headers,
+            address=mapped.address,
+            timeout=usual[2] if mapped.timeout is None else mapped.timeout,
+        )
+
+
+class SearchApiProvider(ApiProvider):
+    """A search service behind an HTTP API: a `SearchProvider` but for two mappings."""
+
+    search_method: ClassVar[_Method] = "POST"
+    """GET, with the query as parameters, or POST, with the query as JSON."""
+    search_path: ClassVar[str] = "/search"
+    """Where searches go, below the service's address."""
+    search_timeout: ClassVar[float] = _TIMEOUT
+    """Seconds for a search at most."""
+
+    @abstractmethod
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return a query as a request."""
+
+    @abstractmethod
+    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+        """Return the results in the response to a request.
+
+        Raises:
+            ProviderError: one of its classes, for every failure.
+        """
+
+    def search_cost(self, reply: Reply, found: Results) -> float:
+        """Return what a search cost, in US dollars; by default one `request` of the price list."""
+        return self._prices.cost()
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Results:
+        """Search; see `SearchProvider.search`."""
+        mapped = self.to_request(query, limit, filters)
+
+        def read(reply: Reply) -> Results:
+            found = self.to_results(reply, mapped)
+            return self.finished(found, mapped, self.search_cost(reply, found))
+
+        return await self._send(mapped, (self.search_method, self.search_path, self.search_timeout), read, deadline)
+
+
+class ReadApiProvider(ApiProvider):
+    """A service behind an HTTP API that reads pages: a `ReadProvider` but for two mappings."""
+
+    read_path: ClassVar[str] = ""
+    """Where requests for pages go, below the service's address."""
+    read_timeout: ClassVar[float] = 30.0
+    """Seconds for a page at most."""
+
+    @abstractmethod
+    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
+        """Return the address of a page as a request; the deadline is never later than `read_timeout` from now."""
+
+    @abstractmethod
+    def to_page(self, reply: Reply, url: str) -> ReadResult:
+        """Return the page in a response.
+
+        Raises:
+            PageError: the page cannot be had. ProviderError: the service failed.
+        """
+
+    def page_cost(self, reply: Reply) -> float:
+        """Return what a page cost, in US dollars; by default one `page` of the price list."""
+        return self._prices.cost("page")
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read a page; see `ReadProvider.read_url`."""
+        limited = (deadline or Deadline.after(self.read_timeout)).capped(self.read_timeout)
+
+        def read(reply: Reply) -> ReadResult:
+            page = self.to_page(reply, url)
+            return page.model_copy(update={"cost_usd": self.page_cost(reply)})
+
+        mapped = self.to_page_request(url, limited)
+        return await self._send(mapped, ("POST", self.read_path, self.read_timeout), read, limited)
+
+
+_MAX_SECONDS = 366 * 86_400.0  # seconds
+_EPOCH = 1e9  # a reset as large as that is a moment since 1970; larger than _MILLISECONDS, one in milliseconds
+_MILLISECONDS = 1e11
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+_MAX_WINDOWS = 8  # windows
+
+
+def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.time) -> tuple[RateWindow, ...]:
+    """Return the rate limits in a response's headers, in their order; none when there are no such headers.
+
+    `X-RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` are in no standard. Their usual forms, with or without
+    `X-`, are one number each, or one for each window, separated by commas; a policy such as `1;w=1, 2000;w=2592000`
+    says how many seconds each window has (draft-ietf-httpapi-ratelimit-headers-07; Brave Search API documentation).
+
+    Args:
+        headers: The headers, whatever the case of their names.
+        clock: The time in seconds since the epoch, for services that give the moment of a reset.
+    """
+    limits, left, resets, lengths = (
+        _members(headers, kind, pattern)
+        for kind, pattern in (("Limit", ""), ("Remaining", ""), ("Reset", ""), ("Policy", r";\s*w\s*=\s*"))
+    )
+    windows = []
+    for number in range(min(_MAX_WINDOWS, max(len(limits), len(left)))):
+        limit, remaining = _at(limits, number), _at(left, number)
+        windows.append(
+            RateWindow(
+                limit=None if limit is None else int(limit),
+                seconds=_seconds(_at(lengths, number)),
+                remaining=None if remaining is None else int(remaining),
+                reset=_seconds(_from_now(_at(resets, number), clock)),
+            )
+        )
+    return tuple(window for window in windows if window.limit is not None or window.remaining is not None)
+
+
+def _members(headers: Mapping[str, str], kind: str, before: str) -> list[float | None]:
+    text = headers.get(f"X-RateLimit-{kind}") or headers.get(f"RateLimit-{kind}") or ""
+    members: list[float | None] = []
+    for part in text.split(",") if text else ():
+        start = re.search(before, part) if before else None
+        found = None if before and not start else _NUMBER.fullmatch(part[start.end() if start else 0 :].strip())
+        members.append(float(found[0]) if found else None)
+    return members
+
+
+def _at(members: list[float | None], number: int) -> float | None:
+    return members[number] if number < len(members) else None
+
+
+def _from_now(reset: float | None, clock: Callable[[], float]) -> float | None:
+    if reset is None or reset < _EPOCH:
+        return reset
+    return max(0.0, (reset / 1_000 if reset >= _MILLISECONDS else reset) - clock())
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else min(value, _MAX_SECONDS)

@@ -1,0 +1,277 @@
+"""The wire formats of OpenAI: chat completions and Responses, which many others speak too (openai SDK 3.54.0 types)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
+
+__all__ = ["CHAT_COMPLETIONS", "RESPONSES"]
+
+_REFUSED_FIELDS = (
+    "temperature",
+    "top_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "n",
+    "logit_bias",
+    "parallel_tool_calls",
+)
+_SEARCH_TOOLS = ("openrouter:web_search", "browser_search")
+
+
+def _chat_refusal(body: Mapping[str, Any]) -> str:
+    """Return why the service refuses a request, or nothing."""
+    if not body.get("messages"):
+        return "Missing required parameter: 'messages'."
+    if body.get("tools") == []:
+        return "Invalid 'tools': empty array. Expected an array with minimum length 1."
+    if "tool_choice" in body and not body.get("tools"):
+        return "'tool_choice' is only allowed when 'tools' are specified."
+    for tool in body.get("tools") or ():
+        if tool.get("type") not in ("function", *_SEARCH_TOOLS):
+            return f"Invalid value: '{tool.get('type')}'. Supported values are: 'function' and 'custom'."
+        if tool["type"] == "function" and not isinstance(tool.get("function"), dict):
+            return "Missing required parameter: 'tools[0].function'."
+    searches = "-search-" in body["model"]
+    if "web_search_options" in body and not searches and not body["model"].startswith("sonar"):
+        return f"Web search options not supported with this model: {body['model']}"
+    if searches and (refused := [name for name in _REFUSED_FIELDS if body.get(name) is not None]):
+        return f"Model incompatible request arguments supplied: {', '.join(refused)}"
+    return ""
+
+
+def _chat_request(body: Mapping[str, Any]) -> ScriptedRequest:
+    """Return a request as values."""
+    tools = body.get("tools") or ()
+    hosted = [tool["type"] for tool in tools if tool["type"] != "function"]
+    if "web_search_options" in body or body["model"].startswith(("sonar", "groq/compound")):
+        hosted.append("model")
+    return ScriptedRequest(
+        wire="chat",
+        model=body["model"],
+        functions=tuple(tool["function"]["name"] for tool in tools if tool["type"] == "function"),
+        hosted=tuple(hosted),
+        results=tuple(_flat(message.get("content")) for message in body["messages"] if message.get("role") == "tool"),
+        body=body,
+    )
+
+
+def _chat_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
+    """Return a whole answer."""
+    finish = "stop" if isinstance(turn, Say) else "tool_calls"
+    choice = {"index": 0, "message": _chat_message(request, turn), "finish_reason": finish}
+    return {**_chat_head(request, "chat.completion"), "choices": [choice], "usage": _chat_usage()}
+
+
+def _chat_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
+    """Return an answer as the events of a stream; they have no names."""
+    message = _chat_message(request, turn)
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    if isinstance(turn, Say):
+        half = len(turn.text) // 2
+        deltas += [{"content": turn.text[:half]}, {"content": turn.text[half:]}]
+        if "annotations" in message:
+            deltas.append({"annotations": message["annotations"]})
+    else:
+        for index, call in enumerate(message["tool_calls"]):
+            function, text = call["function"], call["function"]["arguments"]
+            deltas.append({"tool_calls": [{**call, "index": index, "function": {**function, "arguments": ""}}]})
+            for piece in (text[: len(text) // 2], text[len(text) // 2 :]):
+                deltas.append({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+    head = _chat_head(request, "chat.completion.chunk")
+    chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    finish = "stop" if isinstance(turn, Say) else "tool_calls"
+    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    if (request.body.get("stream_options") or {}).get("include_usage"):
+        chunks.append({**head, "choices": [], "usage": _chat_usage()})
+    return [*(("", chunk) for chunk in chunks), ("", "[DONE]")]
+
+
+def _chat_head(request: ScriptedRequest, kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "object": kind, "created": 1, "model": request.model}
+
+
+def _chat_usage() -> dict[str, int]:
+    return {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def _chat_message(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
+    if not isinstance(turn, Say):
+        calls = [
+            {
+                "id": f"call_{len(request.results) + number}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+            }
+            for number, call in enumerate(turn)
+        ]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if request.hosted:
+        message["annotations"] = [
+            {
+                "type": "url_citation",
+                "url_citation": {"url": one.url, "title": one.title, "start_index": 0, "end_index": len(turn.text)},
+            }
+            for one in turn.cites
+        ]
+    return message
+
+
+def _flat(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+_HOSTED_SEARCHES = ("web_search", "web_search_2025_08_26", "web_search_preview")
+_SEARCH_FIELDS = {"type", "filters", "search_context_size", "user_location", "external_web_access"}
+
+
+def _responses_refusal(body: Mapping[str, Any]) -> str:
+    """Return why the service refuses a request, or nothing."""
+    if not body.get("input") and not body.get("previous_response_id"):
+        return "Missing required parameter: 'input'."
+    for tool in body.get("tools") or ():
+        kind = tool.get("type")
+        if kind == "function":
+            if not isinstance(tool.get("name"), str):
+                return "Missing required parameter: 'tools[0].name'."
+        elif kind not in _HOSTED_SEARCHES:
+            return f"Invalid value: '{kind}'."
+        elif extra := set(tool) - _SEARCH_FIELDS:
+            return f"Unknown parameter: 'tools[0].{min(extra)}'."
+        elif (body.get("reasoning") or {}).get("effort") == "minimal":
+            return "The following tools cannot be used with reasoning.effort 'minimal': web_search."
+        elif body["model"].startswith("grok") and not _few(tool.get("filters") or {}):
+            return "filters: at most 5 allowed_domains or excluded_domains"
+    return ""
+
+
+def _few(filters: Mapping[str, Any]) -> bool:
+    """Tell whether filters are as xAI takes them: one list, of five at most."""
+    return len(filters) <= 1 and all(len(domains) <= 5 for domains in filters.values())
+
+
+def _responses_request(body: Mapping[str, Any]) -> ScriptedRequest:
+    """Return a request as values."""
+    tools = body.get("tools") or ()
+    items = body.get("input")
+    outputs = [item for item in items if item.get("type") == "function_call_output"] if isinstance(items, list) else []
+    return ScriptedRequest(
+        wire="responses",
+        model=body["model"],
+        functions=tuple(tool["name"] for tool in tools if tool["type"] == "function"),
+        hosted=tuple(tool["type"] for tool in tools if tool["type"] != "function"),
+        results=tuple(_flat(item.get("output")) for item in outputs),
+        body=body,
+    )
+
+
+def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
+    """Return a whole answer."""
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": request.model,
+        "output": _items(request, turn),
+        "parallel_tool_calls": True,
+        "tool_choice": request.body.get("tool_choice", "auto"),
+        "tools": list(request.body.get("tools") or ()),
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "temperature": 1,
+        "top_p": 1,
+        "usage": {
+            "input_tokens": 1,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": 1,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 2,
+        },
+    }
+
+
+def _responses_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
+    """Return an answer as the events of a stream: their names and their data."""
+    whole = _responses_response(request, turn)
+    begun = {**whole, "status": "in_progress", "output": [], "usage": None}
+    made: list[tuple[str, dict[str, Any]]] = [("response.created", {"response": begun})]
+    for index, item in enumerate(whole["output"]):
+        at = {"output_index": index}
+        made.append(("response.output_item.added", {**at, "item": _begun(item)}))
+        made += [(name, {**at, "item_id": item["id"], **data}) for name, data in _deltas(item)]
+        made.append(("response.output_item.done", {**at, "item": item}))
+    made.append(("response.completed", {"response": whole}))
+    return [(name, {"type": name, "sequence_number": number, **data}) for number, (name, data) in enumerate(made)]
+
+
+def _items(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[dict[str, Any]]:
+    if not isinstance(turn, Say):
+        first = len(request.results)
+        return [
+            {
+                "id": f"fc_{first + number}",
+                "type": "function_call",
+                "call_id": f"call_{first + number}",
+                "name": call.name,
+                "arguments": json.dumps(dict(call.arguments)),
+                "status": "completed",
+            }
+            for number, call in enumerate(turn)
+        ]
+    annotations = [
+        {"type": "url_citation", "url": one.url, "title": one.title, "start_index": 0, "end_index": len(turn.text)}
+        for one in turn.cites
+    ]
+    text = {"type": "output_text", "text": turn.text, "annotations": annotations if request.hosted else []}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [text]}
+    if not request.hosted:
+        return [message]
+    sources = [{"type": "url", "url": one.url} for one in turn.cites]
+    action = {"type": "search", "query": turn.query, "queries": [turn.query], "sources": sources}
+    search = {"type": "web_search_call", "status": "completed", "action": action}
+    return [*({"id": f"ws_{number}", **search} for number in range(1, turn.searches + 1)), message]
+
+
+def _begun(item: dict[str, Any]) -> dict[str, Any]:
+    if item["type"] == "message":
+        return {**item, "status": "in_progress", "content": []}
+    return {**item, "status": "in_progress", **({"arguments": ""} if "arguments" in item else {})}
+
+
+def _deltas(item: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    if item["type"] == "function_call":
+        text = item["arguments"]
+        return [
+            ("response.function_call_arguments.delta", {"delta": text}),
+            ("response.function_call_arguments.done", {"arguments": text, "name": item["name"]}),
+        ]
+    if item["type"] == "web_search_call":
+        return [(f"response.web_search_call.{step}", {}) for step in ("in_progress", "searching", "completed")]
+    part, at = item["content"][0], {"content_index": 0}
+    empty = {**part, "text": "", "annotations": []}
+    marks = [
+        ("response.output_text.annotation.added", {**at, "annotation_index": number, "annotation": one})
+        for number, one in enumerate(part["annotations"])
+    ]
+    return [
+        ("response.content_part.added", {**at, "part": empty}),
+        ("response.output_text.delta", {**at, "delta": part["text"], "logprobs": []}),
+        *marks,
+        ("response.output_text.done", {**at, "text": part["text"], "logprobs": []}),
+        ("response.content_part.done", {**at, "part": part}),
+    ]
+
+
+CHAT_COMPLETIONS = ModelApi(_chat_refusal, _chat_request, _chat_response, _chat_events)
+"""Chat completions."""
+RESPONSES = ModelApi(_responses_refusal, _responses_request, _responses_response, _responses_events)
+"""Responses."""
