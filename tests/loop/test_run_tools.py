@@ -24,7 +24,7 @@ from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
 
 QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
-SEARCH = ScriptedScriptedCall("web_search", {"query": "reciprocal rank fusion"})
+SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def request(api: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.req("B5", "B7", "K2")
 @pytest.mark.parametrize("api", ["anthropic", "openai_responses", "ollama", "gemini"])
 async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: Web, api: str, caller: Caller) -> None:
-    first = (SEARCH, ScriptedScriptedCall("web_search", {"query": "hedged requests"}))
-    models = served(world, first, ScriptedScriptedCall("open_page", {"url": page_of(world)}))
+    first = (SEARCH, ScriptedCall("web_search", {"query": "hedged requests"}))
+    models = served(world, first, ScriptedCall("open_page", {"url": page_of(world)}))
     seen: list[str] = []
 
     def note(event: CallStarted | CallEnded) -> None:
@@ -290,7 +290,7 @@ async def test_a_demanded_call_is_demanded_once(
 async def test_calls_of_the_callers_own_functions_are_handed_back(
     world: World, web: Web, api: str, caller: Caller
 ) -> None:
-    add = ScriptedScriptedCall("add", {"a": 1, "b": 2})
+    add = ScriptedCall("add", {"a": 1, "b": 2})
     models = served(world, (SEARCH, add), end=Say("Three [1]."))
     tools: dict[str, Any] = {
         "anthropic": {"tools": [{"name": "add", "description": "Adds", "input_schema": ADD}]},

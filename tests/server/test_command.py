@@ -16,7 +16,7 @@ import pytest
 
 from groundwire.server.listening import listen
 from groundwire.testing import World
-from groundwire.testing.model_apis import ModelServer, Say, script
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 
 
 @contextmanager

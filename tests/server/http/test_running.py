@@ -17,6 +17,7 @@ import pytest
 
 from components.held import Held
 from groundwire.testing import World
+from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 
 pytestmark = pytest.mark.req("B18")
