@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from groundwire.server.api.house import House
-from groundwire.server.api.openapi import openapi
-from groundwire.server.api.operations import operations
-from groundwire.server.api.traffic import Traffic
-
 from generating.docstrings import row
 from groundwire import Settings, Web
+from groundwire.server.http.house import House
+from groundwire.server.http.openapi import openapi
+from groundwire.server.http.operations import operations
+from groundwire.server.http.traffic import Traffic
 
 __all__ = ["http_page"]
 

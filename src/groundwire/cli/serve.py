@@ -18,7 +18,7 @@ from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:
-    from groundwire.server.api import Gateway
+    from groundwire.server.http import Gateway
 
 __all__ = ["serve"]
 
@@ -87,8 +87,8 @@ def serve(
 
 async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
     try:
-        from groundwire.server.api import build_gateway
-        from groundwire.server.api.running import run_gateway
+        from groundwire.server.http import build_gateway
+        from groundwire.server.http.running import run_gateway
         from groundwire.server.listening import listen
     except ModuleNotFoundError as error:
         raise ConfigurationError(

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models.checks import check_int
-from groundwire.server.auth.tenant import tenant_of
+from groundwire.server.access.tenant import tenant_of
 from groundwire.server.chat import ChatFace
 from groundwire.server.face import Face, House
 from groundwire.server.gate import LOOPBACK, Gate

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from groundwire.server.auth import Access, KeyFile, tenant_of
-from groundwire.server.auth.failures import Failures
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 
+from groundwire.server.access import Access, KeyFile, tenant_of
+from groundwire.server.access.failures import Failures
+from groundwire.server.access.keys import KeyLimits, KeyRecord, make_key
 from groundwire.server.connection import bounded
 from groundwire.server.serving import serving
 from groundwire.settings import ServerSettings

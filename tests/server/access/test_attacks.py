@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from groundwire.server.auth import check_listening
-from groundwire.server.auth.key_file import KeyFile
 
 from groundwire.errors import ConfigurationError
+from groundwire.server.access import check_listening
+from groundwire.server.access.key_file import KeyFile
 from groundwire.settings import Settings
 
 Serve = Callable[..., Any]
@@ -390,7 +390,7 @@ async def test_beyond_loopback_a_key_is_always_asked_for(serve: Serve) -> None:
 
 
 def test_it_refuses_to_listen_beyond_loopback_without_a_usable_key(tmp_path: Any) -> None:
-    from groundwire.server.auth.keys import make_key
+    from groundwire.server.access.keys import make_key
 
     now = datetime.now(UTC)
     keys = KeyFile(tmp_path / "keys.json")

@@ -13,12 +13,12 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from groundwire.server.api import build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import id_of, make_key
 
 from groundwire import Settings
 from groundwire.cli import group
+from groundwire.server.access import KeyFile
+from groundwire.server.access.keys import id_of, make_key
+from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.settings import load
 

@@ -6,12 +6,13 @@ import inspect
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from groundwire.server.auth import keys as module
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key
-from groundwire.server.auth.tenant import Tenant
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+
+from groundwire.server.access import keys as module
+from groundwire.server.access.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key
+from groundwire.server.access.tenant import Tenant
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 

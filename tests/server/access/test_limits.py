@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from groundwire.server.auth.keys import KeyLimits
-from groundwire.server.auth.limits import Rates, Slots, rate_headers
-from groundwire.server.auth.refusal import Refusal
 
+from groundwire.server.access.keys import KeyLimits
+from groundwire.server.access.limits import Rates, Slots, rate_headers
+from groundwire.server.access.refusal import Refusal
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Pace
 

@@ -8,14 +8,14 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from groundwire.server.auth.clients import Clients
-from groundwire.server.auth.credentials import key_in, without_key
-from groundwire.server.auth.failures import Failures
-from groundwire.server.auth.refusal import Refusal, safe_headers
-from groundwire.server.auth.shape import check_headers, check_path, declared_length
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire.server.access.clients import Clients
+from groundwire.server.access.credentials import key_in, without_key
+from groundwire.server.access.failures import Failures
+from groundwire.server.access.refusal import Refusal, safe_headers
+from groundwire.server.access.shape import check_headers, check_path, declared_length
 from groundwire.server.names import LOOPBACK, Names
 
 OURS = Names.of("127.0.0.1", ports=True)

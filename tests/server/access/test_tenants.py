@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from groundwire.server.auth.keys import KeyLimits, make_key
-from groundwire.server.auth.tenant import Tenant, tenant_of
 
 from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed, BlockedDomain, BudgetExceeded, InvalidRequest, PermissionDenied
 from groundwire.safety.domains import DomainPolicy
+from groundwire.server.access.keys import KeyLimits, make_key
+from groundwire.server.access.tenant import Tenant, tenant_of
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 

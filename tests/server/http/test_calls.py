@@ -12,10 +12,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from groundwire.server.api import build_gateway
 
 from groundwire import Settings, Web
 from groundwire.errors import Closed
+from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from groundwire.server.api.searxng import SearxngReply, SearxngRequest, _sites
 
 from groundwire import AllProvidersFailed, Settings, Web
+from groundwire.server.http.searxng import SearxngReply, SearxngRequest, _sites
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 

@@ -7,9 +7,9 @@ from typing import Any
 import aiohttp
 import openai
 import pytest
-from groundwire.server.api import build_gateway
 
 from groundwire.errors import ConfigurationError
+from groundwire.server.http import build_gateway
 from groundwire.testing import World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-from groundwire.server.api import build_gateway
-from groundwire.server.auth import KeyFile
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 
 from components.browsing import browsing
 from groundwire import Settings
+from groundwire.server.access import KeyFile
+from groundwire.server.access.keys import KeyLimits, KeyRecord, make_key
+from groundwire.server.http import build_gateway
 from groundwire.server.serving import serving
 from groundwire.server.ui.signing import local_path
 

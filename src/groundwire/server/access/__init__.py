@@ -22,9 +22,9 @@ application remembers of a client between requests it should remember by `tenant
 
 from __future__ import annotations
 
-from groundwire.server.auth.holders import Pages
-from groundwire.server.auth.key_file import KeyFile, key_file_of
-from groundwire.server.auth.middleware import Access, check_listening, gate_of
-from groundwire.server.auth.tenant import Tenant, tenant_of
+from groundwire.server.access.holders import Pages
+from groundwire.server.access.key_file import KeyFile, key_file_of
+from groundwire.server.access.middleware import Access, check_listening, gate_of
+from groundwire.server.access.tenant import Tenant, tenant_of
 
 __all__ = ["Access", "KeyFile", "Pages", "Tenant", "check_listening", "gate_of", "key_file_of", "tenant_of"]

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 
-from groundwire.server.auth.refusal import Headers
+from groundwire.server.access.refusal import Headers
 
 __all__ = ["key_in", "without_key"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from groundwire.server.auth.refusal import Headers, Refusal, refuse, safe_headers
+from groundwire.server.access.refusal import Headers, Refusal, refuse, safe_headers
 from groundwire.server.mcp.presence import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["Exchange", "too_large"]

@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Protocol
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.clients import Clients
-from groundwire.server.auth.credentials import key_in
-from groundwire.server.auth.failures import Failures
-from groundwire.server.auth.key_file import KeyFile
-from groundwire.server.auth.keys import KeyRecord, digest_of, id_of, is_key_of
-from groundwire.server.auth.refusal import Refusal
+from groundwire.server.access.clients import Clients
+from groundwire.server.access.credentials import key_in
+from groundwire.server.access.failures import Failures
+from groundwire.server.access.key_file import KeyFile
+from groundwire.server.access.keys import KeyRecord, digest_of, id_of, is_key_of
+from groundwire.server.access.refusal import Refusal
 from groundwire.server.mcp.presence import Scope
 
 __all__ = ["Holders", "Pages"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.keys import KeyRecord, succeed
+from groundwire.server.access.keys import KeyRecord, succeed
 from groundwire.settings import Settings
 from groundwire.settings.files import user_file
 

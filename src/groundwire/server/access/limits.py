@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from groundwire.server.auth.keys import KeyLimits
-from groundwire.server.auth.refusal import Refusal
+from groundwire.server.access.keys import KeyLimits
+from groundwire.server.access.refusal import Refusal
 from groundwire.storage.base import Pace, Store
 
 __all__ = ["Rates", "Slots", "rate_headers"]

@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.clients import Clients
-from groundwire.server.auth.credentials import without_key
-from groundwire.server.auth.exchange import Exchange, too_large
-from groundwire.server.auth.failures import Failures
-from groundwire.server.auth.holders import Holders, Pages
-from groundwire.server.auth.key_file import KeyFile, key_file_of
-from groundwire.server.auth.keys import KeyRecord
-from groundwire.server.auth.limits import Rates, Slots
-from groundwire.server.auth.refusal import Refusal, refuse
-from groundwire.server.auth.shape import check_headers, check_path, declared_length
-from groundwire.server.auth.tenant import TENANT, Tenant
+from groundwire.server.access.clients import Clients
+from groundwire.server.access.credentials import without_key
+from groundwire.server.access.exchange import Exchange, too_large
+from groundwire.server.access.failures import Failures
+from groundwire.server.access.holders import Holders, Pages
+from groundwire.server.access.key_file import KeyFile, key_file_of
+from groundwire.server.access.keys import KeyRecord
+from groundwire.server.access.limits import Rates, Slots
+from groundwire.server.access.refusal import Refusal, refuse
+from groundwire.server.access.shape import check_headers, check_path, declared_length
+from groundwire.server.access.tenant import TENANT, Tenant
 from groundwire.server.mcp.presence import ASGIApp, Receive, Scope, Send
 from groundwire.server.names import Names, is_loopback
 from groundwire.settings import ServerSettings, Settings

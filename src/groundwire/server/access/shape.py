@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote_to_bytes
 
-from groundwire.server.auth.refusal import Refusal
+from groundwire.server.access.refusal import Refusal
 from groundwire.server.mcp.presence import Scope
 
 __all__ = ["check_headers", "check_path", "declared_length"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import InvalidRequest
 from groundwire.routing.allowance import Daily
-from groundwire.server.auth.keys import KeyLimits, KeyRecord
+from groundwire.server.access.keys import KeyLimits, KeyRecord
 
 if TYPE_CHECKING:
     from groundwire.web import Web

@@ -1,5 +1,5 @@
 """The gateway: one service through which many programs search the web and open pages over HTTP."""
 
-from groundwire.server.api.gateway import Gateway, build_gateway
+from groundwire.server.http.gateway import Gateway, build_gateway
 
 __all__ = ["Gateway", "build_gateway"]

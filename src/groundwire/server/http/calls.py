@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from groundwire.citations.verify.report import CitedPage, Finding, Verdict
 from groundwire.models import Page, SearchResponse
-from groundwire.server.api.asked import PagesRequest, SearchRequest, VerifyRequest
-from groundwire.server.api.house import Caller
+from groundwire.server.http.asked import PagesRequest, SearchRequest, VerifyRequest
+from groundwire.server.http.house import Caller
 
 __all__ = ["PagesReply", "VerifyReply", "pages", "search", "verify"]
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.observing import CONTENT_TYPE, Metrics
-from groundwire.server.api.traffic import Traffic
+from groundwire.server.http.traffic import Traffic
 
 __all__ = ["Requests", "Scrape"]
 

@@ -14,10 +14,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
-from groundwire.server.api.asked import Asked
-from groundwire.server.api.events import told, wants_events
-from groundwire.server.api.failures import Failed, failed, failure_of, internal, invalid
-from groundwire.server.api.house import Caller, House
+from groundwire.server.http.asked import Asked
+from groundwire.server.http.events import told, wants_events
+from groundwire.server.http.failures import Failed, failed, failure_of, internal, invalid
+from groundwire.server.http.house import Caller, House
 from groundwire.server.streaming import answer_whole, answer_with_events
 
 __all__ = ["Endpoint", "Reader", "Work", "is_json", "read_json"]

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from groundwire.models import AttemptStarted, Event
 from groundwire.observing.listening import listening
-from groundwire.server.api.failures import Failed, Failure
+from groundwire.server.http.failures import Failed, Failure
 from groundwire.server.streaming import Outbox
 
 __all__ = ["Started", "told", "wants_events"]

@@ -9,13 +9,13 @@ from typing import Self
 from starlette.types import Message, Receive, Scope, Send
 
 from groundwire.observing import Metrics
-from groundwire.server.api.counts import Requests
-from groundwire.server.api.house import House
-from groundwire.server.api.neighbours import LARGER, Neighbour, mcp_of, proxy_of
-from groundwire.server.api.page import SignedIn
-from groundwire.server.api.routing import application
-from groundwire.server.api.traffic import Traffic
-from groundwire.server.auth import Access, KeyFile, gate_of, key_file_of
+from groundwire.server.access import Access, KeyFile, gate_of, key_file_of
+from groundwire.server.http.counts import Requests
+from groundwire.server.http.house import House
+from groundwire.server.http.neighbours import LARGER, Neighbour, mcp_of, proxy_of
+from groundwire.server.http.page import SignedIn
+from groundwire.server.http.routing import application
+from groundwire.server.http.traffic import Traffic
 from groundwire.settings import Settings
 from groundwire.web import Web
 

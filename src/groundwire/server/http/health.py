@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from groundwire.server.api.house import House
+from groundwire.server.http.house import House
 from groundwire.storage.base import Store, StoreError
 from groundwire.storage.resilient import ResilientStore
 

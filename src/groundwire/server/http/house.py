@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from starlette.types import Scope
 
-from groundwire.server.api.traffic import Traffic
-from groundwire.server.auth import Tenant, tenant_of
+from groundwire.server.access import Tenant, tenant_of
+from groundwire.server.http.traffic import Traffic
 from groundwire.web import Web
 
 __all__ = ["Caller", "House"]

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.api.failures import failed
-from groundwire.server.api.house import House
-from groundwire.server.api.traffic import Counted
+from groundwire.server.http.failures import failed
+from groundwire.server.http.house import House
+from groundwire.server.http.traffic import Counted
 
 __all__ = ["LARGER", "Neighbour", "mcp_of", "proxy_of"]
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from groundwire._version import __version__
-from groundwire.server.api.operations import JSON, Operation
+from groundwire.server.http.operations import JSON, Operation
 
 __all__ = ["openapi"]
 

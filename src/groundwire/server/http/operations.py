@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import SearchResponse
-from groundwire.server.api.asked import PagesRequest, SearchRequest, VerifyRequest
-from groundwire.server.api.calls import PagesReply, VerifyReply, pages, search, verify
-from groundwire.server.api.endpoint import Endpoint, is_json, read_json
-from groundwire.server.api.failures import Failure
-from groundwire.server.api.health import Alive, HealthReply, Ready
-from groundwire.server.api.house import House
-from groundwire.server.api.perplexity import PerplexityReply, PerplexityRequest, search_perplexity
-from groundwire.server.api.searxng import (
+from groundwire.server.http.asked import PagesRequest, SearchRequest, VerifyRequest
+from groundwire.server.http.calls import PagesReply, VerifyReply, pages, search, verify
+from groundwire.server.http.endpoint import Endpoint, is_json, read_json
+from groundwire.server.http.failures import Failure
+from groundwire.server.http.health import Alive, HealthReply, Ready
+from groundwire.server.http.house import House
+from groundwire.server.http.perplexity import PerplexityReply, PerplexityRequest, search_perplexity
+from groundwire.server.http.searxng import (
     SearxngFailure,
     SearxngReply,
     SearxngRequest,
@@ -26,7 +26,7 @@ from groundwire.server.api.searxng import (
     refuse_searxng,
     search_searxng,
 )
-from groundwire.server.api.standing import (
+from groundwire.server.http.standing import (
     ProvidersReply,
     SessionReply,
     SessionRequest,

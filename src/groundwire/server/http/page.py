@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import Receive, Scope, Send
 
-from groundwire.server.auth import KeyFile, Tenant, tenant_of
-from groundwire.server.auth.clients import Clients
-from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire.server.access import KeyFile, Tenant, tenant_of
+from groundwire.server.access.clients import Clients
+from groundwire.server.access.keys import KeyRecord, id_of, is_key_of
 from groundwire.server.ui import Visitor, ui_routes
 from groundwire.server.ui.signing import SignIns
 from groundwire.web import Web

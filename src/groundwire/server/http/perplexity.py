@@ -16,8 +16,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from groundwire.models import SearchResponse, SearchResult, TimeRange
-from groundwire.server.api.asked import Asked, Tokens, Whole, Words
-from groundwire.server.api.house import Caller
+from groundwire.server.http.asked import Asked, Tokens, Whole, Words
+from groundwire.server.http.house import Caller
 from groundwire.web import Web
 
 __all__ = ["PerplexityReply", "PerplexityRequest", "search_perplexity"]

@@ -13,13 +13,13 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.observing import Metrics
-from groundwire.server.api.counts import Requests, Scrape
-from groundwire.server.api.failures import failed, internal
-from groundwire.server.api.house import House
-from groundwire.server.api.neighbours import Neighbour
-from groundwire.server.api.openapi import openapi
-from groundwire.server.api.operations import JSON, operations
-from groundwire.server.api.page import SignedIn
+from groundwire.server.http.counts import Requests, Scrape
+from groundwire.server.http.failures import failed, internal
+from groundwire.server.http.house import House
+from groundwire.server.http.neighbours import Neighbour
+from groundwire.server.http.openapi import openapi
+from groundwire.server.http.operations import JSON, operations
+from groundwire.server.http.page import SignedIn
 
 __all__ = ["application"]
 

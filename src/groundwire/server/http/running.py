@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from groundwire.server.api.gateway import Gateway
 from groundwire.server.connection import bounded
+from groundwire.server.http.gateway import Gateway
 
 __all__ = ["run_gateway"]
 

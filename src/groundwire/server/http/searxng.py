@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, TimeRange
-from groundwire.server.api.asked import Words
-from groundwire.server.api.failures import Failed, Problem, failed
-from groundwire.server.api.house import Caller
+from groundwire.server.http.asked import Words
+from groundwire.server.http.failures import Failed, Problem, failed
+from groundwire.server.http.house import Caller
 from groundwire.web import Web
 
 __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]

@@ -15,9 +15,9 @@ from groundwire.models import Source
 from groundwire.observing import ProviderScore
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.routing.health import Standing
-from groundwire.server.api.asked import SessionName
-from groundwire.server.api.failures import failed
-from groundwire.server.api.house import Caller
+from groundwire.server.http.asked import SessionName
+from groundwire.server.http.failures import failed
+from groundwire.server.http.house import Caller
 from groundwire.web import Web
 
 __all__ = ["ProvidersReply", "SessionReply", "SessionRequest", "providers", "read_nothing", "read_session", "session"]

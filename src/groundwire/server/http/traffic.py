@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.server.api.failures import Failed, failed
+from groundwire.server.http.failures import Failed, failed
 
 __all__ = ["Counted", "Traffic"]
 
