@@ -15,7 +15,7 @@ from pathlib import Path
 import openai
 import pytest
 
-from groundwire.server.listening import listen
+from groundwire.server.uvicorn_runner import listen
 from groundwire.testing import World
 from groundwire.testing.models import Call, ModelServer, Say, script
 

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.mcp.gate import Gate
-from groundwire.server.mcp.http import check_gate
-from groundwire.server.mcp.presence import ClientGone, Presence
-from groundwire.server.mcp.progress import reporting
-from groundwire.server.mcp.resources import page_of, page_uri
-from groundwire.server.names import is_loopback
+from groundwire.server.client_disconnect import ClientGone, Presence
+from groundwire.server.host_check import TokenCheck, is_loopback
+from groundwire.server.mcp.handlers import page_of, page_uri, reporting
+from groundwire.server.mcp.streamable_http import check_gate
 
 TOKEN = "a-token-for-the-tests-only"
 
@@ -23,24 +21,24 @@ TOKEN = "a-token-for-the-tests-only"
 @pytest.mark.parametrize(
     ("gate", "host", "origin", "status"),
     [
-        (Gate("127.0.0.1"), "127.0.0.1:8765", None, None),
-        (Gate("127.0.0.1"), "localhost", "http://localhost:3000", None),
-        (Gate("127.0.0.1"), "[::1]:8765", None, None),
-        (Gate("127.0.0.1"), "evil.example", None, 421),
-        (Gate("127.0.0.1"), "10.0.0.1", None, 421),
-        (Gate("127.0.0.1"), None, None, 421),
-        (Gate("127.0.0.1"), "", None, 421),
-        (Gate("127.0.0.1"), "[", None, 421),
-        (Gate("127.0.0.1"), "localhost", "https://evil.example", 403),
-        (Gate("127.0.0.1"), "localhost", "null", 403),
-        (Gate("127.0.0.1"), "localhost", "", 403),
-        (Gate("127.0.0.1", allowed_hosts=("tools.example",)), "TOOLS.example:80", "https://tools.example", None),
-        (Gate("0.0.0.0"), "10.0.0.1:8765", None, None),
-        (Gate("0.0.0.0"), "evil.example", None, 421),
-        (Gate("tools.example"), "tools.example", None, None),
+        (TokenCheck("127.0.0.1"), "127.0.0.1:8765", None, None),
+        (TokenCheck("127.0.0.1"), "localhost", "http://localhost:3000", None),
+        (TokenCheck("127.0.0.1"), "[::1]:8765", None, None),
+        (TokenCheck("127.0.0.1"), "evil.example", None, 421),
+        (TokenCheck("127.0.0.1"), "10.0.0.1", None, 421),
+        (TokenCheck("127.0.0.1"), None, None, 421),
+        (TokenCheck("127.0.0.1"), "", None, 421),
+        (TokenCheck("127.0.0.1"), "[", None, 421),
+        (TokenCheck("127.0.0.1"), "localhost", "https://evil.example", 403),
+        (TokenCheck("127.0.0.1"), "localhost", "null", 403),
+        (TokenCheck("127.0.0.1"), "localhost", "", 403),
+        (TokenCheck("127.0.0.1", allowed_hosts=("tools.example",)), "TOOLS.example:80", "https://tools.example", None),
+        (TokenCheck("0.0.0.0"), "10.0.0.1:8765", None, None),
+        (TokenCheck("0.0.0.0"), "evil.example", None, 421),
+        (TokenCheck("tools.example"), "tools.example", None, None),
     ],
 )
-def test_hosts_and_origins(gate: Gate, host: str | None, origin: str | None, status: int | None) -> None:
+def test_hosts_and_origins(gate: TokenCheck, host: str | None, origin: str | None, status: int | None) -> None:
     refusal = gate.judge(host, origin, None)
     assert (refusal and refusal[0]) == status
 
@@ -59,22 +57,22 @@ def test_hosts_and_origins(gate: Gate, host: str | None, origin: str | None, sta
     ],
 )
 def test_tokens(authorization: str | None, right: bool) -> None:
-    refusal = Gate("127.0.0.1", token=TOKEN).judge("localhost", None, authorization)
+    refusal = TokenCheck("127.0.0.1", token=TOKEN).judge("localhost", None, authorization)
     assert (refusal is None) is right
     assert TOKEN not in str(refusal)
-    assert TOKEN not in repr(Gate("127.0.0.1", token=TOKEN))
+    assert TOKEN not in repr(TokenCheck("127.0.0.1", token=TOKEN))
 
 
 def test_where_a_server_may_listen() -> None:
     for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         assert is_loopback(host)
-        check_gate(Gate(host))
+        check_gate(TokenCheck(host))
     for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
         with pytest.raises(ConfigurationError, match="no token"):
-            check_gate(Gate(host))
-        check_gate(Gate(host, token=TOKEN))
+            check_gate(TokenCheck(host))
+        check_gate(TokenCheck(host, token=TOKEN))
     with pytest.raises(ConfigurationError, match="at least 16"):
-        check_gate(Gate("127.0.0.1", token="short"))
+        check_gate(TokenCheck("127.0.0.1", token="short"))
 
 
 @given(st.text(min_size=1))

@@ -1,0 +1,234 @@
+"""What is served beside the gateway's own calls, over the same `Web`: MCP, and the proxy for models."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Match, Router
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundwire.errors import ConfigurationError
+from groundwire.server.api.context import AppContext, Counted
+from groundwire.server.api.error_body import failed
+from groundwire.server.auth import KeyFile, Tenant, tenant_of
+from groundwire.server.auth.authentication import ClientAddress
+from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire.server.ui import Visitor, ui_routes
+from groundwire.server.ui.login_sessions import SignIns
+from groundwire.web import Web
+
+__all__ = ["LARGER", "Mount", "SignedIn", "mcp_mount", "openai_mount"]
+
+_MCP, _PROXY = "/mcp", "/openai/v1"
+LARGER: Mapping[str, int] = MappingProxyType({_PROXY: 32_000_000})
+"""Paths whose requests may be larger, in bytes: pictures are sent inside."""
+_MOST = 10_000  # MCP sessions whose owners are remembered
+_SESSION = "mcp-session-id"
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """An application beside the gateway's own."""
+
+    path: str
+    """Where it begins; everything below is its own."""
+    app: ASGIApp
+    """The application."""
+    running: AbstractAsyncContextManager[object]
+    """What it runs in; it is entered once."""
+
+
+def mcp_mount(context: AppContext, wanted: bool | None) -> Iterator[Mount]:
+    """Yield MCP over streamable HTTP.
+
+    Args:
+        context: The gateway's parts.
+        wanted: Whether it is; None is when the SDK is installed.
+
+    Raises:
+        ConfigurationError: it is wanted, and the SDK is not installed.
+    """
+    if wanted is False or (wanted is None and find_spec("mcp") is None):
+        return
+    if find_spec("mcp") is None:
+        raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
+    from groundwire.server.mcp.sessions import Sessions
+    from groundwire.server.mcp.streamable_http import mounted
+
+    app, running = mounted(Sessions(context.web.settings, alone=False, web=context.web, whose=context.whose))
+    yield Mount(_MCP, Counted(_Owned(app, context), context.traffic), running)
+
+
+def openai_mount(context: AppContext, upstream: str | None, key: str) -> Iterator[Mount]:
+    """Yield the proxy before a model server, if there is one.
+
+    Raises:
+        InvalidRequest: the address is none.
+    """
+    if upstream is None:
+        return
+    from groundwire.server.openai.app import Proxy
+
+    proxy = Proxy(context.web, upstream, prefix=_PROXY, hosts=None, key=key)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await proxy.aclose()
+
+    yield Mount(_PROXY, Counted(proxy.app, context.traffic), running())
+
+
+class _Owned:
+    """MCP whose sessions are each its owner's: to everybody else they are not there.
+
+    The SDK knows a session by its id alone.
+    """
+
+    def __init__(self, app: ASGIApp, context: AppContext) -> None:
+        self._app = app
+        self._context = context
+        self._owners: OrderedDict[str, str] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on if its session is the caller's."""
+        name = self._context.caller(scope).name
+        asked = Request(scope).headers.get(_SESSION)
+        if asked is not None and self._owners.get(asked, name) != name:
+            failure = failed(404, "no_such_session", "There is no such session; initialize a new one.")
+            await failure.response()(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(message, name)
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+    def _note(self, message: Message, name: str) -> None:
+        for header, value in message.get("headers", ()):
+            if header.lower() == _SESSION.encode():
+                id_ = value.decode("latin-1")
+                self._owners.setdefault(id_, name)
+                self._owners.move_to_end(id_)
+        while len(self._owners) > _MOST:
+            self._owners.popitem(last=False)
+
+
+_FILES = "/page/"
+
+
+class SignedIn:
+    """The paths of the web page, and who has signed in there.
+
+    Args:
+        web: What searches and reads.
+        keys: The keys with which people sign in.
+        asks: Says whether a key is asked for now.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        keys: KeyFile,
+        *,
+        asks: Callable[[], bool] = lambda: True,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        doors = _Doors(web, keys, now)
+        self.asks = asks
+        self._sign_ins = SignIns(doors, web.store)
+        self._open = Router(ui_routes(web), redirect_slashes=False)
+        self._closed = Router(ui_routes(web, authenticate=doors), redirect_slashes=False)
+
+    def has(self, path: str) -> bool:
+        """Whether a path is one of the page's; see `Pages`."""
+        scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
+        return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
+
+    async def key_id(self, scope: Scope) -> str | None:
+        """Return what names the key with which somebody has signed in; the files of the page are for everybody."""
+        if scope["path"].startswith(_FILES):
+            return None
+        visitor = await self._sign_ins.visitor(Request(scope))
+        return visitor.id if visitor else None
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes of the page."""
+        return [_Either(self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show the page."""
+        await (self._closed if self.asks() else self._open)(scope, receive, send)
+
+
+class _Either(BaseRoute):
+    """A route to the page, as it is at the moment."""
+
+    def __init__(self, page: SignedIn) -> None:
+        self._page = page
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for the page."""
+        is_ours = scope["type"] == "http" and self._page.has(scope["path"])
+        return (Match.FULL if is_ours else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show the page."""
+        await self._page(scope, receive, send)
+
+
+class _Doors:
+    """Lets in who has a key, with all that the key allows and nothing else."""
+
+    def __init__(self, web: Web, keys: KeyFile, now: Callable[[], datetime]) -> None:
+        self._web = web
+        self._keys = keys
+        self._now = now
+        self._clients = ClientAddress(web.settings.server.trusted_proxies)
+
+    async def admit(self, key: str) -> Visitor | None:
+        """Return whose key this is; see `Doors`."""
+        record = self._keys.find(id_of(key))
+        return self._of(record) if is_key_of(record, key) else None
+
+    async def recall(self, visitor: str) -> Visitor | None:
+        """Return the visitor of an id; see `Doors`."""
+        return self._of(self._keys.find(visitor))
+
+    def known(self, scope: Mapping[str, Any]) -> Visitor | None:
+        """Return whom the gate has let in, by whatever sign; see `Doors`."""
+        tenant = tenant_of(scope)
+        return None if tenant is None else self._visitor(tenant)
+
+    def address(self, scope: Mapping[str, Any]) -> str:
+        """Return the client's address, also behind load balancers; see `Doors`."""
+        return self._clients.address(dict(scope))
+
+    def _of(self, record: KeyRecord | None) -> Visitor | None:
+        if record is None or record.why_dead(self._now()):
+            return None
+        return self._visitor(Tenant.of(record))
+
+    def _visitor(self, tenant: Tenant) -> Visitor:
+        return Visitor(
+            id=tenant.key_id,
+            name=tenant.name,
+            web=tenant.narrow(self._web),
+            prefix=tenant.prefix,
+            sees_all=tenant.operator,
+            calls_per_day=tenant.limits.calls_per_day,
+            usd_per_day=tenant.limits.usd_per_day,
+        )

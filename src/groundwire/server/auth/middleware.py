@@ -1,0 +1,247 @@
+"""The gate in front of an application: who may come in, how often, and with how much."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from groundwire.errors import ConfigurationError
+from groundwire.server.auth.authentication import TENANT, ClientAddress, Holders, Pages, Tenant, without_key
+from groundwire.server.auth.error_response import Refusal, refuse
+from groundwire.server.auth.key_file import KeyFile, key_file_of
+from groundwire.server.auth.keys import KeyRecord
+from groundwire.server.auth.rate_limits import Failures, Rates, Slots
+from groundwire.server.auth.request_limits import LimitedRequest, check_headers, check_path, declared_length, too_large
+from groundwire.server.client_disconnect import ASGIApp, Receive, Scope, Send
+from groundwire.server.host_check import HostCheck, is_loopback
+from groundwire.settings import ServerSettings, Settings
+from groundwire.storage.base import Store, StoreError
+
+__all__ = ["Access", "check_listening", "gate_of"]
+
+_logger = logging.getLogger(__name__)
+
+_PUBLIC = frozenset({"/healthz", "/readyz"})
+_OPERATORS = ("/metrics",)
+_NO_LARGER: Mapping[str, int] = MappingProxyType({})
+
+
+def check_listening(settings: Settings, keys: KeyFile, *, host: str = "") -> None:
+    """Return if a gateway may listen where the settings say.
+
+    Args:
+        settings: What is in force.
+        keys: The keys.
+        host: Where it listens, if not as the settings say.
+
+    Raises:
+        ConfigurationError: others than this machine could reach it and nobody has a key, so that either everybody
+            could use it or nobody could; or the key file cannot be used.
+    """
+    host = host or settings.server.host
+    now = datetime.now(UTC)
+    usable = any(not record.why_dead(now) for record in keys.records())
+    if usable or (is_loopback(host) and not settings.server.require_key):
+        return
+    raise ConfigurationError(
+        f"The gateway would listen at {host} and ask for a key, and {keys.path} has no valid one. "
+        "Make one with: groundwire keys create NAME. Or listen at 127.0.0.1."
+    )
+
+
+class Access:
+    """An ASGI application that lets another one see only requests that are well-formed, allowed and within limits.
+
+    A key is asked for everywhere but on loopback, and there too once there has been one. The application finds out
+    whose request it is with `tenant_of(scope)`; it does not see the key.
+
+    Args:
+        app: What is behind it.
+        settings: The section `server`.
+        keys: The keys.
+        store: Where limits are counted.
+        host: Where the server listens, if not as the settings say.
+        public: Paths that need no key and are never told to come again.
+        operators: Paths, with all below them, that only keys of operators may see.
+        larger: The most bytes of a body below a path, where that is more than the settings say.
+        pages: Paths at which people sign in.
+        failures: Counts wrong keys.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        keys: KeyFile,
+        store: Store,
+        *,
+        host: str = "",
+        public: Collection[str] = _PUBLIC,
+        operators: Collection[str] = _OPERATORS,
+        larger: Mapping[str, int] = _NO_LARGER,
+        pages: Pages | None = None,
+        failures: Failures | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        host = host or settings.host
+        self._app = app
+        self._settings = settings
+        self._public = frozenset(public)
+        self._operators = tuple(operators)
+        self._larger = dict(larger)
+        self._pages = pages
+        self._names = (
+            HostCheck(None, ports=True) if "*" in settings.hosts else HostCheck.of(host, settings.hosts, ports=True)
+        )
+        self._holders = Holders(
+            keys,
+            must=settings.require_key or not is_loopback(host) or "*" in settings.hosts,
+            pages=pages,
+            clients=ClientAddress(settings.trusted_proxies),
+            failures=failures or Failures(),
+            now=now,
+        )
+        self._rates = Rates(store, settings.rate, settings.burst)
+        self._slots = Slots(store)
+        self._running = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is asked for now.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._holders.asks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            headers = self._well_formed(scope)
+            if scope["path"] in self._public:
+                await self._pass(scope, receive, send, None, {})
+                return
+            await self._admit(scope, receive, send, headers)
+        except Refusal as refusal:
+            _logger.info("Refused with %s (%s)", refusal.status, refusal.code)
+            await refuse(refusal, scope, receive, send)
+
+    async def aclose(self) -> None:
+        """Stop what runs in the background. The store stays its owner's to close."""
+        await self._slots.aclose()
+
+    def _well_formed(self, scope: Scope) -> Mapping[str, str]:
+        """Return the headers that decide something, of a request that is one and that we may be asked."""
+        check_path(scope)
+        headers = check_headers(scope["headers"])
+        if "host" not in headers and scope["path"] in self._public:
+            return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
+        fault = self._names.judge(headers.get("host"), headers.get("origin"))
+        if fault == "name":
+            text = "This server is not called by that name; the setting server.hosts has those it is called by."
+            raise Refusal(421, "wrong_host", text)
+        if fault == "page" or _is_of_a_page(scope, headers, self._pages):
+            raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
+        return headers
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+        if self._running >= self._settings.concurrent:
+            raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
+        self._running += 1
+        try:
+            record = await self._holders.find(scope, headers)
+            if (declared_length(headers) or 0) > (limit := self._limit(scope)):
+                raise too_large(limit)
+            if record is None:
+                await self._pass(scope, receive, send, None, {})
+                return
+            if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
+                raise Refusal(403, "operators_only", "This is for keys of operators; see groundwire keys create.")
+            async with AsyncExitStack() as stack:
+                try:
+                    more = await self._rates.take(record.id, record.limits)
+                    await stack.enter_async_context(self._slots.hold(record.id, record.limits))
+                except StoreError:
+                    text = "The store that counts the limits does not answer."
+                    raise Refusal(503, "no_store", text, retry_after=1.0) from None
+                await self._pass(scope, receive, send, record, more)
+        finally:
+            self._running -= 1
+
+    async def _pass(
+        self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
+    ) -> None:
+        inner = dict(scope)
+        inner["headers"] = without_key(list(scope["headers"]))
+        inner[TENANT] = Tenant.of(record) if record is not None else None
+        limited = LimitedRequest(
+            receive,
+            send,
+            limit=self._limit(scope),
+            seconds=self._settings.body_timeout,
+            headers=more,
+            allowed=lambda: record is None or self._holders.is_still_valid(record),
+        )
+        await limited.run(self._app, inner)
+
+    def _limit(self, scope: Scope) -> int:
+        usual = self._settings.max_body_bytes
+        return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
+
+
+def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None) -> bool:
+    """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
+
+    Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query, or leads to a
+    page for people, who are asked there whether they want that.
+    """
+    if "access-control-request-method" in headers:
+        return True
+    if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
+        return False
+    link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
+    return not (link and scope["method"] == "GET" and asks_nothing)
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith(f"{above.rstrip('/')}/")
+
+
+def gate_of(
+    app: ASGIApp,
+    settings: Settings,
+    store: Store,
+    *,
+    host: str = "",
+    larger: Mapping[str, int] = _NO_LARGER,
+    keys: KeyFile | None = None,
+    pages: Pages | None = None,
+) -> Access:
+    """Return the gate that the settings want in front of an application.
+
+    Args:
+        app: The application.
+        settings: What is in force.
+        store: Where limits are counted.
+        host: Where the server listens, if not as the settings say.
+        larger: The most bytes of a body below a path, where that is more than the settings say.
+        keys: The keys; by default those in the file of the settings.
+        pages: Paths at which people sign in.
+
+    Raises:
+        ConfigurationError: the settings may not be served so; see `check_listening`.
+    """
+    keys = keys or KeyFile(key_file_of(settings))
+    check_listening(settings, keys, host=host)
+    return Access(app, settings.server, keys, store, host=host, larger=larger, pages=pages)
