@@ -22,6 +22,7 @@ from groundwire.errors import ConfigurationError, GroundwireError
 
 if TYPE_CHECKING:
     from groundwire.server.mcp.client_configs import Change, Client
+    from groundwire.settings import Settings
 
     _Name = click.ParamType[str]
 else:
@@ -129,6 +130,7 @@ def _command() -> tuple[str, ...]:
     return sys.executable, "-m", "groundwire", "mcp"
 
 
+_GRACE = 2.0  # seconds for what is under way when the server is asked to end
 _TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the variable's name
 _EXIT_CODES = """\b
 Exit codes:
@@ -163,6 +165,7 @@ def mcp(
     """Serve web_search and open_page by the Model Context Protocol.
 
     By default over standard input and output, as clients start it. What the server has to say goes to standard error.
+    With --http it is a preset of groundwire serve, with MCP alone; the limits and keys of [server] hold here, too.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -200,26 +203,30 @@ def _serve_stdio() -> None:
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
-    from groundwire.server.host_check import TokenCheck
-    from groundwire.server.mcp.streamable_http import check_gate, serve_http
-    from groundwire.server.uvicorn_runner import listen
+    from groundwire.cli.run import without_waiting
     from groundwire.settings import load
 
-    gate = TokenCheck(
-        host=host, token=_token(token_file), allowed_hosts=frozenset(name.lower() for name in allowed_hosts)
-    )
-    check_gate(gate)
     settings = load()
     for warning in settings.warnings:
         _say(f"Note: {warning}")
+    asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
+
+
+async def _serve_preset(
+    settings: Settings, host: str, port: int, token: str, allowed_hosts: tuple[str, ...], sse: bool
+) -> None:
+    from groundwire.cli.serve import run_server
+    from groundwire.server.api import build_mcp
+
+    gateway = build_mcp(settings, host=host, token=token, allowed_hosts=allowed_hosts, sse=sse)
+    open_to_all = "without a token, for this machine only"
+    how = "with the token" if token else "with an API key" if gateway.asks_for_keys else open_to_all
 
     def ready(address: str) -> None:
         more = f" and SSE at {address}/sse" if sse else ""
-        how = "with the token" if gate.token else "without a token, for this machine only"
         _say(f"Serving MCP at {address}/mcp{more}, {how}.")
 
-    with listen(host, port) as sock:
-        asyncio.run(serve_http(settings, gate, sock, sse=sse, ready=ready))
+    await run_server(gateway, host, port, ready, grace=_GRACE)
 
 
 def _token(file: Path | None) -> str:

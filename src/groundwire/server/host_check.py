@@ -7,20 +7,19 @@ here (DNS rebinding) it could even read the answers. So a server looks at Host a
 
 from __future__ import annotations
 
-import hmac
-import json
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from types import MappingProxyType
 from typing import Literal
 
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.server.client_disconnect import ASGIApp, Receive, Scope, Send
 from groundwire.server.request_errors import error_body
 
-__all__ = ["LOOPBACK", "MIN_TOKEN", "HostCheck", "HostCheckMiddleware", "TokenCheck", "gated", "is_loopback"]
+__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "is_loopback"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names of this machine to itself."""
@@ -31,6 +30,13 @@ _PORTS = {"http": "80", "https": "443"}
 
 Fault = Literal["name", "page"]
 """Called by a name that is not ours, or by a page that is not ours."""
+
+_REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
+    {
+        "name": (421, "This server does not go by that name."),
+        "page": (403, "Web pages of other sites may not ask this server."),
+    }
+)
 
 
 def is_loopback(host: str) -> bool:
@@ -106,6 +112,8 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 class HostCheckMiddleware:
     """Refuses requests that a web page in a browser made: those of other origins, or with a foreign name as Host.
 
+    Our own server has the check in `auth/`; this is for an endpoint that is mounted in another application.
+
     Args:
         app: What is behind it.
         hosts: The names by which this server may be called; None is any name.
@@ -113,79 +121,15 @@ class HostCheckMiddleware:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
         self._app = app
-        self._names = HostCheck(hosts)
+        self._check = HostCheck(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http":
             headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-            fault = self._names.judge(headers.get(b"host"), headers.get(b"origin"))
-            if fault == "name":
-                await _refuse(421, "This server does not go by that name.", scope, receive, send)
-                return
-            if fault == "page":
-                await _refuse(403, "Web pages of other sites may not ask this server.", scope, receive, send)
+            fault = self._check.judge(headers.get(b"host"), headers.get(b"origin"))
+            if fault is not None:
+                status, text = _REFUSALS[fault]
+                await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-async def _refuse(status: int, text: str, scope: Scope, receive: Receive, send: Send) -> None:
-    await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
-
-
-MIN_TOKEN = 16  # characters
-
-
-@dataclass(frozen=True)
-class TokenCheck:
-    """The rules of one server."""
-
-    host: str
-    """Where it listens."""
-    token: str = field(default="", repr=False)
-    """What clients must send as their bearer token; empty means that none is asked for."""
-    allowed_hosts: Collection[str] = ()
-    """HostCheck under which it may be called, beside the address where it listens."""
-
-    def judge(self, host: str | None, origin: str | None, authorization: str | None) -> tuple[int, str] | None:
-        """Return the HTTP status and the reason of a refusal, or None for a request that may come in.
-
-        Args:
-            host: The request's Host.
-            origin: Its Origin, which browsers send.
-            authorization: Its Authorization.
-        """
-        fault = HostCheck.of(self.host, self.allowed_hosts).judge(host, origin)
-        if fault == "name":
-            return 421, "This server is not called by that name; see groundwire mcp --allowed-host."
-        if fault == "page":
-            return 403, "Pages of that origin may not call this server."
-        if self.token:
-            scheme, _, given = (authorization or "").partition(" ")
-            same = hmac.compare_digest(given.strip().encode(), self.token.encode())
-            if scheme.lower() != "bearer" or not same:
-                return 401, "Send the server's token: Authorization: Bearer TOKEN."
-        return None
-
-
-def gated(app: ASGIApp, gate: TokenCheck) -> ASGIApp:
-    """Return an ASGI application that lets through what the gate lets through."""
-
-    async def guarding(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await app(scope, receive, send)
-            return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = gate.judge(headers.get("host"), headers.get("origin"), headers.get("authorization"))
-        if refusal is None:
-            await app(scope, receive, send)
-            return
-        status, reason = refusal
-        body = json.dumps({"error": reason}).encode()
-        answer = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        if status == 401:
-            answer.append((b"www-authenticate", b'Bearer realm="groundwire"'))
-        await send({"type": "http.response.start", "status": status, "headers": answer})
-        await send({"type": "http.response.body", "body": body})
-
-    return guarding

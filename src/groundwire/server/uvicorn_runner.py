@@ -1,4 +1,9 @@
-"""Running a gateway as a process of its own, until somebody asks it to end."""
+"""Serving any ASGI application with uvicorn: connections that are bounded, and an end that lets calls finish.
+
+Uvicorn bounds only the silence between two requests; each byte of an unfinished head begins that anew, so a client
+that drips its headers keeps a connection for nothing (CWE-400, "slowloris"). No application can see that: it runs when
+the head is there.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,8 @@ import asyncio
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, Protocol
 
 import h11
 import uvicorn
@@ -15,12 +20,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.api.app import Gateway
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["bounded", "listen", "run_gateway", "serve", "serving"]
+__all__ = ["Calls", "bounded", "listen", "run", "serving"]
 
 _BACKLOG = 512
 
@@ -159,33 +160,6 @@ def bounded(*, head_timeout: float = 10.0, unread_timeout: float = _UNREAD, conn
 _PARTING = 3  # seconds that conversations have to end
 
 
-async def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> int:
-    """Serve until the process gets SIGINT or SIGTERM, and return which; what goes on then has a few seconds to end.
-
-    Args:
-        app: What is served.
-        listener: Where.
-        ready: Is called when requests are taken.
-    """
-    server = _Quiet(_config(app, bounded()), ready)
-    loop = asyncio.get_running_loop()
-    came: list[int] = []
-
-    def stop(number: int) -> None:
-        server.force_exit = bool(came)  # who asks twice does not want to wait
-        came.append(number)
-        server.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop, number)
-    try:
-        await server.serve(sockets=[listener])
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-    return came[0] if came else 0
-
-
 @asynccontextmanager
 async def serving(
     app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, options: Mapping[str, Any] | None = None
@@ -245,31 +219,58 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-async def run_gateway(
-    gateway: Gateway,
+class Calls(Protocol):
+    """The calls that run in an application, and how they come to an end."""
+
+    @property
+    def running(self) -> int:
+        """How many calls run."""
+        ...
+
+    def leave(self) -> None:
+        """Let load balancers see that the server is ending; calls are taken all the same."""
+        ...
+
+    def drain(self) -> None:
+        """Take no new calls; those that run go on."""
+        ...
+
+    def end_calls(self) -> None:
+        """End the calls that run; their clients are told."""
+        ...
+
+    async def idle(self) -> None:
+        """Return when no call runs."""
+        ...
+
+
+async def run(
+    app: ASGIApp,
     listener: socket.socket,
     ready: Callable[[], None],
     *,
+    calls: Calls,
     grace: float,
     say: Callable[[str], None],
     notice: float = 0.0,
+    options: Mapping[str, Any] | None = None,
 ) -> int:
     """Serve until the process gets SIGINT or SIGTERM, and return which.
 
-    From then on `/readyz` says 503. Calls are taken for as long as load balancers need to see that; those that run then
-    have some time to end. The listener stays open meanwhile. A second signal ends everything at once.
+    Calls are taken for as long as load balancers need to see that it ends; those that run then have some time to end.
+    The listener stays open meanwhile. A second signal ends everything at once.
 
     Args:
-        gateway: What is served; it was started, and stays the caller's to close.
+        app: What is served; it was started, and stays the caller's to close.
         listener: Where.
         ready: Is called when requests are taken.
+        calls: The calls that run in the application.
         grace: Seconds that running calls have to end.
         say: Is told what is going on.
         notice: Seconds for which calls are still taken.
+        options: Other bounds of the connections; see `bounded`.
     """
-    limits = gateway.web.settings.server
-    options = bounded(head_timeout=limits.header_timeout, connections=limits.connections)
-    server = _Quiet(_config(gateway, options), ready)
+    server = _Quiet(_config(app, options or bounded()), ready)
     loop = asyncio.get_running_loop()
     came: list[int] = []
     asked, hurried = asyncio.Event(), asyncio.Event()
@@ -278,22 +279,25 @@ async def run_gateway(
         (hurried if came else asked).set()
         came.append(number)
 
+    handled: list[signal.Signals] = []
     for number in _STOP:
-        loop.add_signal_handler(number, stop, number)
+        with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
+            loop.add_signal_handler(number, stop, number)
+            handled.append(number)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    ending = asyncio.create_task(_end(gateway, server, asked, hurried, notice, grace, say))
+    ending = asyncio.create_task(_end(calls, server, asked, hurried, notice, grace, say))
     try:
         await serving
     finally:
         ending.cancel()
         await asyncio.gather(ending, return_exceptions=True)
-        for number in _STOP:
-            loop.remove_signal_handler(number)
+        for one in handled:
+            loop.remove_signal_handler(one)
     return came[0] if came else 0
 
 
 async def _end(
-    gateway: Gateway,
+    calls: Calls,
     server: uvicorn.Server,
     asked: asyncio.Event,
     hurried: asyncio.Event,
@@ -303,17 +307,17 @@ async def _end(
 ) -> None:
     await asked.wait()
     second = asyncio.create_task(hurried.wait())
-    gateway.leave()
+    calls.leave()
     if notice:
         say(f"Ending in {notice:g} seconds, until when calls are taken. Once more ends everything at once.")
         await asyncio.wait({second}, timeout=notice)
-    gateway.drain()
-    if gateway.running:
-        say(f"Ending; {gateway.running} running calls have {grace:g} seconds. Once more ends them at once.")
-    idle = asyncio.create_task(gateway.idle())
+    calls.drain()
+    if calls.running:
+        say(f"Ending; {calls.running} running calls have {grace:g} seconds. Once more ends them at once.")
+    idle = asyncio.create_task(calls.idle())
     try:
         await asyncio.wait({idle, second}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
-        gateway.end_calls()
+        calls.end_calls()
         await asyncio.wait({idle}, timeout=_LAST_WORDS)
     finally:
         idle.cancel()

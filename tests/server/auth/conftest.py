@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.server.auth import Access, KeyFile, tenant_of
+from groundwire.server.auth import Access, AccessPolicy, KeyFile, tenant_of
 from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire.server.auth.rate_limits import Failures
 from groundwire.server.uvicorn_runner import bounded, serving
@@ -203,12 +203,13 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
         async def make(*, host: str = "", bounds: dict[str, Any] | None = None, **settings: Any) -> Gateway:
             clock, echo, store = Clock(), Echo(), MemoryStore()
             keys = KeyFile(tmp_path / "keys.json", clock=clock)
+            section = ServerSettings.model_validate(settings)
             access = Access(
                 echo,
-                ServerSettings.model_validate(settings),
+                section,
                 keys,
                 store,
-                host=host,
+                policy=AccessPolicy.of(section, host),
                 larger={"/larger": 3_000_000},
                 failures=Failures(burst=3, interval=5.0, clock=clock),
             )

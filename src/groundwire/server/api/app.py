@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Self
 
@@ -17,18 +17,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from groundwire.observing import Metrics
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
-from groundwire.server.api.mounts import LARGER, Mount, SignedIn, mcp_mount, openai_mount
+from groundwire.server.api.mounts import Mount, SignedIn
 from groundwire.server.api.openapi import openapi
 from groundwire.server.api.routes import JSON, operations
-from groundwire.server.auth import Access, KeyFile, gate_of, key_file_of
+from groundwire.server.auth import Access, AccessPolicy, KeyFile
 from groundwire.settings import Settings
 from groundwire.web import Web
 
-__all__ = ["Gateway", "application", "build_gateway"]
+__all__ = ["Gateway", "build_app"]
 
 
-def application(
-    context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None
+def _application(
+    context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None, *, rest: bool
 ) -> tuple[ASGIApp, Requests]:
     """Return everything that stands behind the gate, and what counts the requests to all of it.
 
@@ -37,29 +37,31 @@ def application(
         mounts: What is served beside its own calls.
         metrics: What the calls were like; None where nobody counts them.
         pages: The web page; None where there is none.
+        rest: Whether the REST API is part of it; else there are only its health checks.
     """
-    described = operations(context)
-    document = json.dumps(openapi(described)).encode()
-
-    async def describe(_request: Request) -> Response:
-        return Response(document, media_type=JSON)
-
+    described = [operation for operation in operations(context) if rest or operation.is_open]
     by_path: dict[str, dict[str, ASGIApp]] = {}
     for operation in described:
         by_path.setdefault(operation.path, {})[operation.method] = operation.app
     routes: list[BaseRoute] = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in by_path.items()]
     for mount in mounts:
         routes += [Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app)]
-    routes.append(Route("/openapi.json", describe, methods=["GET"]))
     app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
     app.router.redirect_slashes = False
     named = ("/v1/sessions", *by_path, "/openapi.json", "/metrics", *(one.path for one in mounts))
     requests = Requests(named)
-    routes.append(Route("/metrics", Scrape(metrics, requests, context.traffic).show, methods=["GET"]))
+    if rest:
+        document = json.dumps(openapi(described)).encode()
+
+        async def describe(_request: Request) -> Response:
+            return Response(document, media_type=JSON)
+
+        routes.append(Route("/openapi.json", describe, methods=["GET"]))
+        routes.append(Route("/metrics", Scrape(metrics, requests, context.traffic).show, methods=["GET"]))
     app.router.routes += routes
     if pages is not None:
         app.router.routes += pages.routes()
-    return _AtTheRoot(app), requests
+    return _AtTheRoot(app) if rest else app, requests
 
 
 class _ByMethod:
@@ -95,7 +97,7 @@ async def _http_failed(_request: Request, error: Exception) -> Response:
         raise error
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {
-        404: "There is nothing at this path; /openapi.json lists what there is.",
+        404: "There is nothing at this path. Where the REST API is served, /openapi.json lists what there is.",
         405: "This path does not take that method; the header Allow says which it takes.",
     }.get(error.status_code, error.detail)
     return failed(error.status_code, code, text, headers=error.headers).response()
@@ -112,10 +114,10 @@ class Gateway:
     """
 
     def __init__(
-        self, context: AppContext, gate: Access, requests: Requests, mounts: Sequence[Mount], *, owned: bool
+        self, context: AppContext, access: Access, requests: Requests, mounts: Sequence[Mount], *, owned: bool
     ) -> None:
         self._context = context
-        self._gate = gate
+        self._access = access
         self._requests = requests
         self._neighbours = tuple(mounts)
         self._owned = owned
@@ -139,7 +141,7 @@ class Gateway:
     @property
     def asks_for_keys(self) -> bool:
         """Whether a key is asked for now."""
-        return self._gate.asks
+        return self._access.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
@@ -147,9 +149,9 @@ class Gateway:
             await self._live(receive, send)
         elif scope["type"] == "http":
             answer = _parting(send) if self._context.traffic.leaving else send
-            await self._requests.through(self._gate, scope, receive, answer)
+            await self._requests.through(self._access, scope, receive, answer)
         else:
-            await self._gate(scope, receive, send)
+            await self._access(scope, receive, send)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -188,7 +190,7 @@ class Gateway:
         self.drain()
         try:
             await self._stack.aclose()
-            await self._gate.aclose()
+            await self._access.aclose()
         finally:
             if self._owned:
                 await self._context.web.aclose()
@@ -221,31 +223,30 @@ def _parting(send: Send) -> Send:
     return parting
 
 
-def build_gateway(
-    source: Settings | Web | None = None,
+def build_app(
+    source: Settings | Web,
+    mounts: Callable[[AppContext], Iterable[Mount]],
     *,
-    host: str = "",
-    upstream: str | None = None,
-    upstream_key: str = "",
-    mcp: bool | None = None,
-    page: bool = True,
+    policy: AccessPolicy,
+    keys: KeyFile,
+    rest: bool = False,
+    page: bool = False,
     metrics: Metrics | None = None,
 ) -> Gateway:
-    """Return a gateway, with its gate in front of everything.
+    """Return the one application that all servers are, with what is mounted and `Access` in front of everything.
 
     Args:
-        source: The settings in force, from which the gateway makes a `Web` of its own and closes it; or a `Web`, which
-            stays the caller's to close. By default the settings are read from the environment and files.
-        host: Where it is going to listen; by default where the settings say.
-        upstream: Where a model server's OpenAI-compatible API begins: the proxy before it is then at `/openai/v1`.
-        upstream_key: The key for that server, of clients that send none of their own.
-        mcp: Whether MCP is at `/mcp`; by default it is when its SDK is installed.
+        source: The settings in force, from which it makes a `Web` of its own and closes it; or a `Web`, which stays the
+            caller's to close.
+        mounts: Returns what is served beside the REST API and the page.
+        policy: By which names it may be called, and whether a key is asked for.
+        keys: The keys.
+        rest: Whether the REST API is served.
         page: Whether the web page is at `/`.
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are wrong, or a gateway may not listen where they say.
-        InvalidRequest: `upstream` is no address.
+        ConfigurationError: the settings are wrong.
     """
     if isinstance(source, Web):
         web = source
@@ -253,11 +254,11 @@ def build_gateway(
         metrics = metrics or Metrics()
         web = Web(source, watchers=(metrics,))
     context = AppContext(web=web, traffic=Traffic())
-    mounts = [*mcp_mount(context, mcp), *openai_mount(context, upstream, upstream_key)]
-    keys = KeyFile(key_file_of(web.settings))
+    mounted = tuple(mounts(context))
     pages = SignedIn(web, keys) if page else None
-    inner, requests = application(context, mounts, metrics, pages)
-    gate = gate_of(inner, web.settings, web.store, host=host, larger=LARGER, keys=keys, pages=pages)
+    inner, requests = _application(context, mounted, metrics, pages, rest=rest)
+    larger = {mount.path: mount.max_body_bytes for mount in mounted}
+    access = Access(inner, web.settings.server, keys, web.store, policy=policy, larger=larger, pages=pages)
     if pages is not None:
-        pages.asks = lambda: gate.asks
-    return Gateway(context, gate, requests, mounts, owned=not isinstance(source, Web))
+        pages.asks = lambda: access.asks
+    return Gateway(context, access, requests, mounted, owned=not isinstance(source, Web))

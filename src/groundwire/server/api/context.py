@@ -113,11 +113,19 @@ class Counted:
         if scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
         try:
             with self._traffic.call():
-                await self._app(scope, receive, send)
-        except Failed as failure:  # nothing was sent yet
-            await failure.response()(scope, receive, send)
+                await self._traffic.until_ended(self._app(scope, receive, sending))
+        except Failed as failure:
+            if not begun:  # else the server closes the connection of an answer that has no end
+                await failure.response()(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Endpoint(Generic[_A]):
             return
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = self._read(request, await request.body())
+        asked = self._read(request, await self._context.traffic.until_ended(request.body()))
         seconds = self._usual
         if isinstance(asked, ApiRequest) and asked.timeout is not None:
             seconds = min(asked.timeout, self._context.longest)

@@ -1,15 +1,14 @@
-"""What is served beside the gateway's own calls, over the same `Web`: MCP, and the proxy for models."""
+"""What can be mounted beside the REST API, over the same `Web`: MCP, the OpenAI-compatible endpoint, the web page."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Match, Router
@@ -21,63 +20,74 @@ from groundwire.server.api.error_body import failed
 from groundwire.server.auth import KeyFile, Tenant, tenant_of
 from groundwire.server.auth.authentication import ClientAddress
 from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
-from groundwire.server.ui import Visitor, ui_routes
-from groundwire.server.ui.login_sessions import SignIns
 from groundwire.web import Web
 
-__all__ = ["LARGER", "Mount", "SignedIn", "mcp_mount", "openai_mount"]
+if TYPE_CHECKING:
+    from groundwire.server.ui import Visitor
 
-_MCP, _PROXY = "/mcp", "/openai/v1"
-LARGER: Mapping[str, int] = MappingProxyType({_PROXY: 32_000_000})
-"""Paths whose requests may be larger, in bytes: pictures are sent inside."""
+__all__ = ["Mount", "SignedIn", "mcp_mounts", "openai_mount"]
+
+_LARGEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
 _MOST = 10_000  # MCP sessions whose owners are remembered
 _SESSION = "mcp-session-id"
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """An application beside the gateway's own."""
+    """An application that is part of the server."""
 
     path: str
     """Where it begins; everything below is its own."""
     app: ASGIApp
     """The application."""
-    running: AbstractAsyncContextManager[object]
+    running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
     """What it runs in; it is entered once."""
+    max_body_bytes: int = 0
+    """The most bytes of a request's body, where that is more than the settings say."""
 
 
-def mcp_mount(context: AppContext, wanted: bool | None) -> Iterator[Mount]:
-    """Yield MCP over streamable HTTP.
+def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
+    """Yield MCP over streamable HTTP at `/mcp`.
 
     Args:
-        context: The gateway's parts.
-        wanted: Whether it is; None is when the SDK is installed.
+        context: The server's parts.
+        sse: Whether to speak the older SSE transport at `/sse`, too.
 
     Raises:
-        ConfigurationError: it is wanted, and the SDK is not installed.
+        ConfigurationError: the SDK is not installed.
     """
-    if wanted is False or (wanted is None and find_spec("mcp") is None):
-        return
     if find_spec("mcp") is None:
         raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
     from groundwire.server.mcp.sessions import Sessions
-    from groundwire.server.mcp.streamable_http import mounted
+    from groundwire.server.mcp.streamable_http import mcp_application
 
-    app, running = mounted(Sessions(context.web.settings, alone=False, web=context.web, whose=context.whose))
-    yield Mount(_MCP, Counted(_Owned(app, context), context.traffic), running)
+    sessions = Sessions(context.web.settings, alone=False, web=context.web, whose=context.whose)
+    inner, running = mcp_application(sessions, sse=sse)
+    app = Counted(_Owned(inner, context), context.traffic)
+    yield Mount("/mcp", app, running)
+    if sse:
+        yield Mount("/sse", app)
+        yield Mount("/messages", app)
 
 
-def openai_mount(context: AppContext, upstream: str | None, key: str) -> Iterator[Mount]:
-    """Yield the proxy before a model server, if there is one.
+def openai_mount(
+    context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "", **options: Any
+) -> Mount:
+    """Return the OpenAI-compatible endpoint in front of a model server.
+
+    Args:
+        context: The server's parts.
+        upstream: Where the model server's API begins.
+        path: Where ours begins.
+        key: The key for the model server, of clients that send none.
+        options: Others of `Proxy`.
 
     Raises:
         InvalidRequest: the address is none.
     """
-    if upstream is None:
-        return
     from groundwire.server.openai.app import Proxy
 
-    proxy = Proxy(context.web, upstream, prefix=_PROXY, hosts=None, key=key)
+    proxy = Proxy(context.web, upstream, prefix=path, key=key, **options)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -86,7 +96,7 @@ def openai_mount(context: AppContext, upstream: str | None, key: str) -> Iterato
         finally:
             await proxy.aclose()
 
-    yield Mount(_PROXY, Counted(proxy.app, context.traffic), running())
+    return Mount(path, Counted(proxy.endpoints, context.traffic), running(), _LARGEST)
 
 
 class _Owned:
@@ -147,6 +157,9 @@ class SignedIn:
         asks: Callable[[], bool] = lambda: True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        from groundwire.server.ui import ui_routes  # its templates are of no use to a server without the page
+        from groundwire.server.ui.login_sessions import SignIns
+
         doors = _Doors(web, keys, now)
         self.asks = asks
         self._sign_ins = SignIns(doors, web.store)
@@ -223,6 +236,8 @@ class _Doors:
         return self._visitor(Tenant.of(record))
 
     def _visitor(self, tenant: Tenant) -> Visitor:
+        from groundwire.server.ui import Visitor
+
         return Visitor(
             id=tenant.key_id,
             name=tenant.name,

@@ -1,8 +1,10 @@
-"""Who may use the gateway, and how much: API keys, the tenants who hold them, and the gate in front of everything.
+"""Who may use a server, and how much: API keys, the tenants who hold them, and the check in front of everything.
 
-The application stands behind the gate, which judges each request before the application sees it:
+`Access` stands in front of an application and judges each request before the application sees it:
 
-    access = gate_of(application, settings, web.store)    # ConfigurationError if it may not listen so
+    keys = KeyFile(key_file_of(settings))
+    check_listening(settings, keys)                       # ConfigurationError if it may not listen so
+    access = Access(application, settings.server, keys, web.store)
     ...
     await access.aclose()
 
@@ -16,7 +18,7 @@ Within the application a request's scope says whose it is, and what that allows 
 
 `tenant.narrow` is cheap, and made for each request; the day's budget is counted in the store of the `Web`. A call that
 the day does not allow any more raises `BudgetExceeded` with `retry_after`. What concerns everybody (metrics, score
-cards, the archive) is for `tenant.operator`; paths of that kind can be given to the gate as `operators`. Whatever the
+cards, the archive) is for `tenant.operator`; paths of that kind can be given to `Access` as `operators`. Whatever the
 application remembers of a client between requests it should remember by `tenant.id`.
 """
 
@@ -24,6 +26,15 @@ from __future__ import annotations
 
 from groundwire.server.auth.authentication import Pages, Tenant, tenant_of
 from groundwire.server.auth.key_file import KeyFile, key_file_of
-from groundwire.server.auth.middleware import Access, check_listening, gate_of
+from groundwire.server.auth.middleware import Access, AccessPolicy, check_listening
 
-__all__ = ["Access", "KeyFile", "Pages", "Tenant", "check_listening", "gate_of", "key_file_of", "tenant_of"]
+__all__ = [
+    "Access",
+    "AccessPolicy",
+    "KeyFile",
+    "Pages",
+    "Tenant",
+    "check_listening",
+    "key_file_of",
+    "tenant_of",
+]

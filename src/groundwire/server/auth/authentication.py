@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hmac
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -88,18 +89,19 @@ def key_in(headers: Mapping[str, str]) -> str:
     return own or _bearer(headers.get("authorization", ""))
 
 
-def without_key(given: Headers) -> Headers:
-    """Return a request's headers without what is a key of ours: the application needs none.
+def without_key(given: Headers, token: str = "") -> Headers:
+    """Return a request's headers without what is a key of ours, or the token: the application needs none.
 
     What `X-API-Key` and `Authorization` say to others is left, such as to the model server behind the proxy.
     """
-    return [(name, value) for name, value in given if not _holds_key(name.lower(), value.decode("latin-1"))]
+    return [(name, value) for name, value in given if not _holds_key(name.lower(), value.decode("latin-1"), token)]
 
 
-def _holds_key(name: bytes, value: str) -> bool:
-    if name == b"x-api-key":
-        return value.strip().startswith(_PREFIX)
-    return name == b"authorization" and _bearer(value).startswith(_PREFIX)
+def _holds_key(name: bytes, value: str, token: str) -> bool:
+    if name not in {b"authorization", b"x-api-key"}:
+        return False
+    key = value.strip() if name == b"x-api-key" else _bearer(value)
+    return key.startswith(_PREFIX) or (bool(token) and key == token)
 
 
 def _bearer(authorization: str) -> str:
@@ -208,6 +210,7 @@ class Holders:
     Args:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
+        token: What is as good as a key of an operator without limits; empty is none.
         pages: Paths at which people sign in.
         clients: Says which address a request comes from.
         failures: Counts wrong keys.
@@ -219,6 +222,7 @@ class Holders:
         keys: KeyFile,
         *,
         must: bool,
+        token: str = "",
         pages: Pages | None,
         clients: ClientAddress,
         failures: Failures,
@@ -226,6 +230,7 @@ class Holders:
     ) -> None:
         self._keys = keys
         self._must = must
+        self._token = digest_of(token) if token else ""
         self._pages = pages
         self._clients = clients
         self._failures = failures
@@ -268,7 +273,7 @@ class Holders:
         return None if record is None or record.why_dead(self._now()) else record
 
     def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
-        """Return the record of a request's key; None where none is asked for.
+        """Return the record of a request's key; None where none is asked for, and for the token.
 
         Raises:
             Refusal: it has none, or not a valid one.
@@ -277,7 +282,8 @@ class Holders:
             if not self.asks:
                 return None
             key = key_in(headers)
-            record = self._keys.find(id_of(key))
+            is_token = bool(self._token) and hmac.compare_digest(digest_of(key), self._token)
+            record = None if is_token else self._keys.find(id_of(key))
         except ConfigurationError as error:
             raise _unreadable(error) from None
         if not key:
@@ -286,6 +292,9 @@ class Holders:
         wait = self._failures.wait(address)
         if wait and not self._failures.was_right(digest):
             raise Refusal(429, "too_many_wrong_keys", "Too many wrong keys came from there.", retry_after=wait)
+        if is_token:
+            self._failures.right(digest)
+            return None
         if not is_key_of(record, key) or record is None:
             self._failures.failed(address)
             raise _unknown(headers, "wrong_key", "This key is not valid.")

@@ -1,17 +1,18 @@
-"""The gate in front of an application: who may come in, how often, and with how much."""
+"""What stands in front of every server: who may come in, how often, and with how much."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 
 from groundwire.errors import ConfigurationError
 from groundwire.server.auth.authentication import TENANT, ClientAddress, Holders, Pages, Tenant, without_key
 from groundwire.server.auth.error_response import Refusal, refuse
-from groundwire.server.auth.key_file import KeyFile, key_file_of
+from groundwire.server.auth.key_file import KeyFile
 from groundwire.server.auth.keys import KeyRecord
 from groundwire.server.auth.rate_limits import Failures, Rates, Slots
 from groundwire.server.auth.request_limits import LimitedRequest, check_headers, check_path, declared_length, too_large
@@ -20,7 +21,7 @@ from groundwire.server.host_check import HostCheck, is_loopback
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["Access", "check_listening", "gate_of"]
+__all__ = ["MIN_TOKEN", "Access", "AccessPolicy", "check_listening"]
 
 _logger = logging.getLogger(__name__)
 
@@ -29,23 +30,81 @@ _OPERATORS = ("/metrics",)
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 
-def check_listening(settings: Settings, keys: KeyFile, *, host: str = "") -> None:
-    """Return if a gateway may listen where the settings say.
+MIN_TOKEN = 16
+"""Characters of a token, at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy:
+    """By which names a server may be called, from which pages, and whether it asks for a key."""
+
+    hosts: HostCheck
+    """Its names, and the pages that may ask it."""
+    require_key: bool
+    """Whether a key is asked for even where there has never been one."""
+    token: str = field(default="", repr=False)
+    """What is as good as a key without limits; empty is none."""
+
+    @classmethod
+    def of(
+        cls,
+        settings: ServerSettings,
+        host: str = "",
+        *,
+        also: Collection[str] = (),
+        token: str = "",
+        any_port: bool = False,
+        keyless: bool = False,
+    ) -> AccessPolicy:
+        """Return the policy of a server.
+
+        Args:
+            settings: The section `server`.
+            host: Where it listens, if not as the settings say.
+            also: Names by which it may be called, beside those of the settings.
+            token: What is as good as a key without limits.
+            any_port: Whether pages of this machine may ask from other ports than its own.
+            keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
+        """
+        host = host or settings.host
+        exposed, names = not is_loopback(host), {*settings.hosts, *also}
+        any_name = "*" in names or (exposed and keyless)
+        hosts = HostCheck(None, ports=not any_port) if any_name else HostCheck.of(host, names, ports=not any_port)
+        must = settings.require_key or bool(token) or "*" in names or (exposed and not keyless)
+        return cls(hosts=hosts, require_key=must, token=token)
+
+
+def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None) -> None:
+    """Return if a server may listen where the settings say.
 
     Args:
         settings: What is in force.
         keys: The keys.
         host: Where it listens, if not as the settings say.
+        token: The token of a server that may have one, empty when it has none.
 
     Raises:
         ConfigurationError: others than this machine could reach it and nobody has a key, so that either everybody
-            could use it or nobody could; or the key file cannot be used.
+            could use it or nobody could; the key file cannot be used; or the token is weak.
     """
     host = host or settings.server.host
+    if token:
+        if len(token) < MIN_TOKEN or not token.isascii() or not token.isprintable():
+            raise ConfigurationError(
+                f"The token must be at least {MIN_TOKEN} visible ASCII characters. "
+                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+            )
+        return
     now = datetime.now(UTC)
     usable = any(not record.why_dead(now) for record in keys.records())
     if usable or (is_loopback(host) and not settings.server.require_key):
         return
+    if token is not None:
+        raise ConfigurationError(
+            f"The server would listen at {host} and ask for a key; it has no token, and {keys.path} has no valid key. "
+            "Set GROUNDWIRE_MCP_TOKEN, give --token-file FILE, or make a key with: groundwire keys create NAME. "
+            "Or listen at 127.0.0.1."
+        )
     raise ConfigurationError(
         f"The gateway would listen at {host} and ask for a key, and {keys.path} has no valid one. "
         "Make one with: groundwire keys create NAME. Or listen at 127.0.0.1."
@@ -55,7 +114,7 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "") -> Non
 class Access:
     """An ASGI application that lets another one see only requests that are well-formed, allowed and within limits.
 
-    A key is asked for everywhere but on loopback, and there too once there has been one. The application finds out
+    A key is asked for where the policy says so, and everywhere once there has been one. The application finds out
     whose request it is with `tenant_of(scope)`; it does not see the key.
 
     Args:
@@ -63,7 +122,7 @@ class Access:
         settings: The section `server`.
         keys: The keys.
         store: Where limits are counted.
-        host: Where the server listens, if not as the settings say.
+        policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
         public: Paths that need no key and are never told to come again.
         operators: Paths, with all below them, that only keys of operators may see.
         larger: The most bytes of a body below a path, where that is more than the settings say.
@@ -79,7 +138,7 @@ class Access:
         keys: KeyFile,
         store: Store,
         *,
-        host: str = "",
+        policy: AccessPolicy | None = None,
         public: Collection[str] = _PUBLIC,
         operators: Collection[str] = _OPERATORS,
         larger: Mapping[str, int] = _NO_LARGER,
@@ -87,19 +146,17 @@ class Access:
         failures: Failures | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        host = host or settings.host
         self._app = app
         self._settings = settings
         self._public = frozenset(public)
         self._operators = tuple(operators)
         self._larger = dict(larger)
         self._pages = pages
-        self._names = (
-            HostCheck(None, ports=True) if "*" in settings.hosts else HostCheck.of(host, settings.hosts, ports=True)
-        )
+        self._policy = policy or AccessPolicy.of(settings)
         self._holders = Holders(
             keys,
-            must=settings.require_key or not is_loopback(host) or "*" in settings.hosts,
+            must=self._policy.require_key,
+            token=self._policy.token,
             pages=pages,
             clients=ClientAddress(settings.trusted_proxies),
             failures=failures or Failures(),
@@ -146,11 +203,12 @@ class Access:
         headers = check_headers(scope["headers"])
         if "host" not in headers and scope["path"] in self._public:
             return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
-        fault = self._names.judge(headers.get("host"), headers.get("origin"))
+        hosts = self._policy.hosts
+        fault = hosts.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
             text = "This server is not called by that name; the setting server.hosts has those it is called by."
             raise Refusal(421, "wrong_host", text)
-        if fault == "page" or _is_of_a_page(scope, headers, self._pages):
+        if fault == "page" or _is_of_a_page(scope, headers, self._pages, hosts):
             raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
         return headers
 
@@ -182,7 +240,7 @@ class Access:
         self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
     ) -> None:
         inner = dict(scope)
-        inner["headers"] = without_key(list(scope["headers"]))
+        inner["headers"] = without_key(list(scope["headers"]), self._policy.token)
         inner[TENANT] = Tenant.of(record) if record is not None else None
         limited = LimitedRequest(
             receive,
@@ -199,7 +257,7 @@ class Access:
         return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
 
 
-def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None) -> bool:
+def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
     """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
 
     Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query, or leads to a
@@ -209,6 +267,8 @@ def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None)
         return True
     if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
         return False
+    if "origin" in headers and not hosts.ports:
+        return False  # a page of this machine at another port, which was judged by its origin
     link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
     return not (link and scope["method"] == "GET" and asks_nothing)
@@ -216,32 +276,3 @@ def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None)
 
 def _is_below(path: str, above: str) -> bool:
     return path == above or path.startswith(f"{above.rstrip('/')}/")
-
-
-def gate_of(
-    app: ASGIApp,
-    settings: Settings,
-    store: Store,
-    *,
-    host: str = "",
-    larger: Mapping[str, int] = _NO_LARGER,
-    keys: KeyFile | None = None,
-    pages: Pages | None = None,
-) -> Access:
-    """Return the gate that the settings want in front of an application.
-
-    Args:
-        app: The application.
-        settings: What is in force.
-        store: Where limits are counted.
-        host: Where the server listens, if not as the settings say.
-        larger: The most bytes of a body below a path, where that is more than the settings say.
-        keys: The keys; by default those in the file of the settings.
-        pages: Paths at which people sign in.
-
-    Raises:
-        ConfigurationError: the settings may not be served so; see `check_listening`.
-    """
-    keys = keys or KeyFile(key_file_of(settings))
-    check_listening(settings, keys, host=host)
-    return Access(app, settings.server, keys, store, host=host, larger=larger, pages=pages)

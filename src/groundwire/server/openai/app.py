@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -36,6 +35,8 @@ _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 class Proxy:
     """An ASGI application that stands before a model server; `app` can be served, or mounted in another.
+
+    `endpoints` is the same without the check of Host and Origin, for a server that has made it.
 
     Args:
         web: What searches and reads; it stays the caller's to close.
@@ -78,14 +79,14 @@ class Proxy:
         )
         self._keep_alive = keep_alive
         self._key = key
-        self.app = Starlette(
+        self.endpoints = Starlette(
             routes=[
                 Route(f"{prefix}/chat/completions", _Answering(self, ChatHandler), methods=["POST"]),
                 Route(f"{prefix}/responses", _Answering(self, ResponsesHandler), methods=["POST"]),
                 Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
-            ],
-            middleware=[Middleware(HostCheckMiddleware, hosts=hosts)],
+            ]
         )
+        self.app = HostCheckMiddleware(self.endpoints, hosts)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
