@@ -138,7 +138,7 @@ class Client:
 
     async def ask(self, *, method: str = "POST", **headers: str) -> tuple[int, dict[str, str], bytes]:
         """Make the preset's call."""
-        connection = await self.begin(method=method, **headers)
+        connection = await self.begin(method=method, length=None, **headers)
         connection.writer.write(self.body)
         return await connection.answer()
 

@@ -1,4 +1,4 @@
-"""Answering while work goes on: events as they come, and an end to the work when the client leaves."""
+"""Responses that are canceled when the client disconnects, whole or as server-sent events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the client of an HTTP request is still there; what it asked for ends with it."""
+"""Detects that the client of a request has disconnected, and cancels what it asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gateway as one ASGI application."""
+"""The one ASGI application: routing to the REST API and to what is mounted, with `Access` in front."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Gateway", "build_app"]
 def _application(
     context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None, *, rest: bool
 ) -> tuple[ASGIApp, Requests]:
-    """Return everything that stands behind the gate, and what counts the requests to all of it.
+    """Return everything that stands behind `Access`, and what counts the requests to all of it.
 
     Args:
         context: The gateway's parts.
@@ -119,7 +119,7 @@ class Gateway:
         self._context = context
         self._access = access
         self._requests = requests
-        self._neighbours = tuple(mounts)
+        self._mounts = tuple(mounts)
         self._owned = owned
         self._stack = AsyncExitStack()
 
@@ -136,7 +136,7 @@ class Gateway:
     @property
     def paths(self) -> tuple[str, ...]:
         """Where what is there besides the gateway's own calls begins, such as `/mcp`."""
-        return tuple(mount.path for mount in self._neighbours)
+        return tuple(mount.path for mount in self._mounts)
 
     @property
     def asks_for_keys(self) -> bool:
@@ -162,7 +162,7 @@ class Gateway:
 
     async def start(self) -> None:
         """Be ready for requests. Call it, and `aclose`, in the same task."""
-        for mount in self._neighbours:
+        for mount in self._mounts:
             await self._stack.enter_async_context(mount.running)
         self._context.traffic.started = True
 

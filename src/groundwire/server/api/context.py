@@ -1,4 +1,4 @@
-"""What every endpoint of a gateway shares."""
+"""What all endpoints share: the `Web`, the caller, the calls under way, the request counters."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class AppContext:
     """Seconds of silence after which a stream of events gets a comment."""
 
     def caller(self, scope: Scope) -> Caller:
-        """Return who makes a request, as the gate has found out."""
+        """Return who makes a request, as `Access` has found out."""
         tenant = tenant_of(scope)
         return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
 

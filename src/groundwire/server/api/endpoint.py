@@ -1,4 +1,7 @@
-"""One call over HTTP: its request is read and judged, it runs while its client waits, and it ends in one response."""
+"""One call over HTTP: validate the request, run the work while the client waits, send one response or events.
+
+Events are server-sent events (https://html.spec.whatwg.org): each attempt as it happens, then the result.
+"""
 
 from __future__ import annotations
 

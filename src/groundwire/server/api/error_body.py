@@ -1,4 +1,4 @@
-"""What a failure is over HTTP: a status, and a body that says what happened and what to do. Never an empty result."""
+"""Errors over HTTP: a status, and a body that says what happened and what to do. Never an empty result."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ class _Doors:
         return self._of(self._keys.find(visitor))
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return whom the gate has let in, by whatever sign; see `Doors`."""
+        """Return whom `Access` has let in, by whatever sign; see `Doors`."""
         tenant = tenant_of(scope)
         return None if tenant is None else self._visitor(tenant)
 

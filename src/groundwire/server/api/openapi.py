@@ -1,4 +1,4 @@
-"""The OpenAPI document of the gateway, made of the models that judge its requests (https://spec.openapis.org/oas/v3.1.1)."""
+"""The OpenAPI document, generated from the models that validate requests (https://spec.openapis.org/oas/v3.1.1)."""
 
 from __future__ import annotations
 

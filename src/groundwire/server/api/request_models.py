@@ -1,4 +1,4 @@
-"""What clients of the gateway send. The same models judge requests and describe them in the OpenAPI document."""
+"""Request models of the REST API. They validate requests and describe them in the OpenAPI document."""
 
 from __future__ import annotations
 

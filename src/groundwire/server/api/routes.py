@@ -1,4 +1,4 @@
-"""What the gateway can be asked, each with the models that judge the request and describe the answer."""
+"""The operations of the REST API, each with the models of its request and response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of providers and of sessions, for who asks."""
+"""Health checks, and the status of providers and sessions."""
 
 from __future__ import annotations
 

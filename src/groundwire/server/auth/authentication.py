@@ -1,4 +1,4 @@
-"""Whose request it is: the key in it, or with which somebody has signed in, and whether that is valid."""
+"""Authentication: the API key or token of a request, the tenant it belongs to, the client's address."""
 
 from __future__ import annotations
 

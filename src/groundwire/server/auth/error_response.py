@@ -1,4 +1,4 @@
-"""A request that is not let in: what is answered, and how."""
+"""The response to a request that is refused."""
 
 from __future__ import annotations
 

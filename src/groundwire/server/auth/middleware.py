@@ -1,4 +1,4 @@
-"""What stands in front of every server: who may come in, how often, and with how much."""
+"""The ASGI middleware in front of every server: Host and Origin, API keys, request limits, rate limits."""
 
 from __future__ import annotations
 

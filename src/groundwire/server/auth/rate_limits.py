@@ -1,4 +1,4 @@
-"""The limits of a key that hold over all gateways that share a store: its rate, and its requests under way."""
+"""Rate limits: requests of a key over all servers that share a store, and wrong keys by address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One request on its way through: its body bounded while it comes, its answer closed to others."""
+"""Limits of one request: a well-formed head, a bounded body, a response closed to other origins.
+
+Two readers of one request that understand it differently (a proxy in front, the server, the application) are how
+requests are smuggled past whoever judges them (RFC 9112, 11.2); so what can be read in two ways is refused.
+"""
 
 from __future__ import annotations
 

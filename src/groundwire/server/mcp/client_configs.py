@@ -1,4 +1,4 @@
-"""Writing the server's entry into the text of a configuration, and taking it out; nothing else of it is changed."""
+"""The server's entry in the configuration files of MCP clients: where they are, adding it, removing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server answers: tools, resources, the prompt. The protocol itself is the official SDK's."""
+"""MCP handlers: tools, resources, the prompt, progress. The protocol itself is the official SDK's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proxy: an OpenAI-compatible API that gives the web to the models behind another one."""
+"""An OpenAI-compatible endpoint that gives the models of another one the web."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What the two APIs of the proxy have in common: one request of a client, and the run that answers it."""
+"""What chat completions and responses have in common: one request, the run that answers it, runs that wait.
+
+A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
+next request lacks them; a pending run puts them back. It is found only by a conversation that begins as its own, under
+the same key.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model server behind the proxy. Its address is the operator's own, so the guard does not judge it."""
+"""HTTP client of the model server. Its address is the operator's own, so the guard does not judge it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as a reader wants them: ages, durations, sums, sizes."""
+"""Values formatted for readers: ages, durations, amounts of money, sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One page in the reader: which part of it, as inert HTML, and what is missing of it."""
+"""The reader: one page as inert HTML, the part that was asked for, and what is missing of it."""
 
 from __future__ import annotations
 

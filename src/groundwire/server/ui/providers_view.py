@@ -1,4 +1,4 @@
-"""How the providers did: score cards with charts, from what every gateway of the fleet counts."""
+"""The providers view: score cards with charts as SVG, from what all servers of a fleet count."""
 
 from __future__ import annotations
 

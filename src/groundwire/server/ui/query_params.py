@@ -1,4 +1,4 @@
-"""What a visitor asks for, as the address of the page says it."""
+"""Query parameters of the web page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first page: searching, and a page that was found beside the results."""
+"""The search view: results, and the opened page beside them."""
 
 from __future__ import annotations
 

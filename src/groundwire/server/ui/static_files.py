@@ -1,4 +1,4 @@
-"""The files that the page is made with: one stylesheet, one script, one picture."""
+"""Static files of the web page, and the security headers of all of its responses."""
 
 from __future__ import annotations
 

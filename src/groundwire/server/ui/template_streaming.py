@@ -1,4 +1,4 @@
-"""Pages from templates, sent while they are made: what is known at once does not wait for what takes long."""
+"""Pages from templates, streamed while they are rendered: what is known at once does not wait for the rest."""
 
 from __future__ import annotations
 

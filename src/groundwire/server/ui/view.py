@@ -1,4 +1,4 @@
-"""One view of the page as an endpoint: who asks, what they are shown, and an end to it when they leave."""
+"""A view as an ASGI endpoint: the visitor, the response, and an end to the work when they leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the views of the page are."""
+"""The routes of the web page, with the views of the archive, of sessions, and of signing in and out."""
 
 from __future__ import annotations
 
