@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -30,6 +31,8 @@ __all__ = ["Mount", "SignedIn", "mcp_mounts", "openai_mount"]
 _LARGEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
 _MOST = 10_000  # MCP sessions whose owners are remembered
 _SESSION = "mcp-session-id"
+_SSE, _MESSAGES = "/sse", "/messages"
+_SSE_SESSION = re.compile(rb"session_id=([0-9A-Za-z-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
     app = Counted(_Owned(inner, context), context.traffic)
     yield Mount("/mcp", app, running)
     if sse:
-        yield Mount("/sse", app)
-        yield Mount("/messages", app)
+        yield Mount(_SSE, app)
+        yield Mount(_MESSAGES, app)
 
 
 def openai_mount(
@@ -113,25 +116,32 @@ class _Owned:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on if its session is the caller's."""
         name = self._context.caller(scope).name
-        asked = Request(scope).headers.get(_SESSION)
+        request = Request(scope)
+        asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
         if asked is not None and self._owners.get(asked, name) != name:
             failure = failed(404, "no_such_session", "There is no such session; initialize a new one.")
             await failure.response()(scope, receive, send)
             return
 
+        announced = scope["path"] != _SSE
+
         async def sending(message: Message) -> None:
+            nonlocal announced
             if message["type"] == "http.response.start":
-                self._note(message, name)
+                for header, value in message.get("headers", ()):
+                    if header.lower() == _SESSION.encode():
+                        self._note(value.decode("latin-1"), name)
+            elif not announced:  # the first event of the SSE transport names the session
+                announced = True
+                if found := _SSE_SESSION.search(message.get("body", b"")):
+                    self._note(found[1].decode(), name)
             await send(message)
 
         await self._app(scope, receive, sending)
 
-    def _note(self, message: Message, name: str) -> None:
-        for header, value in message.get("headers", ()):
-            if header.lower() == _SESSION.encode():
-                id_ = value.decode("latin-1")
-                self._owners.setdefault(id_, name)
-                self._owners.move_to_end(id_)
+    def _note(self, id_: str, name: str) -> None:
+        self._owners.setdefault(id_, name)
+        self._owners.move_to_end(id_)
         while len(self._owners) > _MOST:
             self._owners.popitem(last=False)
 

@@ -21,17 +21,14 @@ from groundwire.server.host_check import HostCheck, is_loopback
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["MIN_TOKEN", "Access", "AccessPolicy", "check_listening"]
+__all__ = ["Access", "AccessPolicy", "check_listening"]
 
 _logger = logging.getLogger(__name__)
 
+_MIN_TOKEN = 16  # characters
 _PUBLIC = frozenset({"/healthz", "/readyz"})
 _OPERATORS = ("/metrics",)
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
-
-
-MIN_TOKEN = 16
-"""Characters of a token, at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +86,9 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
     """
     host = host or settings.server.host
     if token:
-        if len(token) < MIN_TOKEN or not token.isascii() or not token.isprintable():
+        if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable():
             raise ConfigurationError(
-                f"The token must be at least {MIN_TOKEN} visible ASCII characters. "
+                f"The token must be at least {_MIN_TOKEN} visible ASCII characters. "
                 "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
         return
