@@ -147,7 +147,7 @@ Exit codes:
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"Clients must send the token in this file, or in the variable {_TOKEN}, as their bearer token.",
+    help=f"Clients send the token in this file, or in the variable {_TOKEN}, as their bearer token; or an API key.",
 )
 @click.option(
     "--allowed-host", "allowed_hosts", multiple=True, metavar="NAME", help="A name to be called by; repeatable."
