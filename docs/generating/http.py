@@ -8,10 +8,9 @@ from typing import Any
 
 from generating.docstrings import row
 from groundwire import Settings, Web
-from groundwire.server.http.house import House
-from groundwire.server.http.openapi import openapi
-from groundwire.server.http.operations import operations
-from groundwire.server.http.traffic import Traffic
+from groundwire.server.api.context import AppContext, Traffic
+from groundwire.server.api.openapi import openapi
+from groundwire.server.api.routes import operations
 
 __all__ = ["http_page"]
 
@@ -41,7 +40,7 @@ def http_page() -> str:
 async def _document() -> dict[str, Any]:
     settings = Settings.model_validate({"storage": {"url": "memory://"}, "archive": {"enabled": False}})
     async with Web(settings) as web:
-        return openapi(operations(House(web=web, traffic=Traffic())))
+        return openapi(operations(AppContext(web=web, traffic=Traffic())))
 
 
 def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:

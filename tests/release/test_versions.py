@@ -17,8 +17,8 @@ import groundwire
 from groundwire import Settings, Web
 from groundwire._version import USER_AGENT, __version__
 from groundwire.integrations.export import export_extension
-from groundwire.server.http import build_gateway
-from groundwire.server.serving import serving
+from groundwire.server.api import build_gateway
+from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
 from release_notes import current_version
 

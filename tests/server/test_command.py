@@ -14,7 +14,7 @@ from pathlib import Path
 import openai
 import pytest
 
-from groundwire.server.listening import listen
+from groundwire.server.uvicorn_runner import listen
 from groundwire.testing import World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 

@@ -15,8 +15,8 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.cli import group
-from groundwire.server.proxy import Proxy
-from groundwire.server.serving import serving
+from groundwire.server.openai.app import Proxy
+from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
 

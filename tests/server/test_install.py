@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from groundwire.cli import group
 from groundwire.errors import ConfigurationError
-from groundwire.server.mcp.install import CLIENTS, Host, install, uninstall
-from groundwire.server.mcp.install.jsonc import has_comments, without_comments
+from groundwire.server.mcp.client_configs import CLIENTS, Host, has_comments, install, uninstall, without_comments
 
 COMMAND = ("/opt/tools/groundwire", "mcp")
 ROOT = Path(__file__).resolve().parents[2]

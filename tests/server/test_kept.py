@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from groundwire import Settings, Web
 from groundwire.loop import Ledger
-from groundwire.server.kept import Keep, Kept, digest
+from groundwire.server.openai.handler import PendingRun, PendingRuns, digest
 
 MESSAGES = [{"role": "user", "content": "What?"}]
 
 
 async def test_who_finds_what(settings: Callable[..., Settings]) -> None:
     now = 0.0
-    keep = Keep(lambda: now)
+    keep = PendingRuns(lambda: now)
     async with Web(settings()) as web:
-        kept = Kept(begun=1, begins=digest(MESSAGES), added=("turn",), trailing=(), web=web, ledger=Ledger())
+        kept = PendingRun(begun=1, begins=digest(MESSAGES), added=("turn",), trailing=(), web=web, ledger=Ledger())
         keep.put("me", ["call_1", "call_2"], kept)
         other = [{"role": "user", "content": "Who?"}]
         second = replace(kept, begins=digest(other))

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from groundwire.cli import group
 from groundwire.guidance import CITATIONS
-from groundwire.server.mcp.install import CLIENTS
+from groundwire.server.mcp.client_configs import CLIENTS
 from groundwire.testing import InjectedFault, World
 
 Place = Any  # see conftest.py
@@ -138,7 +138,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
 
 
 def test_a_page_is_a_resource(place: Place, world: World) -> None:
-    from groundwire.server.mcp.resources import page_uri
+    from groundwire.server.mcp.handlers import page_uri
 
     url = world.site("articles").page("reciprocal-rank-fusion")
     session, page, blocked = place.ask(
@@ -377,7 +377,7 @@ class TestHttp:
 
 def test_a_server_that_starts_loads_nothing_that_searches() -> None:
     code = (
-        "import sys; from groundwire.server.mcp.sdk import load_server_only; load_server_only();"
+        "import sys; from groundwire.server.mcp.lazy_sdk import load_server_only; load_server_only();"
         "import groundwire.cli, groundwire.cli.mcp, groundwire.server.mcp.handlers, groundwire.server.mcp.stdio;"
         "print([name for name in ('aiohttp', 'lxml', 'groundwire.web', 'mcp.client') if name in sys.modules])"
     )

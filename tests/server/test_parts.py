@@ -4,77 +4,65 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.mcp.gate import Gate
-from groundwire.server.mcp.http import check_gate
-from groundwire.server.mcp.presence import ClientGone, Presence
-from groundwire.server.mcp.progress import reporting
-from groundwire.server.mcp.resources import page_of, page_uri
-from groundwire.server.names import is_loopback
+from groundwire.server.auth import AccessPolicy, KeyFile, check_listening
+from groundwire.server.client_disconnect import ClientGone, Presence
+from groundwire.server.host_check import is_loopback
+from groundwire.server.mcp.handlers import page_of, page_uri, reporting
+from groundwire.settings import ServerSettings, Settings
 
 TOKEN = "a-token-for-the-tests-only"
 
 
-@pytest.mark.parametrize(
-    ("gate", "host", "origin", "status"),
-    [
-        (Gate("127.0.0.1"), "127.0.0.1:8765", None, None),
-        (Gate("127.0.0.1"), "localhost", "http://localhost:3000", None),
-        (Gate("127.0.0.1"), "[::1]:8765", None, None),
-        (Gate("127.0.0.1"), "evil.example", None, 421),
-        (Gate("127.0.0.1"), "10.0.0.1", None, 421),
-        (Gate("127.0.0.1"), None, None, 421),
-        (Gate("127.0.0.1"), "", None, 421),
-        (Gate("127.0.0.1"), "[", None, 421),
-        (Gate("127.0.0.1"), "localhost", "https://evil.example", 403),
-        (Gate("127.0.0.1"), "localhost", "null", 403),
-        (Gate("127.0.0.1"), "localhost", "", 403),
-        (Gate("127.0.0.1", allowed_hosts=("tools.example",)), "TOOLS.example:80", "https://tools.example", None),
-        (Gate("0.0.0.0"), "10.0.0.1:8765", None, None),
-        (Gate("0.0.0.0"), "evil.example", None, 421),
-        (Gate("tools.example"), "tools.example", None, None),
-    ],
-)
-def test_hosts_and_origins(gate: Gate, host: str | None, origin: str | None, status: int | None) -> None:
-    refusal = gate.judge(host, origin, None)
-    assert (refusal and refusal[0]) == status
+def policy(host: str, *also: str) -> AccessPolicy:
+    return AccessPolicy.of(ServerSettings(), host, also=also, any_port=True)
 
 
 @pytest.mark.parametrize(
-    ("authorization", "right"),
+    ("policy", "host", "origin", "fault"),
     [
-        (f"Bearer {TOKEN}", True),
-        (f"bearer  {TOKEN} ", True),
-        (None, False),
-        ("", False),
-        (TOKEN, False),
-        (f"Bearer {TOKEN[:-1]}", False),
-        (f"Basic {TOKEN}", False),
-        ("Bearer ö", False),
+        (policy("127.0.0.1"), "127.0.0.1:8765", None, None),
+        (policy("127.0.0.1"), "localhost", "http://localhost:3000", None),
+        (policy("127.0.0.1"), "[::1]:8765", None, None),
+        (policy("127.0.0.1"), "evil.example", None, "name"),
+        (policy("127.0.0.1"), "10.0.0.1", None, "name"),
+        (policy("127.0.0.1"), None, None, "name"),
+        (policy("127.0.0.1"), "", None, "name"),
+        (policy("127.0.0.1"), "[", None, "name"),
+        (policy("127.0.0.1"), "localhost", "https://evil.example", "page"),
+        (policy("127.0.0.1"), "localhost", "null", "page"),
+        (policy("127.0.0.1"), "localhost", "", "page"),
+        (policy("127.0.0.1", "tools.example"), "TOOLS.example:80", "https://tools.example", None),
+        (policy("0.0.0.0"), "10.0.0.1:8765", None, None),
+        (policy("0.0.0.0"), "evil.example", None, "name"),
+        (policy("tools.example"), "tools.example", None, None),
     ],
 )
-def test_tokens(authorization: str | None, right: bool) -> None:
-    refusal = Gate("127.0.0.1", token=TOKEN).judge("localhost", None, authorization)
-    assert (refusal is None) is right
-    assert TOKEN not in str(refusal)
-    assert TOKEN not in repr(Gate("127.0.0.1", token=TOKEN))
+def test_hosts_and_origins(policy: AccessPolicy, host: str | None, origin: str | None, fault: str | None) -> None:
+    assert policy.hosts.judge(host, origin) == fault
 
 
-def test_where_a_server_may_listen() -> None:
+def test_where_a_server_may_listen(tmp_path: Path) -> None:
+    settings, keys = Settings(), KeyFile(tmp_path / "keys.json")
     for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         assert is_loopback(host)
-        check_gate(Gate(host))
+        check_listening(settings, keys, host=host, token="")
+        assert not AccessPolicy.of(settings.server, host).require_key
     for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
         with pytest.raises(ConfigurationError, match="no token"):
-            check_gate(Gate(host))
-        check_gate(Gate(host, token=TOKEN))
+            check_listening(settings, keys, host=host, token="")
+        check_listening(settings, keys, host=host, token=TOKEN)
+        assert AccessPolicy.of(settings.server, host).require_key
+        assert not AccessPolicy.of(settings.server, host, keyless=True).require_key
     with pytest.raises(ConfigurationError, match="at least 16"):
-        check_gate(Gate("127.0.0.1", token="short"))
+        check_listening(settings, keys, host="127.0.0.1", token="short")
+    assert TOKEN not in repr(AccessPolicy.of(settings.server, token=TOKEN))
 
 
 @given(st.text(min_size=1))

@@ -18,8 +18,8 @@ from starlette.routing import Mount
 from components.held import Held
 from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
-from groundwire.server.proxy import Proxy
-from groundwire.server.serving import serving
+from groundwire.server.openai.app import Proxy
+from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded

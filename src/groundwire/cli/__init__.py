@@ -36,7 +36,7 @@ _COMMANDS = MappingProxyType(
         "record": "record",
         "stats": "stats",
         "mcp": "mcp",
-        "proxy": "proxy",
+        "proxy": "serve:proxy",
         "serve": "serve",
         "verify": "verify",
         "export": "export",

@@ -19,8 +19,8 @@ from groundwire.cli.run import say_error, warn
 from groundwire.cli.terminal import cells, clean, escaped
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.providers.registry import provider_class
-from groundwire.server.access.key_file import KeyFile, key_file_of
-from groundwire.server.access.keys import KeyLimits, KeyRecord, make_key
+from groundwire.server.auth.key_file import KeyFile, key_file_of
+from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire.settings import Settings, load
 from groundwire.settings.installed import provider_names
 from groundwire.settings.suggest import did_you_mean, faults

@@ -6,18 +6,131 @@ import asyncio
 import gc
 import os
 import sys
+from collections.abc import Callable
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.mcp_install import install, uninstall
+from groundwire.cli.diff import diff
 from groundwire.cli.terminal import clean
 from groundwire.errors import ConfigurationError, GroundwireError
 
-__all__ = ["mcp"]
+if TYPE_CHECKING:
+    from groundwire.server.mcp.client_configs import Change, Client
+    from groundwire.settings import Settings
 
+    _Name = click.ParamType[str]
+else:
+    _Name = click.ParamType  # generic since click 8.4
+
+__all__ = ["install", "mcp", "uninstall"]
+
+_CONFIG_EXIT_CODES = """\b
+Exit codes:
+  0  the configuration is as it should be
+  2  wrong use, or nothing was changed"""
+
+
+class _ClientName(_Name):
+    """The name of a client, looked up when it is used: a server that starts needs no table of clients."""
+
+    name = "name"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from groundwire.server.mcp.client_configs import CLIENTS
+
+        if value.lower() not in CLIENTS:
+            self.fail(f"{value!r} is not known; the clients are {', '.join(CLIENTS)}.", param, ctx)
+        return value.lower()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        from groundwire.server.mcp.client_configs import CLIENTS
+
+        return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
+
+
+_client = click.option("--client", "-c", required=True, type=_ClientName(), help="Whose configuration; see above.")
+_print = click.option("--print", "only_print", is_flag=True, help="Show the change and make none.")
+_yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, not even where comments would be lost.")
+
+
+@click.command(short_help="Write the server into a client's configuration.", epilog=_CONFIG_EXIT_CODES)
+@_client
+@_print
+@_yes
+def install(client: str, only_print: bool, yes: bool) -> None:
+    """Write the server into a client's configuration.
+
+    The change is shown before it is made, and a copy of the file is kept. Clients: claude-code, claude-code-project,
+    claude-desktop, cline, codex, cursor, gemini, lm-studio, vscode, vscode-project, windsurf, zed.
+    """
+    from groundwire.server.mcp.client_configs import install as change
+
+    _apply(client, lambda whose, text: change(whose, text, _command()), only_print=only_print, yes=yes)
+
+
+@click.command(short_help="Take the server out of a client's configuration.", epilog=_CONFIG_EXIT_CODES)
+@_client
+@_print
+@_yes
+def uninstall(client: str, only_print: bool, yes: bool) -> None:
+    """Take the server out of a client's configuration."""
+    from groundwire.server.mcp.client_configs import uninstall as change
+
+    _apply(client, change, only_print=only_print, yes=yes)
+
+
+def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
+    from groundwire.server.mcp.client_configs import CLIENTS, Host
+    from groundwire.settings.replacing import read, replace
+
+    client = CLIENTS[name]
+    path = client.file(Host.here())
+    try:
+        change = make(client, read(path))
+        if change.before == change.after:
+            _say(f"{path} is as it should be; nothing was changed.")
+            return
+        click.echo(diff(path, change.before, change.after), nl=False)
+        if change.loses_comments:
+            _say("Note: the comments of this file will be lost; add the entry by hand to keep them.")
+        if only_print:
+            return
+        if not yes and change.loses_comments:
+            raise ConfigurationError("Nothing was changed. Give --yes to lose the comments; a copy is kept.")
+        if not yes and not _asked(f"Change the configuration of {client.title}?"):
+            _say("Nothing was changed.")
+            sys.exit(ExitCode.WRONG_USE)
+        copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
+    except ConfigurationError as error:
+        _say(f"Error: {error}")
+        sys.exit(ExitCode.WRONG_USE)
+    kept = f" What it was is kept in {copy}." if copy else ""
+    _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
+
+
+def _asked(question: str) -> bool:
+    try:
+        return click.confirm(question, default=False, err=True)
+    except click.Abort:  # nobody there to answer
+        return False
+
+
+def _command() -> tuple[str, ...]:
+    """Return what starts the server, by a whole path: desktop programs know nothing of a shell's PATH."""
+    for name in ("groundwire", "groundwire.exe"):
+        script = Path(sys.executable).with_name(name)
+        if script.is_file():
+            return str(script), "mcp"
+    return sys.executable, "-m", "groundwire", "mcp"
+
+
+_GRACE = 2.0  # seconds for what is under way when the server is asked to end
 _TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the variable's name
 _EXIT_CODES = """\b
 Exit codes:
@@ -34,7 +147,7 @@ Exit codes:
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"Clients must send the token in this file, or in the variable {_TOKEN}, as their bearer token.",
+    help=f"Clients send the token in this file, or in the variable {_TOKEN}, as their bearer token; or an API key.",
 )
 @click.option(
     "--allowed-host", "allowed_hosts", multiple=True, metavar="NAME", help="A name to be called by; repeatable."
@@ -52,6 +165,7 @@ def mcp(
     """Serve web_search and open_page by the Model Context Protocol.
 
     By default over standard input and output, as clients start it. What the server has to say goes to standard error.
+    With --http it is a preset of groundwire serve, with MCP alone; the limits and keys of [server] hold here, too.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -73,7 +187,7 @@ def mcp(
 
 
 def _serve_stdio() -> None:
-    from groundwire.server.mcp.sdk import load_server_only
+    from groundwire.server.mcp.lazy_sdk import load_server_only
     from groundwire.server.mcp.stdio import claimed_streams, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
@@ -89,24 +203,30 @@ def _serve_stdio() -> None:
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
-    from groundwire.server.listening import listen
-    from groundwire.server.mcp.gate import Gate
-    from groundwire.server.mcp.http import check_gate, serve_http
+    from groundwire.cli.run import without_waiting
     from groundwire.settings import load
 
-    gate = Gate(host=host, token=_token(token_file), allowed_hosts=frozenset(name.lower() for name in allowed_hosts))
-    check_gate(gate)
     settings = load()
     for warning in settings.warnings:
         _say(f"Note: {warning}")
+    asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
+
+
+async def _serve_preset(
+    settings: Settings, host: str, port: int, token: str, allowed_hosts: tuple[str, ...], sse: bool
+) -> None:
+    from groundwire.cli.serve import run_server
+    from groundwire.server.api import build_mcp
+
+    gateway = build_mcp(settings, host=host, token=token, allowed_hosts=allowed_hosts, sse=sse)
+    open_to_all = "without a token, for this machine only"
+    how = "with the token" if token else "with an API key" if gateway.asks_for_keys else open_to_all
 
     def ready(address: str) -> None:
         more = f" and SSE at {address}/sse" if sse else ""
-        how = "with the token" if gate.token else "without a token, for this machine only"
         _say(f"Serving MCP at {address}/mcp{more}, {how}.")
 
-    with listen(host, port) as sock:
-        asyncio.run(serve_http(settings, gate, sock, sse=sse, ready=ready))
+    await run_server(gateway, host, port, ready, grace=_GRACE)
 
 
 def _token(file: Path | None) -> str:

@@ -1,13 +1,13 @@
-"""`groundwire serve`."""
+"""`groundwire serve`, and its preset `groundwire proxy`."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,15 +18,16 @@ from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:
-    from groundwire.server.http import Gateway
+    from groundwire.server.api import Gateway
 
-__all__ = ["serve"]
+__all__ = ["proxy", "run_server", "serve"]
 
 _SIGNALLED = 128  # and the number of the signal, as shells have it
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the variable's name
-_NEIGHBOURS = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
+_MOUNTS = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
 _USUAL = ServerSettings()
 _CLOSING = 10.0  # seconds for closing what is open
+_PROXY_GRACE = 3.0  # seconds that conversations have to end
 _EPILOG = """\b
 Exit codes:
   130 or 143  stopped by Control-C or SIGTERM
@@ -86,39 +87,80 @@ def serve(
 
 
 async def _serve(settings: Settings, upstream: str | None, grace: float, notice: float, *, page: bool) -> int:
-    try:
-        from groundwire.server.http import build_gateway
-        from groundwire.server.http.running import run_gateway
-        from groundwire.server.listening import listen
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f'The gateway needs {error.name}, which is not installed: pip install "groundwire[server]".'
-        ) from error
+    with _server_extra("gateway"):
+        from groundwire.server.api import build_gateway
     key = os.environ.get(_UPSTREAM_KEY, "").strip()
     gateway = build_gateway(settings, upstream=upstream, upstream_key=key, page=page)
+
+    def ready(address: str) -> None:
+        for line in _welcome(gateway, address, page=page):
+            _say(line)
+
+    where = settings.server.host, settings.server.port
+    return await run_server(gateway, *where, ready, grace=grace, notice=notice)
+
+
+async def run_server(
+    gateway: Gateway, host: str, port: int, ready: Callable[[str], None], *, grace: float, notice: float = 0.0
+) -> int:
+    """Serve until the process is asked to end, close the gateway, and return the number of the signal.
+
+    Args:
+        gateway: What is served, by whichever preset.
+        host: Where.
+        port: Where; 0 is any free port.
+        ready: Is called with the address when requests are taken.
+        grace: Seconds that running calls have to end.
+        notice: Seconds before that for which calls are still taken.
+
+    Raises:
+        ConfigurationError: nothing can listen there.
+    """
+    from groundwire.server.uvicorn_runner import bounded, listen, run
+
+    limits = gateway.web.settings.server
+    options = bounded(head_timeout=limits.header_timeout, connections=limits.connections)
     try:
-        host, port = settings.server.host, settings.server.port
         with listen(host, port) as listener:
             shown = f"[{host}]" if ":" in host else host
             address = f"http://{shown}:{listener.getsockname()[1]}"
-
-            def ready() -> None:
-                for line in _welcome(gateway, address, page=page):
-                    _say(line)
-
             await gateway.start()
-            return await run_gateway(gateway, listener, ready, grace=grace, say=_say, notice=notice)
+            return await run(
+                gateway,
+                listener,
+                lambda: ready(address),
+                calls=gateway,
+                grace=grace,
+                notice=notice,
+                say=_say,
+                options=options,
+            )
     finally:
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):
                 await gateway.aclose()
 
 
+@contextmanager
+def _server_extra(what: str) -> Iterator[None]:
+    """Say which package is missing while the block imports what the server is made of.
+
+    Raises:
+        ConfigurationError: one is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f'The {what} needs {error.name}, which is not installed: pip install "groundwire[server]".'
+        ) from error
+
+
 def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     """Yield what a person should know who has just started a gateway."""
     yield f"Groundwire is ready at {address}"
     rows = [("search, read, verify", "/v1/search  /v1/pages  /v1/verify"), ("as SearXNG or Perplexity", "/search")]
-    rows += [(_NEIGHBOURS.get(path, "also"), path) for path in gateway.paths]
+    rows += [(_MOUNTS.get(path, "also"), path) for path in gateway.paths]
     rows += [("the API described", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
     if page:
         rows.insert(0, ("the web page", "/"))
@@ -134,3 +176,84 @@ def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
 
 def _say(text: str) -> None:
     click.echo(clean(text), err=True)
+
+
+_PROXY_EPILOG = """\b
+Then point a client at it:
+  export OPENAI_BASE_URL=http://127.0.0.1:8790/v1
+
+\b
+Exit codes:
+  130 or 143  stopped by Control-C or SIGTERM
+  2           wrong use: an argument or a setting"""
+
+
+@click.command(short_help="Give the web to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
+@click.option(
+    "--upstream",
+    required=True,
+    metavar="URL",
+    help="Where the model server's API begins, such as http://127.0.0.1:11434/v1 (Ollama).",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8790,
+    show_default=True,
+    metavar="N",
+    help="Where to listen; 0 is any free port.",
+)
+@click.option("--session", metavar="NAME", help="One budget for all conversations; by default each has one of its own.")
+@click.option(
+    "--max-rounds",
+    type=click.IntRange(1, 100),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="Most calls of the model for one request.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1, 86_400),
+    default=900,
+    show_default=True,
+    metavar="SECONDS",
+    help="For one request, with all its searches.",
+)
+def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float) -> None:
+    """Serve an OpenAI-compatible API whose models can search the web and open pages.
+
+    Chat completions and responses go to the model server with two more tools; their calls are made here, and the
+    answer comes back with citations. All else is passed on. The client's key goes to the model server only.
+
+    This is a preset of groundwire serve, with that endpoint alone; the limits and keys of [server] hold here, too.
+    """
+    try:
+        settings = load()
+        for warning in settings.warnings:
+            warn(warning)
+        options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
+        number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
+    except GroundwireError as error:
+        say_error(str(error))
+        sys.exit(exit_code(error))
+    click.echo("Stopped.", err=True)
+    sys.exit(_SIGNALLED + number if number else 0)
+
+
+async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, options: Mapping[str, Any]) -> int:
+    with _server_extra("proxy"):
+        from groundwire.server.api import build_proxy
+        from groundwire.server.host_check import is_loopback
+        from groundwire.server.openai.upstream import Upstream
+    gateway = build_proxy(upstream, settings, host=host, **options)
+    if not is_loopback(host) and not gateway.asks_for_keys:
+        warn(f"Everybody who can reach {host} can search through this proxy and use the model server behind it.")
+
+    def ready(address: str) -> None:
+        _say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")
+        if gateway.asks_for_keys:
+            _say("Clients send a key of groundwire keys as X-API-Key, and that of the model server as always.")
+
+    return await run_server(gateway, host, port, ready, grace=_PROXY_GRACE)

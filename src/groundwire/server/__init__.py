@@ -1,1 +1,1 @@
-"""Servers through which programs that are not in this process use the web: MCP, and a proxy for models."""
+"""Servers for other programs: one HTTP server, and MCP over standard input and output."""

@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 from groundwire import Settings, Web
 from groundwire.models import Attempt
 from groundwire.observing import PageDone, Scores, SearchDone
-from groundwire.server.serving import serving
 from groundwire.server.ui import ui_routes
+from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import Store
 
 Serve = Callable[..., Any]

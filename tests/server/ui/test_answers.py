@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from groundwire.observing import PageDone, SearchDone
-from groundwire.server.ui.headers import POLICY
+from groundwire.server.ui.static_files import POLICY
 from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve
 

@@ -1,11 +1,15 @@
-"""What the server answers: tools, resources, the prompt. The protocol itself is the official SDK's."""
+"""MCP handlers: tools, resources, the prompt, progress. The protocol itself is the official SDK's."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qs, quote, unquote
 
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
@@ -14,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError
 from groundwire.guidance import guidance, instructions
-from groundwire.server.mcp.presence import Presence
-from groundwire.server.mcp.progress import HEARTBEAT, reporting
-from groundwire.server.mcp.resources import PAGE_TEMPLATE, SESSION, page_of, page_uri
+from groundwire.models import AttemptStarted, Event
+from groundwire.observing.listening import listening
+from groundwire.server.client_disconnect import Presence
 from groundwire.server.mcp.sessions import Sessions
 from groundwire.tools import ToolDefinition, ToolResult, render_text, web_tool_definitions
 
@@ -25,7 +29,85 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any, Any]
 
-__all__ = ["make_server"]
+__all__ = ["HEARTBEAT", "PAGE_TEMPLATE", "SESSION", "Report", "make_server", "page_of", "page_uri", "reporting"]
+
+SESSION = "groundwire://session"
+"""What a session has used, found and opened."""
+
+PAGE_TEMPLATE = "groundwire://page/{url}{?cursor}"
+"""A page (RFC 6570)."""
+
+_PAGE = "groundwire://page/"
+
+
+def page_uri(url: str) -> str:
+    """Return the resource that is the page at an address."""
+    return _PAGE + quote(url, safe="")
+
+
+def page_of(uri: str) -> tuple[str, str | None] | None:
+    """Return the address and the cursor that a resource names; None if it is no page.
+
+    An address that was not encoded is understood, too, as far as its own query lets it.
+    """
+    if not uri.startswith(_PAGE):
+        return None
+    rest = uri.removeprefix(_PAGE)
+    if "://" in rest.partition("?")[0]:
+        return rest, None
+    encoded, _, query = rest.partition("?")
+    cursor = parse_qs(query).get("cursor", [None])[-1]
+    url = unquote(encoded)
+    return (url, cursor) if url else None
+
+
+_logger = logging.getLogger(__name__)
+
+HEARTBEAT = 2.0  # seconds; some clients give up on a call of which they hear nothing for much longer
+
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Tells a client how many seconds have passed, of how many, and what is being done."""
+
+_T = TypeVar("_T")
+
+
+async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = HEARTBEAT) -> _T:
+    """Await `work` and meanwhile report what it does, and that it still does it.
+
+    Args:
+        report: Tells the client.
+        total: The most seconds that the work may take.
+        work: The work.
+        heartbeat: Seconds of silence after which something is said.
+    """
+    doing: asyncio.Queue[str] = asyncio.Queue()
+
+    def listen(event: Event) -> None:
+        doing.put_nowait(f"Asking {event.provider}" if isinstance(event, AttemptStarted) else event.attempt.describe())
+
+    reporter = asyncio.create_task(_report(report, total, doing, heartbeat))
+    try:
+        with listening(listen):
+            return await work
+    finally:
+        reporter.cancel()
+
+
+async def _report(report: Report, total: float, doing: asyncio.Queue[str], heartbeat: float) -> None:
+    started = time.monotonic()
+    last = 0.0
+    while True:
+        text = None
+        with suppress(TimeoutError):
+            text = await asyncio.wait_for(doing.get(), heartbeat)
+        passed = time.monotonic() - started
+        last = max(round(passed, 3), last + 0.001)  # the protocol wants every number above the one before
+        try:
+            await report(last, max(total, last), text or f"Still at work after {passed:.0f} s")
+        except Exception:  # a client that hears nothing any more; its call ends by itself
+            _logger.debug("progress could not be told", exc_info=True)
+            return
+
 
 PROMPT = "web_research"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions

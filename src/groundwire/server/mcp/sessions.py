@@ -154,14 +154,6 @@ class Sessions:
         if self._warming is None and self._web is None:
             self._warming = asyncio.get_running_loop().create_task(self._warm())
 
-    async def start(self) -> None:
-        """Make the `Web` now.
-
-        Raises:
-            ConfigurationError: the settings are wrong.
-        """
-        await self._made()
-
     async def aclose(self) -> None:
         """Close the `Web`, unless it is another's."""
         if self._warming is not None:

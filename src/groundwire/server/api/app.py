@@ -1,0 +1,264 @@
+"""The one ASGI application: routing to the REST API and to what is mounted, with `Access` in front."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Self
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundwire.observing import Metrics
+from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
+from groundwire.server.api.error_body import failed, internal
+from groundwire.server.api.mounts import Mount, SignedIn
+from groundwire.server.api.openapi import openapi
+from groundwire.server.api.routes import JSON, operations
+from groundwire.server.auth import Access, AccessPolicy, KeyFile
+from groundwire.settings import Settings
+from groundwire.web import Web
+
+__all__ = ["Gateway", "build_app"]
+
+
+def _application(
+    context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None, *, rest: bool
+) -> tuple[ASGIApp, Requests]:
+    """Return everything that stands behind `Access`, and what counts the requests to all of it.
+
+    Args:
+        context: The gateway's parts.
+        mounts: What is served beside its own calls.
+        metrics: What the calls were like; None where nobody counts them.
+        pages: The web page; None where there is none.
+        rest: Whether the REST API is part of it; else there are only its health checks.
+    """
+    described = [operation for operation in operations(context) if rest or operation.is_open]
+    by_path: dict[str, dict[str, ASGIApp]] = {}
+    for operation in described:
+        by_path.setdefault(operation.path, {})[operation.method] = operation.app
+    routes: list[BaseRoute] = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in by_path.items()]
+    for mount in mounts:
+        routes += [Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app)]
+    app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
+    app.router.redirect_slashes = False
+    named = ("/v1/sessions", *by_path, "/openapi.json", "/metrics", *(one.path for one in mounts))
+    requests = Requests(named)
+    if rest:
+        document = json.dumps(openapi(described)).encode()
+
+        async def describe(_request: Request) -> Response:
+            return Response(document, media_type=JSON)
+
+        routes.append(Route("/openapi.json", describe, methods=["GET"]))
+        routes.append(Route("/metrics", Scrape(metrics, requests, context.traffic).show, methods=["GET"]))
+    app.router.routes += routes
+    if pages is not None:
+        app.router.routes += pages.routes()
+    return _AtTheRoot(app) if rest else app, requests
+
+
+class _ByMethod:
+    """The endpoint of a path that does something else for each method."""
+
+    def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
+        self._apps = apps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the one that is asked; HEAD is a GET of which the server leaves out the body."""
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await self._apps[method](scope, receive, send)
+
+
+class _AtTheRoot:
+    """Sends SearXNG's clients that ask at `/` on to `/search`, as SearXNG does."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] == "http" and scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
+            request = Request(scope)
+            if request.query_params.get("format") == "json" and "q" in request.query_params:
+                await RedirectResponse(f"/search?{request.url.query}", 308)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+async def _http_failed(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
+    text = {
+        404: "There is nothing at this path. Where the REST API is served, /openapi.json lists what there is.",
+        405: "This path does not take that method; the header Allow says which it takes.",
+    }.get(error.status_code, error.detail)
+    return failed(error.status_code, code, text, headers=error.headers).response()
+
+
+async def _failed(_request: Request, _error: Exception) -> Response:
+    return internal().response()
+
+
+class Gateway:
+    """The gateway: an ASGI application, to be served or called in this process; see `build_gateway`.
+
+    Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
+    """
+
+    def __init__(
+        self, context: AppContext, access: Access, requests: Requests, mounts: Sequence[Mount], *, owned: bool
+    ) -> None:
+        self._context = context
+        self._access = access
+        self._requests = requests
+        self._mounts = tuple(mounts)
+        self._owned = owned
+        self._stack = AsyncExitStack()
+
+    @property
+    def web(self) -> Web:
+        """What searches and reads."""
+        return self._context.web
+
+    @property
+    def running(self) -> int:
+        """How many calls run."""
+        return self._context.traffic.running
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where what is there besides the gateway's own calls begins, such as `/mcp`."""
+        return tuple(mount.path for mount in self._mounts)
+
+    @property
+    def asks_for_keys(self) -> bool:
+        """Whether a key is asked for now."""
+        return self._access.asks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as an ASGI application."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            answer = _parting(send) if self._context.traffic.leaving else send
+            await self._requests.through(self._access, scope, receive, answer)
+        else:
+            await self._access(scope, receive, send)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    async def start(self) -> None:
+        """Be ready for requests. Call it, and `aclose`, in the same task."""
+        for mount in self._mounts:
+            await self._stack.enter_async_context(mount.running)
+        self._context.traffic.started = True
+
+    def leave(self) -> None:
+        """Say at `/readyz`, and with the end of every connection, that others should be asked; take calls all the same.
+
+        A load balancer goes on sending calls until it has noticed.
+        """
+        self._context.traffic.leave()
+
+    def drain(self) -> None:
+        """Take no new calls; those that run go on. `/readyz` says so from now on."""
+        self._context.traffic.drain()
+
+    def end_calls(self) -> None:
+        """Take no new calls, and end those that run; their clients are told."""
+        self._context.traffic.end()
+
+    async def idle(self) -> None:
+        """Return when no call runs."""
+        await self._context.traffic.idle()
+
+    async def aclose(self) -> None:
+        """Take no more calls, and close the `Web` if it is the gateway's own. Closing twice is fine."""
+        self.drain()
+        try:
+            await self._stack.aclose()
+            await self._access.aclose()
+        finally:
+            if self._owned:
+                await self._context.web.aclose()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Follow the lifespan of the server (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
+        await receive()
+        try:
+            await self.start()
+        except Exception as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        try:
+            await self.aclose()
+        finally:
+            await send({"type": "lifespan.shutdown.complete"})
+
+
+def _parting(send: Send) -> Send:
+    """Return a `send` that ends the connection with the response, so that a client's next request goes elsewhere."""
+
+    async def parting(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
+            message = {**message, "headers": [*headers, (b"connection", b"close")]}
+        await send(message)
+
+    return parting
+
+
+def build_app(
+    source: Settings | Web,
+    mounts: Callable[[AppContext], Iterable[Mount]],
+    *,
+    policy: AccessPolicy,
+    keys: KeyFile,
+    rest: bool = False,
+    page: bool = False,
+    metrics: Metrics | None = None,
+) -> Gateway:
+    """Return the one application that all servers are, with what is mounted and `Access` in front of everything.
+
+    Args:
+        source: The settings in force, from which it makes a `Web` of its own and closes it; or a `Web`, which stays the
+            caller's to close.
+        mounts: Returns what is served beside the REST API and the page.
+        policy: By which names it may be called, and whether a key is asked for.
+        keys: The keys.
+        rest: Whether the REST API is served.
+        page: Whether the web page is at `/`.
+        metrics: What watches a `Web` that is the caller's, for `/metrics`.
+
+    Raises:
+        ConfigurationError: the settings are wrong.
+    """
+    if isinstance(source, Web):
+        web = source
+    else:
+        metrics = metrics or Metrics()
+        web = Web(source, watchers=(metrics,))
+    context = AppContext(web=web, traffic=Traffic())
+    mounted = tuple(mounts(context))
+    pages = SignedIn(web, keys) if page else None
+    inner, requests = _application(context, mounted, metrics, pages, rest=rest)
+    larger = {mount.path: mount.max_body_bytes for mount in mounted}
+    access = Access(inner, web.settings.server, keys, web.store, policy=policy, larger=larger, pages=pages)
+    if pages is not None:
+        pages.asks = lambda: access.asks
+    return Gateway(context, access, requests, mounted, owned=not isinstance(source, Web))

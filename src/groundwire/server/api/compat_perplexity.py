@@ -1,0 +1,190 @@
+"""A drop-in for the Perplexity Search API (https://docs.perplexity.ai/api-reference/search-post).
+
+Its clients change their address and nothing else. What only that service has, such as its index of papers, is refused
+rather than passed by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import uuid
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from groundwire.models import SearchResponse, SearchResult, TimeRange
+from groundwire.server.api.context import Caller
+from groundwire.server.api.request_models import ApiRequest, Tokens, Whole, Words
+from groundwire.web import Web
+
+__all__ = ["PerplexityReply", "PerplexityRequest", "search_perplexity"]
+
+_CHARACTERS = 4  # of a token, on average
+_DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
+_TIME_RANGES: dict[str, TimeRange] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
+
+_Day = Annotated[str, Field(pattern=_DAY)]
+_Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
+
+
+class PerplexityRequest(ApiRequest):
+    """What is asked, with Perplexity's keys."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
+    """The words, or several queries whose results come as one list."""
+    max_results: Annotated[int, Field(ge=1, le=20), Whole] = 10
+    """The most results."""
+    max_tokens: Tokens | None = None
+    """The most tokens of all snippets together, at four characters each."""
+    max_tokens_per_page: Tokens | None = None
+    """The most tokens of one snippet. Snippets are those of the providers: read the page for more."""
+    country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
+    """A country code such as `US`."""
+    search_domain_filter: tuple[_Domain, ...] | None = Field(default=None, max_length=20)
+    """Only these domains, or, with a `-` before each, never these."""
+    search_language_filter: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")], ...] | None = Field(
+        default=None, max_length=10
+    )
+    """A language, as two letters. Of several none is preferred."""
+    search_recency_filter: Literal["hour", "day", "week", "month", "year"] | None = None
+    """How recent; an hour counts as a day."""
+    search_after_date_filter: _Day | None = None
+    """Published on this day or later: month/day/year."""
+    search_before_date_filter: _Day | None = None
+    """Published on this day or earlier."""
+    search_mode: Literal["web"] | None = None
+    """What is searched; there is only the web."""
+    search_type: Literal["web"] | None = None
+    """What is searched for; there are only pages."""
+    search_context_size: Literal["low", "medium", "high"] | None = None
+    """Of no effect."""
+    last_updated_after_filter: None = None
+    """Not known here."""
+    last_updated_before_filter: None = None
+    """Not known here."""
+    display_server_time: bool = False
+    """Whether to say what time it is."""
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        domains = self.search_domain_filter or ()
+        if len({domain.startswith("-") for domain in domains}) > 1:
+            raise ValueError("search_domain_filter: either all domains are wanted or, with a - before each, none is")
+        if self.search_recency_filter and (self.search_after_date_filter or self.search_before_date_filter):
+            raise ValueError("search_recency_filter cannot be combined with days")
+        for name in ("search_after_date_filter", "search_before_date_filter"):
+            _date(name, getattr(self, name))
+        return self
+
+
+class PerplexityResult(BaseModel):
+    """One result, with Perplexity's keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    title: str
+    """The page's title."""
+    url: str
+    """Its address."""
+    snippet: str
+    """A passage of it."""
+    date: str | None
+    """The day on which it was published, when that is known."""
+    last_updated: str | None = None
+    """Always unknown."""
+
+
+class PerplexityReply(BaseModel):
+    """An answer with Perplexity's keys. One without results means that there are none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    results: tuple[PerplexityResult, ...]
+    """What was found, best first."""
+    id: str
+    """The name of this answer."""
+    server_time: str | None = None
+    """What time it is, when that was asked."""
+
+
+async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
+    """Search as Perplexity's clients ask."""
+    queries = (asked.query,) if isinstance(asked.query, str) else asked.query
+    web = caller.session(asked.session)
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_search(web, query, asked)) for query in dict.fromkeys(queries)]
+    except BaseExceptionGroup as errors:  # a query that could not be answered must not look like one without results
+        raise errors.exceptions[0] from None
+    rows = list(_merged(task.result() for task in tasks))[: asked.max_results]
+    return PerplexityReply(
+        results=tuple(_rows(rows, asked)),
+        id=str(uuid.uuid4()),
+        server_time=datetime.now(UTC).isoformat() if asked.display_server_time else None,
+    )
+
+
+async def _search(web: Web, query: str, asked: PerplexityRequest) -> SearchResponse:
+    domains = asked.search_domain_filter or ()
+    languages = asked.search_language_filter or ()
+    return await web.search(
+        query,
+        limit=asked.max_results,
+        allowed_domains=[domain for domain in domains if not domain.startswith("-")],
+        blocked_domains=[domain[1:] for domain in domains if domain.startswith("-")],
+        time_range=_TIME_RANGES[asked.search_recency_filter] if asked.search_recency_filter else "all",
+        published_after=_date("search_after_date_filter", asked.search_after_date_filter),
+        published_before=_date("search_before_date_filter", asked.search_before_date_filter),
+        language=languages[0] if len(languages) == 1 else None,
+        region=asked.country,
+        timeout=asked.timeout,
+    )
+
+
+def _date(name: str, text: str | None) -> date | None:
+    """Return a day that is written month/day/year.
+
+    Raises:
+        ValueError: there is no such day.
+    """
+    if text is None:
+        return None
+    month, day, year = map(int, text.split("/"))
+    try:
+        return date(year, month, day)
+    except ValueError:
+        raise ValueError(f"{name}: there is no day {text}") from None
+
+
+def _merged(responses: Iterable[SearchResponse]) -> Iterator[SearchResult]:
+    """Yield the results of all queries, the best of each first, every address once."""
+    seen = set()
+    columns = [response.results for response in responses]
+    for place in range(max(map(len, columns), default=0)):
+        for column in columns:
+            if place < len(column) and column[place].url not in seen:
+                seen.add(column[place].url)
+                yield column[place]
+
+
+def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[PerplexityResult]:
+    left = None if asked.max_tokens is None else asked.max_tokens * _CHARACTERS
+    each = None if asked.max_tokens_per_page is None else asked.max_tokens_per_page * _CHARACTERS
+    for row in rows:
+        room = min((size for size in (left, each) if size is not None), default=None)
+        snippet = row.snippet if room is None or len(row.snippet) <= room else _cut(row.snippet, room)
+        if left is not None:
+            left -= len(snippet)
+        day = row.published[:10] if row.published else None
+        yield PerplexityResult(title=row.title, url=row.url, snippet=snippet, date=day)
+
+
+def _cut(text: str, room: int) -> str:
+    """Return the beginning of a text, cut between two words where there are some."""
+    kept = text[:room]
+    return re.sub(r"\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()

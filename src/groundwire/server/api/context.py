@@ -1,0 +1,243 @@
+"""What all endpoints share: the `Web`, the caller, the calls under way, the request counters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundwire.observing import CONTENT_TYPE, Metrics
+from groundwire.server.api.error_body import Failed, failed
+from groundwire.server.auth import Tenant, tenant_of
+from groundwire.web import Web
+
+__all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
+
+_T = TypeVar("_T")
+
+_AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has taken this one's place
+
+
+class Traffic:
+    """Counts the calls that run, and lets no more in once the gateway is to end."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.started = False
+        self.leaving = False
+        self.draining = False
+        self._ended = False
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Count a call while the block runs.
+
+        Raises:
+            Failed: no new one is taken.
+        """
+        if self.draining:
+            text = "The gateway is shutting down. Ask another one, or this one in a moment."
+            raise failed(503, "draining", text, retry_after=_AGAIN, headers={"Connection": "close"})
+        self.running += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self.running -= 1
+            if not self.running:
+                self._idle.set()
+
+    def leave(self) -> None:
+        """Say that the gateway is about to end; calls are still let in."""
+        self.leaving = True
+
+    def drain(self) -> None:
+        """Let no more calls in."""
+        self.leaving = self.draining = True
+
+    async def until_ended(self, work: Awaitable[_T]) -> _T:
+        """Await the work of a call.
+
+        Raises:
+            Failed: the gateway has ended it.
+        """
+        task = asyncio.current_task()
+        if task is None:
+            return await work
+        self._tasks.add(task)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if not self._ended or task.uncancel():  # somebody else wants it to end, too
+                raise
+            raise failed(503, "ended", "The gateway has shut down before this was done.", retry_after=_AGAIN) from None
+        finally:
+            self._tasks.discard(task)
+
+    def end(self) -> None:
+        """End the calls that run; their clients are told."""
+        self.drain()
+        self._ended = True
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    async def idle(self) -> None:
+        """Return when no call runs."""
+        await self._idle.wait()
+
+
+class Counted:
+    """An ASGI application whose requests are calls, but for those that only wait for news.
+
+    Args:
+        app: The application.
+        traffic: Counts them.
+    """
+
+    def __init__(self, app: ASGIApp, traffic: Traffic) -> None:
+        self._app = app
+        self._traffic = traffic
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it while the gateway ends."""
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            with self._traffic.call():
+                await self._traffic.until_ended(self._app(scope, receive, sending))
+        except Failed as failure:
+            if not begun:  # else the server closes the connection of an answer that has no end
+                await failure.response()(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever makes a request, and the web as it is for them."""
+
+    web: Web
+    """What they may use of the gateway's `Web`."""
+    tenant: Tenant | None = None
+    """Who they are; None where no key is asked for."""
+
+    @property
+    def name(self) -> str:
+        """What tells them from others; empty where no key is asked for."""
+        return self.tenant.id if self.tenant else ""
+
+    def session(self, name: str | None) -> Web:
+        """Return a session of theirs, a new one without a name. Nobody else's session has this name."""
+        if name is None or self.tenant is None:
+            return self.web.session(name)
+        return self.web.session(self.tenant.session(name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppContext:
+    """One gateway's parts."""
+
+    web: Web
+    """What searches and reads."""
+    traffic: Traffic
+    """What runs."""
+    longest: float = 600.0
+    """The most seconds of a call."""
+    keep_alive: float = 10.0
+    """Seconds of silence after which a stream of events gets a comment."""
+
+    def caller(self, scope: Scope) -> Caller:
+        """Return who makes a request, as `Access` has found out."""
+        tenant = tenant_of(scope)
+        return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
+
+    def whose(self, scope: Scope) -> tuple[str, Web]:
+        """Return the name of who makes a request, and the web as it is for them."""
+        caller = self.caller(scope)
+        return caller.name, caller.web
+
+
+_OTHER = "other"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class Requests:
+    """Counts requests by path and status; the number of series is bounded.
+
+    Args:
+        paths: The first parts of the paths that are counted apart.
+    """
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = frozenset(paths)
+        self._counts: Counter[tuple[str, str, int]] = Counter()
+
+    async def through(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to an application, and count how it ends."""
+        status = 499  # the client went before there was an answer, as nginx calls it
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await app(scope, receive, sending)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else _OTHER
+            self._counts[self._path(scope["path"]), method, status] += 1
+
+    def lines(self) -> Iterator[str]:
+        """Yield the counts in the text format that Prometheus reads."""
+        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 is a client that went away."
+        yield "# TYPE groundwire_http_requests_total counter"
+        for (path, method, status), number in sorted(self._counts.items()):
+            yield f'groundwire_http_requests_total{{path="{path}",method="{method}",status="{status}"}} {number}'
+
+    def _path(self, path: str) -> str:
+        while path not in self._paths and path != "/":
+            path = path.rpartition("/")[0] or "/"
+        return path if path in self._paths else _OTHER
+
+
+class Scrape:
+    """Shows everything that is counted to Prometheus.
+
+    Args:
+        metrics: What the calls were like; None where the `Web` is another's, who counts them.
+        requests: The requests.
+        traffic: What runs.
+    """
+
+    def __init__(self, metrics: Metrics | None, requests: Requests, traffic: Traffic) -> None:
+        self._metrics = metrics
+        self._requests = requests
+        self._traffic = traffic
+
+    async def show(self, _request: Request) -> Response:
+        """Answer a request."""
+        own = [
+            *self._requests.lines(),
+            "# HELP groundwire_http_running Calls that run in this process.",
+            "# TYPE groundwire_http_running gauge",
+            f"groundwire_http_running {self._traffic.running}",
+        ]
+        text = (self._metrics.render() if self._metrics else "") + "\n".join(own) + "\n"
+        return Response(text, headers={"Content-Type": CONTENT_TYPE})

@@ -1,0 +1,211 @@
+"""One call over HTTP: validate the request, run the work while the client waits, send one response or events.
+
+Events are server-sent events (https://html.spec.whatwg.org): each attempt as it happens, then the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError
+from groundwire.models import AttemptStarted, Event
+from groundwire.observing.listening import listening
+from groundwire.server.api.context import AppContext, Caller
+from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
+from groundwire.server.api.request_models import ApiRequest
+from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events
+
+__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "read_json", "told", "wants_events"]
+
+_KIND = "text/event-stream"
+
+
+class Started(BaseModel):
+    """The data of the event `attempt_started`: a provider is being asked now."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    provider: str
+    """Its name."""
+
+
+def wants_events(request: Request) -> bool:
+    """Whether a client accepts events, and does not like JSON better (RFC 9110, section 12.5.1)."""
+    wishes: dict[str, float] = {}
+    for part in request.headers.get("accept", "").split(","):
+        name, *parameters = [piece.strip().lower() for piece in part.split(";")]
+        weights = [piece.removeprefix("q=") for piece in parameters if piece.startswith("q=")]
+        try:
+            wishes[name] = float(weights[0]) if weights else 1.0
+        except ValueError:
+            wishes[name] = 0.0
+    return wishes.get(_KIND, 0.0) > 0 and wishes[_KIND] >= wishes.get("application/json", 0.0)
+
+
+async def told(
+    done: Callable[[], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
+) -> Response | None:
+    """Do the work of a call and tell of it.
+
+    Args:
+        done: The work.
+        refuse: Makes the response of a failure before anything was told, which has a status of its own then.
+        outbox: Takes the events.
+    """
+    begun = False
+    outbox.headers["X-Accel-Buffering"] = "no"  # nginx would hold events back
+
+    def tell(name: str, data: BaseModel) -> None:
+        nonlocal begun
+        begun = True
+        outbox.add(f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode())
+
+    def heard(event: Event) -> None:
+        if isinstance(event, AttemptStarted):
+            tell("attempt_started", Started(provider=event.provider))
+        else:
+            tell("attempt_finished", event.attempt)
+
+    try:
+        with listening(heard):
+            made = await done()
+    except Failed as error:
+        if not begun:
+            return refuse(error)
+        tell("error", Failure(error=error.problem))
+        return None
+    tell("result", made)
+    return None
+
+
+_logger = logging.getLogger(__name__)
+
+_GRACE = 1.0  # seconds after a call's own deadline, which it should have met by itself
+
+_A = TypeVar("_A", bound=BaseModel)
+_T = TypeVar("_T")
+
+Reader = Callable[[Request, bytes], _A]
+"""Makes what is asked of a request and its body, or raises Failed or InvalidRequest."""
+
+Work = Callable[[Caller, _A], Awaitable[BaseModel]]
+"""Does what a request asks for."""
+
+
+class Endpoint(Generic[_A]):
+    """An endpoint that answers with JSON, or with events where the request accepts them; an ASGI application.
+
+    Args:
+        context: What it shares with the others.
+        read: Makes what is asked of a request.
+        work: What is done.
+        usual: Seconds for a call whose request does not say how many.
+        events: Whether a client may have events.
+        refuse: Makes the response of a failure.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        read: Reader[_A],
+        work: Work[_A],
+        *,
+        usual: float,
+        events: bool = False,
+        refuse: Callable[[Failed], Response] = Failed.response,
+    ) -> None:
+        self._context = context
+        self._read = read
+        self._work = work
+        self._usual = usual
+        self._events = events
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        try:
+            with self._context.traffic.call():
+                await self._answer(request, scope, receive, send)
+        except (Failed, GroundwireError) as error:
+            await self._refuse(failure_of(error))(scope, receive, send)
+        except ClientDisconnect:
+            return
+
+    async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = self._read(request, await self._context.traffic.until_ended(request.body()))
+        seconds = self._usual
+        if isinstance(asked, ApiRequest) and asked.timeout is not None:
+            seconds = min(asked.timeout, self._context.longest)
+        done = partial(self._done, self._context.caller(scope), asked, seconds)
+        if self._events and wants_events(request):
+            work = partial(told, done, self._refuse)
+            await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
+        else:
+            await answer_whole(self._whole(done), scope, receive, send)
+
+    async def _whole(self, done: Callable[[], Awaitable[BaseModel]]) -> Response:
+        try:
+            made = await done()
+        except Failed as error:
+            return self._refuse(error)
+        return Response(made.model_dump_json(), media_type="application/json")
+
+    async def _done(self, caller: Caller, asked: _A, seconds: float) -> BaseModel:
+        """Return what came of a call.
+
+        Raises:
+            Failed: whatever went wrong.
+        """
+        try:
+            async with asyncio.timeout(seconds + _GRACE) as limit:
+                return await self._context.traffic.until_ended(self._work(caller, asked))
+        except TimeoutError as error:
+            if isinstance(error, GroundwireError):
+                raise failure_of(error) from error
+            if limit.expired():
+                text = f"The call took more than {seconds:g} seconds. Ask again, with a longer timeout."
+                raise failed(504, "deadline_exceeded", text) from error
+            _logger.exception("A call failed")
+            raise internal() from error
+        except GroundwireError as error:
+            raise failure_of(error) from error
+        except Failed:
+            raise
+        except Exception as error:
+            _logger.exception("A call failed")
+            raise internal() from error
+
+
+def read_json(model: type[_A], request: Request, body: bytes) -> _A:
+    """Return a JSON body as what is asked.
+
+    Raises:
+        Failed: it is none, or something in it is wrong.
+    """
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise invalid(error) from None
+
+
+def is_json(request: Request) -> bool:
+    """Whether a request says that its body is JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def _never(_error: Exception) -> bytes:
+    """Events tell of failures themselves."""
+    return b""

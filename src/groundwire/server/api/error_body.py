@@ -1,0 +1,172 @@
+"""Errors over HTTP: a status, and a body that says what happened and what to do. Never an empty result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.responses import Response
+
+from groundwire.errors import (
+    AllProvidersFailed,
+    BlockedByPolicy,
+    BudgetExceeded,
+    Closed,
+    ConfigurationError,
+    DeadlineExceeded,
+    GroundwireError,
+    InvalidRequest,
+    PageError,
+    PageNotFound,
+    PagePaced,
+    PageUnavailable,
+    ProviderError,
+)
+from groundwire.models import Attempt, Outcome
+from groundwire.routing.asking import NONE_LEFT
+from groundwire.settings.suggest import faults
+
+__all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
+
+_MOST = 10  # faults that are said at once
+_BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
+
+
+class Problem(BaseModel):
+    """What went wrong with one request."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    code: str
+    """What kind of failure it is, for programs, such as `invalid_request` or `deadline_exceeded`."""
+    message: str
+    """What happened and what to do, for people."""
+    field: str | None = None
+    """The argument that is wrong, when one is."""
+    retry_after: float | None = None
+    """Seconds after which trying again may help, when that is known."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every try of a provider that led here, in order."""
+
+
+class Failure(BaseModel):
+    """The body of every response that is no success."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    error: Problem
+    """What went wrong."""
+
+
+@dataclass(eq=False)
+class Failed(Exception):
+    """A request that ends with a failure."""
+
+    status: int
+    """The HTTP status."""
+    problem: Problem
+    """What went wrong."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers of the response."""
+
+    def response(self) -> Response:
+        """Return it as a response."""
+        headers = dict(self.headers)
+        if self.problem.retry_after is not None:
+            headers["Retry-After"] = str(max(1, math.ceil(self.problem.retry_after)))
+        body = Failure(error=self.problem).model_dump_json()
+        return Response(body, self.status, headers, media_type="application/json")
+
+
+def failed(
+    status: int, code: str, message: str, *, retry_after: float | None = None, headers: Mapping[str, str] | None = None
+) -> Failed:
+    """Return a failure that none of our errors stands for."""
+    return Failed(status, Problem(code=code, message=message, retry_after=retry_after), headers or {})
+
+
+def internal() -> Failed:
+    """Return the failure of a fault of ours; the log tells the operator which, the client is told nothing of it."""
+    return failed(500, "internal", "The gateway itself failed; its operator finds the reason in the log.")
+
+
+def failure_of(error: GroundwireError | Failed) -> Failed:
+    """Return an error as a failure."""
+    if isinstance(error, Failed):
+        return error
+    attempts: Sequence[Attempt] = getattr(error, "attempts", ())
+    problem = Problem(
+        code=_code(error),
+        message=str(error),
+        field=error.field if isinstance(error, InvalidRequest) else None,
+        retry_after=_retry_after(error),
+        attempts=tuple(attempts),
+    )
+    return Failed(_status(error), problem)
+
+
+def invalid(error: ValidationError) -> Failed:
+    """Return what is wrong with a request's arguments as a failure."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    if found[0]["type"] == "json_invalid":
+        return failed(400, "invalid_json", f"The body is no JSON. {found[0]['msg']}.")
+    said = dict.fromkeys(
+        f"{_named(item['loc'])}: {text}." for item, (_, text) in zip(found, faults(error), strict=True)
+    )
+    text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
+    return Failed(400, Problem(code="invalid_request", message=text, field=_named(found[0]["loc"]) or None))
+
+
+def _named(location: Sequence[int | str]) -> str:
+    """Return an argument's name as its sender knows it, without the kinds of values that it might have had."""
+    return ".".join(str(part) for part in location if str(part).isidentifier() or isinstance(part, int))
+
+
+def _status(error: GroundwireError) -> int:
+    """Return the status: 4xx is the caller's to change, 502 to 504 an outside service's fault or the clock's."""
+    if isinstance(error, AllProvidersFailed):
+        outcomes = {attempt.outcome for attempt in error.attempts}
+        if outcomes and outcomes <= _BUSY:
+            return 503
+        if error.attempts and all(NONE_LEFT in attempt.reason for attempt in error.attempts):
+            return 422  # they searched: it is the filters that leave nothing
+        if outcomes == {"bad_request"}:  # what nobody understands is the caller's to change
+            return 400
+        return 504 if outcomes == {"timeout"} else 502
+    for kind, status in _STATUSES:
+        if isinstance(error, kind):
+            return status
+    if isinstance(error, ProviderError):
+        return 503 if error.outcome in _BUSY else 504 if error.outcome == "timeout" else 502
+    return 500
+
+
+_STATUSES: tuple[tuple[type[GroundwireError], int], ...] = (
+    (InvalidRequest, 400),
+    (BudgetExceeded, 402),
+    (BlockedByPolicy, 403),
+    (PageNotFound, 404),
+    (PagePaced, 503),
+    (PageUnavailable, 502),
+    (PageError, 422),
+    (DeadlineExceeded, 504),
+    (ConfigurationError, 503),
+    (Closed, 503),
+)
+
+
+def _code(error: GroundwireError) -> str:
+    """Return the name of an error's class as programs write names: `BudgetExceeded` is `budget_exceeded`."""
+    name = type(error).__name__
+    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name).lstrip("_")
+
+
+def _retry_after(error: GroundwireError) -> float | None:
+    if isinstance(error, AllProvidersFailed):
+        waits = [attempt.retry_after for attempt in error.attempts]
+        known = [wait for wait in waits if wait is not None]
+        return min(known) if known and len(known) == len(waits) else None
+    wait = getattr(error, "retry_after", None)
+    return wait if isinstance(wait, (int, float)) else None

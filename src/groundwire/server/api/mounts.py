@@ -1,0 +1,259 @@
+"""What can be mounted beside the REST API, over the same `Web`: MCP, the OpenAI-compatible endpoint, the web page."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Match, Router
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundwire.errors import ConfigurationError
+from groundwire.server.api.context import AppContext, Counted
+from groundwire.server.api.error_body import failed
+from groundwire.server.auth import KeyFile, Tenant, tenant_of
+from groundwire.server.auth.authentication import ClientAddress
+from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.server.ui import Visitor
+
+__all__ = ["Mount", "SignedIn", "mcp_mounts", "openai_mount"]
+
+_LARGEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
+_MOST = 10_000  # MCP sessions whose owners are remembered
+_SESSION = "mcp-session-id"
+_SSE, _MESSAGES = "/sse", "/messages"
+_SSE_SESSION = re.compile(rb"session_id=([0-9A-Za-z-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """An application that is part of the server."""
+
+    path: str
+    """Where it begins; everything below is its own."""
+    app: ASGIApp
+    """The application."""
+    running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
+    """What it runs in; it is entered once."""
+    max_body_bytes: int = 0
+    """The most bytes of a request's body, where that is more than the settings say."""
+
+
+def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
+    """Yield MCP over streamable HTTP at `/mcp`.
+
+    Args:
+        context: The server's parts.
+        sse: Whether to speak the older SSE transport at `/sse`, too.
+
+    Raises:
+        ConfigurationError: the SDK is not installed.
+    """
+    if find_spec("mcp") is None:
+        raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
+    from groundwire.server.mcp.sessions import Sessions
+    from groundwire.server.mcp.streamable_http import mcp_application
+
+    sessions = Sessions(context.web.settings, alone=False, web=context.web, whose=context.whose)
+    inner, running = mcp_application(sessions, sse=sse)
+    app = Counted(_Owned(inner, context), context.traffic)
+    yield Mount("/mcp", app, running)
+    if sse:
+        yield Mount(_SSE, app)
+        yield Mount(_MESSAGES, app)
+
+
+def openai_mount(
+    context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "", **options: Any
+) -> Mount:
+    """Return the OpenAI-compatible endpoint in front of a model server.
+
+    Args:
+        context: The server's parts.
+        upstream: Where the model server's API begins.
+        path: Where ours begins.
+        key: The key for the model server, of clients that send none.
+        options: Others of `Proxy`.
+
+    Raises:
+        InvalidRequest: the address is none.
+    """
+    from groundwire.server.openai.app import Proxy
+
+    proxy = Proxy(context.web, upstream, prefix=path, key=key, **options)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await proxy.aclose()
+
+    return Mount(path, Counted(proxy.endpoints, context.traffic), running(), _LARGEST)
+
+
+class _Owned:
+    """MCP whose sessions are each its owner's: to everybody else they are not there.
+
+    The SDK knows a session by its id alone.
+    """
+
+    def __init__(self, app: ASGIApp, context: AppContext) -> None:
+        self._app = app
+        self._context = context
+        self._owners: OrderedDict[str, str] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on if its session is the caller's."""
+        name = self._context.caller(scope).name
+        request = Request(scope)
+        asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
+        if asked is not None and self._owners.get(asked, name) != name:
+            failure = failed(404, "no_such_session", "There is no such session; initialize a new one.")
+            await failure.response()(scope, receive, send)
+            return
+
+        announced = scope["path"] != _SSE
+
+        async def sending(message: Message) -> None:
+            nonlocal announced
+            if message["type"] == "http.response.start":
+                for header, value in message.get("headers", ()):
+                    if header.lower() == _SESSION.encode():
+                        self._note(value.decode("latin-1"), name)
+            elif not announced:  # the first event of the SSE transport names the session
+                announced = True
+                if found := _SSE_SESSION.search(message.get("body", b"")):
+                    self._note(found[1].decode(), name)
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+    def _note(self, id_: str, name: str) -> None:
+        self._owners.setdefault(id_, name)
+        self._owners.move_to_end(id_)
+        while len(self._owners) > _MOST:
+            self._owners.popitem(last=False)
+
+
+_FILES = "/page/"
+
+
+class SignedIn:
+    """The paths of the web page, and who has signed in there.
+
+    Args:
+        web: What searches and reads.
+        keys: The keys with which people sign in.
+        asks: Says whether a key is asked for now.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        keys: KeyFile,
+        *,
+        asks: Callable[[], bool] = lambda: True,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        from groundwire.server.ui import ui_routes  # its templates are of no use to a server without the page
+        from groundwire.server.ui.login_sessions import SignIns
+
+        doors = _Doors(web, keys, now)
+        self.asks = asks
+        self._sign_ins = SignIns(doors, web.store)
+        self._open = Router(ui_routes(web), redirect_slashes=False)
+        self._closed = Router(ui_routes(web, authenticate=doors), redirect_slashes=False)
+
+    def has(self, path: str) -> bool:
+        """Whether a path is one of the page's; see `Pages`."""
+        scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
+        return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
+
+    async def key_id(self, scope: Scope) -> str | None:
+        """Return what names the key with which somebody has signed in; the files of the page are for everybody."""
+        if scope["path"].startswith(_FILES):
+            return None
+        visitor = await self._sign_ins.visitor(Request(scope))
+        return visitor.id if visitor else None
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes of the page."""
+        return [_Either(self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show the page."""
+        await (self._closed if self.asks() else self._open)(scope, receive, send)
+
+
+class _Either(BaseRoute):
+    """A route to the page, as it is at the moment."""
+
+    def __init__(self, page: SignedIn) -> None:
+        self._page = page
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for the page."""
+        is_ours = scope["type"] == "http" and self._page.has(scope["path"])
+        return (Match.FULL if is_ours else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show the page."""
+        await self._page(scope, receive, send)
+
+
+class _Doors:
+    """Lets in who has a key, with all that the key allows and nothing else."""
+
+    def __init__(self, web: Web, keys: KeyFile, now: Callable[[], datetime]) -> None:
+        self._web = web
+        self._keys = keys
+        self._now = now
+        self._clients = ClientAddress(web.settings.server.trusted_proxies)
+
+    async def admit(self, key: str) -> Visitor | None:
+        """Return whose key this is; see `Doors`."""
+        record = self._keys.find(id_of(key))
+        return self._of(record) if is_key_of(record, key) else None
+
+    async def recall(self, visitor: str) -> Visitor | None:
+        """Return the visitor of an id; see `Doors`."""
+        return self._of(self._keys.find(visitor))
+
+    def known(self, scope: Mapping[str, Any]) -> Visitor | None:
+        """Return whom `Access` has let in, by whatever sign; see `Doors`."""
+        tenant = tenant_of(scope)
+        return None if tenant is None else self._visitor(tenant)
+
+    def address(self, scope: Mapping[str, Any]) -> str:
+        """Return the client's address, also behind load balancers; see `Doors`."""
+        return self._clients.address(dict(scope))
+
+    def _of(self, record: KeyRecord | None) -> Visitor | None:
+        if record is None or record.why_dead(self._now()):
+            return None
+        return self._visitor(Tenant.of(record))
+
+    def _visitor(self, tenant: Tenant) -> Visitor:
+        from groundwire.server.ui import Visitor
+
+        return Visitor(
+            id=tenant.key_id,
+            name=tenant.name,
+            web=tenant.narrow(self._web),
+            prefix=tenant.prefix,
+            sees_all=tenant.operator,
+            calls_per_day=tenant.limits.calls_per_day,
+            usd_per_day=tenant.limits.usd_per_day,
+        )

@@ -1,0 +1,258 @@
+"""The operations of the REST API, each with the models of its request and response."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from groundwire.citations.verify.report import CitedPage, Finding, Verdict
+from groundwire.models import Page, SearchResponse
+from groundwire.server.api.compat_perplexity import PerplexityReply, PerplexityRequest, search_perplexity
+from groundwire.server.api.compat_searxng import (
+    SearxngFailure,
+    SearxngReply,
+    SearxngRequest,
+    read_searxng,
+    refuse_searxng,
+    search_searxng,
+)
+from groundwire.server.api.context import AppContext, Caller
+from groundwire.server.api.endpoint import Endpoint, is_json, read_json
+from groundwire.server.api.error_body import Failure
+from groundwire.server.api.request_models import PagesRequest, SearchRequest, VerifyRequest
+from groundwire.server.api.status import (
+    Alive,
+    HealthReply,
+    ProvidersReply,
+    Ready,
+    SessionReply,
+    SessionRequest,
+    providers,
+    read_nothing,
+    read_session,
+    session,
+)
+
+__all__ = ["JSON", "Operation", "PagesReply", "VerifyReply", "operations", "pages", "search", "verify"]
+
+
+class PagesReply(BaseModel):
+    """The pages that were read."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    pages: tuple[Page, ...]
+    """One for each address, in their order. `status` says of each whether it could be read, `error` why not."""
+
+
+class VerifyReply(BaseModel):
+    """What became of every sentence of an answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    supported: bool
+    """Whether every sentence with a mark is supported."""
+    counts: dict[Verdict, int]
+    """How many sentences got each verdict; verdicts that none got are left out."""
+    findings: tuple[Finding, ...]
+    """One a sentence, in order."""
+    unknown: tuple[int, ...]
+    """The numbers in marks that no source has."""
+    warnings: tuple[str, ...] = ()
+    """What holds for the answer as a whole."""
+
+
+async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
+    """Search the web."""
+    given = asked.model_dump(exclude={"session"})
+    return await caller.session(asked.session).search(**given)
+
+
+async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
+    """Read one page, whose failure is that of the call, or several."""
+    web = caller.session(asked.session)
+    given = asked.model_dump(include={"query", "find", "max_length", "max_tokens", "fresh", "timeout"})
+    if asked.urls is not None:
+        return PagesReply(pages=await web.open_pages(asked.urls, **given))
+    return PagesReply(pages=(await web.open_page(asked.url or "", cursor=asked.cursor, **given),))
+
+
+async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
+    """Check an answer against what it cites."""
+    from groundwire.citations.verify import verify_answer  # costs nothing until it is used
+
+    if asked.sources is None:
+        report = await caller.session(asked.session).verify(asked.answer)
+    else:
+        sources = [CitedPage(**source.model_dump()) for source in asked.sources]
+        report = await asyncio.to_thread(verify_answer, asked.answer, sources)
+    verdicts = [finding.verdict for finding in report.findings]
+    return VerifyReply(
+        supported=report.supported,
+        counts={verdict: verdicts.count(verdict) for verdict in sorted(set(verdicts))},
+        findings=report.findings,
+        unknown=report.unknown,
+        warnings=report.warnings,
+    )
+
+
+JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+_QUICK = 10.0  # seconds for what asks only the store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One thing that can be asked."""
+
+    method: str
+    """The HTTP method."""
+    path: str
+    """The path; its parameters stand in braces."""
+    name: str
+    """What programs call it."""
+    summary: str
+    """What it does."""
+    app: ASGIApp
+    """Does it."""
+    bodies: Mapping[str, type[BaseModel]] = field(default_factory=dict)
+    """What its body may be, by media type."""
+    query: type[BaseModel] | None = None
+    """Its query."""
+    parameters: type[BaseModel] | None = None
+    """The parameters of its path."""
+    replies: tuple[type[BaseModel], ...]
+    """What it answers with when it goes well."""
+    failures: tuple[type[BaseModel], ...] = (Failure,)
+    """What it answers with when it does not."""
+    statuses: tuple[int, ...]
+    """The statuses of failures, besides those of every operation."""
+    events: bool = False
+    """Whether it also answers with events."""
+    is_open: bool = False
+    """Whether no key is asked for."""
+
+
+class _ByBody:
+    """`POST /search`: SearXNG's clients send a form, Perplexity's send JSON."""
+
+    def __init__(self, form: ASGIApp, json: ASGIApp) -> None:
+        self._form = form
+        self._json = json
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the one that is meant."""
+        chosen = self._json if is_json(Request(scope)) else self._form
+        await chosen(scope, receive, send)
+
+
+_CALL = (400, 402, 404, 415, 422, 502, 503, 504)
+
+
+def operations(context: AppContext) -> tuple[Operation, ...]:
+    """Return everything that a gateway can be asked."""
+    settings = context.web.settings
+    searching, reading = settings.search.timeout, settings.read.timeout
+    searxng = Endpoint(context, read_searxng, search_searxng, usual=searching, refuse=refuse_searxng)
+    perplexity = Endpoint(context, partial(read_json, PerplexityRequest), search_perplexity, usual=searching)
+    return (
+        Operation(
+            method="POST",
+            path="/v1/search",
+            name="search",
+            summary="Search the web.",
+            app=Endpoint(context, partial(read_json, SearchRequest), search, usual=searching, events=True),
+            bodies={JSON: SearchRequest},
+            replies=(SearchResponse,),
+            statuses=(400, 402, 415, 422, 502, 503, 504),
+            events=True,
+        ),
+        Operation(
+            method="POST",
+            path="/v1/pages",
+            name="read_pages",
+            summary="Read one page or several as Markdown, whole, in pieces, or what answers a question.",
+            app=Endpoint(context, partial(read_json, PagesRequest), pages, usual=reading, events=True),
+            bodies={JSON: PagesRequest},
+            replies=(PagesReply,),
+            statuses=_CALL,
+            events=True,
+        ),
+        Operation(
+            method="POST",
+            path="/v1/verify",
+            name="verify_answer",
+            summary="Check each sentence of an answer against the pages that it cites; nothing is fetched for it.",
+            app=Endpoint(context, partial(read_json, VerifyRequest), verify, usual=reading),
+            bodies={JSON: VerifyRequest},
+            replies=(VerifyReply,),
+            statuses=(400, 415, 503, 504),
+        ),
+        Operation(
+            method="GET",
+            path="/v1/providers",
+            name="list_providers",
+            summary="Who searches and reads: whether they are configured and well, how they did, what they cost.",
+            app=Endpoint(context, read_nothing, providers, usual=_QUICK),
+            replies=(ProvidersReply,),
+            statuses=(503, 504),
+        ),
+        Operation(
+            method="GET",
+            path="/v1/sessions/{id}",
+            name="get_session",
+            summary="What a session has used and was shown.",
+            app=Endpoint(context, read_session, session, usual=_QUICK),
+            parameters=SessionRequest,
+            replies=(SessionReply,),
+            statuses=(404, 503, 504),
+        ),
+        Operation(
+            method="GET",
+            path="/search",
+            name="search_as_searxng",
+            summary="Search as a SearXNG instance does. A failure has a status that says so.",
+            app=searxng,
+            query=SearxngRequest,
+            replies=(SearxngReply,),
+            failures=(SearxngFailure, Failure),
+            statuses=(400, 402, 422, 502, 503, 504),
+        ),
+        Operation(
+            method="POST",
+            path="/search",
+            name="search_by_body",
+            summary="Search as the Perplexity Search API does, with JSON; or as SearXNG, with a form.",
+            app=_ByBody(searxng, perplexity),
+            bodies={JSON: PerplexityRequest, _FORM: SearxngRequest},
+            replies=(PerplexityReply, SearxngReply),
+            failures=(Failure, SearxngFailure),
+            statuses=(400, 402, 422, 502, 503, 504),
+        ),
+        Operation(
+            method="GET",
+            path="/healthz",
+            name="is_alive",
+            summary="Whether the process lives.",
+            app=Alive(),
+            replies=(HealthReply,),
+            statuses=(),
+            is_open=True,
+        ),
+        Operation(
+            method="GET",
+            path="/readyz",
+            name="is_ready",
+            summary="Whether calls may be sent here.",
+            app=Ready(context),
+            replies=(HealthReply,),
+            failures=(HealthReply,),
+            statuses=(503,),
+            is_open=True,
+        ),
+    )

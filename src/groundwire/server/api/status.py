@@ -1,0 +1,317 @@
+"""Health checks, and the status of providers and sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import Source
+from groundwire.observing import ProviderScore
+from groundwire.providers.prices import Prices, load_prices
+from groundwire.routing.health import Standing
+from groundwire.server.api.context import AppContext, Caller
+from groundwire.server.api.error_body import failed
+from groundwire.server.api.request_models import SessionName
+from groundwire.storage.base import Store, StoreError
+from groundwire.storage.resilient import ResilientStore
+from groundwire.web import Web
+
+__all__ = [
+    "Alive",
+    "HealthReply",
+    "ProvidersReply",
+    "Ready",
+    "SessionReply",
+    "SessionRequest",
+    "providers",
+    "read_nothing",
+    "read_session",
+    "session",
+]
+
+_DAYS = 7
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Record(_Reply):
+    """What a provider did in one of its roles during the last seven days, in all processes that share the store."""
+
+    role: Literal["search", "read"]
+    """What it was asked to do."""
+    attempts: int
+    """How often it was asked."""
+    success_rate: float | None
+    """The share of attempts that went well, 0 to 1."""
+    empty: int
+    """How often it searched and found nothing."""
+    mean_ms: float | None
+    """The mean time of a good attempt, in milliseconds."""
+    p95_ms: float | None
+    """Within how many milliseconds 95 of 100 good attempts ended; at most 10,000."""
+    cost_usd: float
+    """What its attempts cost, in US dollars."""
+
+
+class Price(_Reply):
+    """What a provider's calls cost."""
+
+    units: dict[str, float]
+    """US dollars by unit, such as `request` or `page`."""
+    as_of: str
+    """The day on which the price list was read, ISO 8601."""
+    source: str
+    """Whose list it was."""
+
+
+class ProviderReply(_Reply):
+    """One provider of the gateway's settings."""
+
+    name: str
+    """Its name."""
+    roles: tuple[Literal["search", "read"], ...]
+    """What it is asked to do here."""
+    configured: bool
+    """Whether it has all that it needs, so that it is used."""
+    needs: str = ""
+    """What it lacks, when it is not configured."""
+    health: Literal["well", "suspect", "closed", "unknown"] = "unknown"
+    """How it does in this process: `suspect` looks ill and is asked last, `closed` asked to be left alone. Of one that
+    does not search it is unknown."""
+    closed_for: float | None = None
+    """Seconds for which it asked to be left alone."""
+    reason: str = ""
+    """Why it is not well."""
+    price: Price | None = None
+    """What its calls cost, when they cost anything."""
+    records: tuple[Record, ...] = ()
+    """What it did lately, by role; for keys of operators."""
+
+
+class ProvidersReply(_Reply):
+    """The providers of a gateway."""
+
+    providers: tuple[ProviderReply, ...]
+    """In the order in which they are asked, search before read; then, for keys of operators, those that lack
+    something."""
+
+
+class SeenReply(Source):
+    """A page that a session was shown."""
+
+    opened: bool
+    """Whether it was opened; else a search showed it."""
+
+
+class SessionReply(_Reply):
+    """What a session has used and was shown."""
+
+    id: str
+    """Its name."""
+    searches: int
+    """The searches that it made."""
+    limit: int | None
+    """The most that it may make; none when it has no limit."""
+    remaining: int | None
+    """Those that are left."""
+    cost_usd: float
+    """What it cost, in US dollars."""
+    tokens: int
+    """The tokens of page text that it read; they are counted only under a limit."""
+    sources: tuple[SeenReply, ...]
+    """The pages that it was shown, by the numbers to cite them by."""
+
+
+class SessionRequest(_Reply):
+    """Which session."""
+
+    id: SessionName
+    """Its name."""
+
+
+class Nothing(_Reply):
+    """A request that says nothing."""
+
+
+def read_nothing(_request: Request, _body: bytes) -> Nothing:
+    """Return what is asked by a request that says nothing."""
+    return Nothing()
+
+
+def read_session(request: Request, _body: bytes) -> SessionRequest:
+    """Return which session a path names.
+
+    Raises:
+        Failed: it cannot be one's name.
+    """
+    name = str(request.path_params["id"])
+    if not name.isascii() or not 0 < len(name) <= 128 or not all(sign.isalnum() or sign in "._~-" for sign in name):
+        raise _no_session()
+    return SessionRequest(id=name)
+
+
+async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
+    """Return what is known of the providers that a caller may use; what everybody's calls left is for operators."""
+    web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
+    standings = {standing.provider: standing for standing in web.standings()}
+    scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
+    prices = await asyncio.to_thread(load_prices)
+    roles: dict[str, list[Literal["search", "read"]]] = {}
+    for provider in web.search_providers:
+        roles.setdefault(provider.name, []).append("search")
+    for reader in web.read_providers:
+        roles.setdefault(reader.name, []).append("read")
+    used = [_provider(name, tuple(does), standings.get(name), prices, scores) for name, does in roles.items()]
+    return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
+
+
+async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
+    """Return what a session has used and was shown.
+
+    Raises:
+        Failed: the caller has no such session.
+    """
+    view = caller.session(asked.id)
+    used = await view.statistics()
+    try:
+        pages = await view.sources(content=False)
+    except InvalidRequest:  # the settings let nothing be remembered
+        pages = ()
+    if not pages and not any(used.values()):
+        raise _no_session()
+    budget = view.budget
+    seen = (
+        SeenReply(citation_id=page.number, title=page.title, url=page.url, opened=bool(page.version)) for page in pages
+    )
+    return SessionReply(
+        id=asked.id,
+        searches=round(used["searches"]),
+        limit=budget.limit if budget else None,
+        remaining=budget.remaining if budget else None,
+        cost_usd=used["cost_usd"],
+        tokens=round(used["tokens"]),
+        sources=tuple(seen),
+    )
+
+
+def _no_session() -> Exception:
+    return failed(404, "no_such_session", "There is no session of that name; it begins with its first call.")
+
+
+def _provider(
+    name: str,
+    roles: tuple[Literal["search", "read"], ...],
+    standing: Standing | None,
+    prices: Mapping[str, Prices],
+    scores: Iterable[ProviderScore],
+) -> ProviderReply:
+    price = prices.get(name.partition(":")[0])
+    return ProviderReply(
+        name=name,
+        roles=roles,
+        configured=True,
+        health=standing.state if standing else "unknown",
+        closed_for=standing.seconds if standing and standing.state == "closed" else None,
+        reason=standing.reason if standing else "",
+        price=Price(units=dict(price.units), as_of=price.as_of, source=price.source) if price else None,
+        records=tuple(_record(score) for score in scores if score.provider == name and score.role in roles),
+    )
+
+
+def _record(score: ProviderScore) -> Record:
+    known = {key: value for key, value in asdict(score).items() if key in Record.model_fields}
+    return Record(**known, success_rate=score.success_rate)
+
+
+def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
+    """Yield the providers of the settings that lack something."""
+    settings = web.settings
+    named: dict[str, list[Literal["search", "read"]]] = {}
+    for name in settings.search.providers:
+        named.setdefault(name, []).append("search")
+    for name in settings.read.providers:
+        named.setdefault(name, []).append("read")
+    for name, roles in named.items():
+        needs = next((reason for reason in web.skipped if reason.split(" ", 1)[0] == name), None)
+        if name not in used and needs is not None:
+            yield ProviderReply(name=name, roles=tuple(roles), configured=False, needs=needs)
+
+
+_MAX_WAIT = 2.0  # seconds that the store has
+_KEY = "gateway:ready:"
+_KEPT = 5.0  # seconds
+
+Readiness = Literal["ok", "starting", "draining", "no_store", "no_provider"]
+
+
+class HealthReply(BaseModel):
+    """How a gateway is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    status: Readiness
+    """`ok`; or why no calls should be sent here: it begins, it ends, its store does not answer, or all providers that
+    search asked to be left alone."""
+
+
+class Alive:
+    """Answers that the process lives; an ASGI application, as `Ready` is."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await _response("ok")(scope, receive, send)
+
+
+class Ready:
+    """Answers whether calls may be sent here.
+
+    Args:
+        context: Where they would be sent.
+    """
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await _response(await self._standing())(scope, receive, send)
+
+    async def _standing(self) -> Readiness:
+        traffic, web = self._context.traffic, self._context.web
+        if traffic.leaving:
+            return "draining"
+        if not traffic.started:
+            return "starting"
+        if all(standing.state == "closed" for standing in web.standings()):
+            return "no_provider"
+        return "ok" if await _answers(web.store) else "no_store"
+
+
+async def _answers(store: Store) -> bool:
+    """Whether a store keeps what it is given."""
+    key, value = _KEY + secrets.token_hex(8), secrets.token_bytes(8)
+    try:
+        async with asyncio.timeout(_MAX_WAIT):
+            await store.set(key, value, fresh=_KEPT)
+            entry = await store.get(key)
+            await store.delete(key)
+    except (StoreError, TimeoutError):
+        return False
+    degraded = isinstance(store, ResilientStore) and store.degraded  # then memory of this process has kept it
+    return entry is not None and entry.value == value and not degraded
+
+
+def _response(status: Readiness) -> Response:
+    body = HealthReply(status=status).model_dump_json()
+    return Response(body, 200 if status == "ok" else 503, media_type="application/json")

@@ -1,0 +1,319 @@
+"""Authentication: the API key or token of a request, the tenant it belongs to, the client's address."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.routing.allowance import Daily
+from groundwire.server.auth.error_response import Headers, Refusal
+from groundwire.server.auth.key_file import KeyFile
+from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of
+from groundwire.server.auth.rate_limits import Failures
+from groundwire.server.client_disconnect import Scope
+
+if TYPE_CHECKING:
+    from groundwire.web import Web
+
+__all__ = ["TENANT", "ClientAddress", "Holders", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
+
+
+class ClientAddress:
+    """Finds the client of a request, also behind load balancers.
+
+    Args:
+        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anybody
+            else says there is not.
+    """
+
+    def __init__(self, trusted: Iterable[str] = ()) -> None:
+        self._trusted = tuple(ip_network(word, strict=False) for word in trusted)
+
+    def address(self, scope: Scope) -> str:
+        """Return the client's address; empty when the server does not know it."""
+        peer = str((scope.get("client") or ("",))[0])
+        if not self._trusted or not self._is_trusted(peer):
+            return peer
+        said = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
+        for word in reversed(said.decode("latin-1").split(",")):
+            address = word.strip()
+            if not _is_address(address):
+                return peer
+            if not self._is_trusted(address):
+                return address
+            peer = address
+        return peer
+
+    def _is_trusted(self, address: str) -> bool:
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return False
+        return any(_holds(network, address) for network in self._trusted if network.version == parsed.version)
+
+
+def _holds(network: IPv4Network | IPv6Network, address: str) -> bool:
+    return ip_address(address) in network
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ip_address(word)
+    except ValueError:
+        return False
+    return True
+
+
+_PREFIX = "gw_"
+
+
+def key_in(headers: Mapping[str, str]) -> str:
+    """Return the key of a request, or nothing if it has none.
+
+    It stands in `X-API-Key`, else in `Authorization: Bearer KEY`, or as the password of `Authorization: Basic`, which
+    is what browsers ask people for. It never stands in the address: addresses are logged.
+
+    Args:
+        headers: By their names in lower case.
+    """
+    own = headers.get("x-api-key", "").strip()
+    return own or _bearer(headers.get("authorization", ""))
+
+
+def without_key(given: Headers, token: str = "") -> Headers:
+    """Return a request's headers without what is a key of ours, or the token: the application needs none.
+
+    What `X-API-Key` and `Authorization` say to others is left, such as to the model server behind the proxy.
+    """
+    return [(name, value) for name, value in given if not _holds_key(name.lower(), value.decode("latin-1"), token)]
+
+
+def _holds_key(name: bytes, value: str, token: str) -> bool:
+    if name not in {b"authorization", b"x-api-key"}:
+        return False
+    key = value.strip() if name == b"x-api-key" else _bearer(value)
+    return key.startswith(_PREFIX) or (bool(token) and key == token)
+
+
+def _bearer(authorization: str) -> str:
+    scheme, _, rest = authorization.strip().partition(" ")
+    if scheme.lower() == "bearer":
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest.strip(), validate=True).decode("latin-1").partition(":")[2]
+        except (binascii.Error, ValueError):
+            return ""
+    return ""
+
+
+TENANT = "groundwire.tenant"
+"""Where a request's scope has its tenant."""
+
+_LONGEST = 100  # characters of a session's name
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """The holder of the key that a request came with. It holds no part of the key, and may be logged."""
+
+    id: str
+    """Whose sessions it can reach."""
+    key_id: str
+    """What names the key."""
+    name: str
+    """What the key's owner calls it."""
+    operator: bool
+    """Whether it may see what concerns everybody."""
+    limits: KeyLimits
+    """What it may use."""
+
+    @classmethod
+    def of(cls, record: KeyRecord) -> Tenant:
+        """Return the holder of a key."""
+        return cls(record.tenant, record.id, record.name, record.operator, record.limits)
+
+    @property
+    def daily(self) -> Daily:
+        """What the key may use in a day."""
+        limits = self.limits
+        return Daily(name=f"key:{self.key_id}", calls=limits.calls_per_day, cost_usd=limits.usd_per_day)
+
+    @property
+    def prefix(self) -> str:
+        """With which the names of the tenant's sessions begin in the store."""
+        return f"tenant:{self.id}:"
+
+    def session(self, name: str) -> str:
+        """Return the name in the store of what the tenant calls a session; no other tenant's has the same.
+
+        Args:
+            name: 1 to 100 printable characters.
+
+        Raises:
+            InvalidRequest: it is none such.
+        """
+        if not 0 < len(name) <= _LONGEST or not name.isprintable():
+            raise InvalidRequest("session", "is no name of a session", f"Pass 1 to {_LONGEST} printable characters.")
+        return f"{self.prefix}{name}"
+
+    def narrow(self, web: Web) -> Web:
+        """Return a view of a `Web` that may do what the key may: its providers, its domains, its day's budget.
+
+        Make sessions of that view, `tenant.narrow(web).session(tenant.session(name))`, so that they pay into the
+        day's budget as well as into their own.
+        """
+        limits = self.limits
+        return web.narrowed(
+            providers=limits.providers,
+            allowed_domains=limits.allowed_domains,
+            blocked_domains=limits.blocked_domains,
+            daily=self.daily,
+        )
+
+
+def tenant_of(scope: Mapping[str, Any]) -> Tenant | None:
+    """Return whose request it is; None where no keys are asked for, which is on loopback only."""
+    found = scope.get(TENANT)
+    return found if isinstance(found, Tenant) else None
+
+
+_logger = logging.getLogger(__name__)
+
+_SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
+
+
+class Pages(Protocol):
+    """Paths for people at browsers, who sign in there instead of sending a key; whoever has not is asked to, there."""
+
+    def has(self, path: str) -> bool:
+        """Whether this is such a path. It must show nothing to whom it does not know."""
+        ...
+
+    async def key_id(self, scope: Scope) -> str | None:
+        """Return what names the key with which the sender of a request has signed in; None when they have not."""
+        ...
+
+
+class Holders:
+    """Finds the holder of the key of a request.
+
+    Args:
+        keys: The keys.
+        must: Whether a key is asked for even where there has never been one.
+        token: What is as good as a key of an operator without limits; empty is none.
+        pages: Paths at which people sign in.
+        clients: Says which address a request comes from.
+        failures: Counts wrong keys.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        keys: KeyFile,
+        *,
+        must: bool,
+        token: str = "",
+        pages: Pages | None,
+        clients: ClientAddress,
+        failures: Failures,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._keys = keys
+        self._must = must
+        self._token = digest_of(token) if token else ""
+        self._pages = pages
+        self._clients = clients
+        self._failures = failures
+        self._now = now
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is asked for now.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._must or self._keys.ever()
+
+    async def find(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
+        """Return the record of a request's key; None where none is asked for, or not yet: at a page to sign in.
+
+        Raises:
+            Refusal: it has none, or not a valid one.
+        """
+        if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
+            return await self._visitor(scope, self._pages)
+        return self._record(scope, headers)
+
+    def is_still_valid(self, record: KeyRecord) -> bool:
+        """Whether the key of a request that goes on may still be used."""
+        try:
+            found = self._keys.find(record.id)
+        except ConfigurationError:
+            return False
+        return found is not None and found.digest == record.digest and not found.why_dead(self._now())
+
+    async def _visitor(self, scope: Scope, pages: Pages) -> KeyRecord | None:
+        """Return the record of the key with which a visitor has signed in; None for one who has not, or need not."""
+        try:
+            id_ = await pages.key_id(scope) if self.asks else None
+            record = None if id_ is None else self._keys.find(id_)
+        except ConfigurationError as error:
+            raise _unreadable(error) from None
+        return None if record is None or record.why_dead(self._now()) else record
+
+    def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
+        """Return the record of a request's key; None where none is asked for, and for the token.
+
+        Raises:
+            Refusal: it has none, or not a valid one.
+        """
+        try:
+            if not self.asks:
+                return None
+            key = key_in(headers)
+            is_token = bool(self._token) and hmac.compare_digest(digest_of(key), self._token)
+            record = None if is_token else self._keys.find(id_of(key))
+        except ConfigurationError as error:
+            raise _unreadable(error) from None
+        if not key:
+            raise _unknown(headers, "missing_key", "Send your key: Authorization: Bearer KEY, or X-API-Key: KEY.")
+        address, digest = self._clients.address(scope), digest_of(key)
+        wait = self._failures.wait(address)
+        if wait and not self._failures.was_right(digest):
+            raise Refusal(429, "too_many_wrong_keys", "Too many wrong keys came from there.", retry_after=wait)
+        if is_token:
+            self._failures.right(digest)
+            return None
+        if not is_key_of(record, key) or record is None:
+            self._failures.failed(address)
+            raise _unknown(headers, "wrong_key", "This key is not valid.")
+        if why := record.why_dead(self._now()):
+            self._failures.failed(address)
+            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
+        self._failures.right(digest)
+        return record
+
+
+def _unreadable(error: ConfigurationError) -> Refusal:
+    _logger.error("%s", error)
+    return Refusal(503, "no_keys", "The keys of this server cannot be read; tell its operator.")
+
+
+def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
+    """Return the refusal of a request without a valid key; a person at a browser is asked for one."""
+    error = "" if code == "missing_key" else ', error="invalid_token"'
+    asked = f'Bearer realm="groundwire"{error}'
+    if headers.get("sec-fetch-mode") == "navigate":
+        asked = 'Basic realm="groundwire: your key is the password", charset="UTF-8"'
+    return Refusal(401, code, text, headers={"www-authenticate": asked})

@@ -1,0 +1,275 @@
+"""The ASGI middleware in front of every server: Host and Origin, API keys, request limits, rate limits."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from groundwire.errors import ConfigurationError
+from groundwire.server.auth.authentication import TENANT, ClientAddress, Holders, Pages, Tenant, without_key
+from groundwire.server.auth.error_response import Refusal, refuse
+from groundwire.server.auth.key_file import KeyFile
+from groundwire.server.auth.keys import KeyRecord
+from groundwire.server.auth.rate_limits import Failures, Rates, Slots
+from groundwire.server.auth.request_limits import LimitedRequest, check_headers, check_path, declared_length, too_large
+from groundwire.server.client_disconnect import ASGIApp, Receive, Scope, Send
+from groundwire.server.host_check import HostCheck, is_loopback
+from groundwire.settings import ServerSettings, Settings
+from groundwire.storage.base import Store, StoreError
+
+__all__ = ["Access", "AccessPolicy", "check_listening"]
+
+_logger = logging.getLogger(__name__)
+
+_MIN_TOKEN = 16  # characters
+_PUBLIC = frozenset({"/healthz", "/readyz"})
+_OPERATORS = ("/metrics",)
+_NO_LARGER: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy:
+    """By which names a server may be called, from which pages, and whether it asks for a key."""
+
+    hosts: HostCheck
+    """Its names, and the pages that may ask it."""
+    require_key: bool
+    """Whether a key is asked for even where there has never been one."""
+    token: str = field(default="", repr=False)
+    """What is as good as a key without limits; empty is none."""
+
+    @classmethod
+    def of(
+        cls,
+        settings: ServerSettings,
+        host: str = "",
+        *,
+        also: Collection[str] = (),
+        token: str = "",
+        any_port: bool = False,
+        keyless: bool = False,
+    ) -> AccessPolicy:
+        """Return the policy of a server.
+
+        Args:
+            settings: The section `server`.
+            host: Where it listens, if not as the settings say.
+            also: Names by which it may be called, beside those of the settings.
+            token: What is as good as a key without limits.
+            any_port: Whether pages of this machine may ask from other ports than its own.
+            keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
+        """
+        host = host or settings.host
+        exposed, names = not is_loopback(host), {*settings.hosts, *also}
+        any_name = "*" in names or (exposed and keyless)
+        hosts = HostCheck(None, ports=not any_port) if any_name else HostCheck.of(host, names, ports=not any_port)
+        must = settings.require_key or bool(token) or "*" in names or (exposed and not keyless)
+        return cls(hosts=hosts, require_key=must, token=token)
+
+
+def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None) -> None:
+    """Return if a server may listen where the settings say.
+
+    Args:
+        settings: What is in force.
+        keys: The keys.
+        host: Where it listens, if not as the settings say.
+        token: The token of a server that may have one, empty when it has none.
+
+    Raises:
+        ConfigurationError: others than this machine could reach it and nobody has a key, so that either everybody
+            could use it or nobody could; the key file cannot be used; or the token is weak.
+    """
+    host = host or settings.server.host
+    if token:
+        if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable():
+            raise ConfigurationError(
+                f"The token must be at least {_MIN_TOKEN} visible ASCII characters. "
+                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
+            )
+        return
+    now = datetime.now(UTC)
+    usable = any(not record.why_dead(now) for record in keys.records())
+    if usable or (is_loopback(host) and not settings.server.require_key):
+        return
+    if token is not None:
+        raise ConfigurationError(
+            f"The server would listen at {host} and ask for a key; it has no token, and {keys.path} has no valid key. "
+            "Set GROUNDWIRE_MCP_TOKEN, give --token-file FILE, or make a key with: groundwire keys create NAME. "
+            "Or listen at 127.0.0.1."
+        )
+    raise ConfigurationError(
+        f"The gateway would listen at {host} and ask for a key, and {keys.path} has no valid one. "
+        "Make one with: groundwire keys create NAME. Or listen at 127.0.0.1."
+    )
+
+
+class Access:
+    """An ASGI application that lets another one see only requests that are well-formed, allowed and within limits.
+
+    A key is asked for where the policy says so, and everywhere once there has been one. The application finds out
+    whose request it is with `tenant_of(scope)`; it does not see the key.
+
+    Args:
+        app: What is behind it.
+        settings: The section `server`.
+        keys: The keys.
+        store: Where limits are counted.
+        policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
+        public: Paths that need no key and are never told to come again.
+        operators: Paths, with all below them, that only keys of operators may see.
+        larger: The most bytes of a body below a path, where that is more than the settings say.
+        pages: Paths at which people sign in.
+        failures: Counts wrong keys.
+        now: The time.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        keys: KeyFile,
+        store: Store,
+        *,
+        policy: AccessPolicy | None = None,
+        public: Collection[str] = _PUBLIC,
+        operators: Collection[str] = _OPERATORS,
+        larger: Mapping[str, int] = _NO_LARGER,
+        pages: Pages | None = None,
+        failures: Failures | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._public = frozenset(public)
+        self._operators = tuple(operators)
+        self._larger = dict(larger)
+        self._pages = pages
+        self._policy = policy or AccessPolicy.of(settings)
+        self._holders = Holders(
+            keys,
+            must=self._policy.require_key,
+            token=self._policy.token,
+            pages=pages,
+            clients=ClientAddress(settings.trusted_proxies),
+            failures=failures or Failures(),
+            now=now,
+        )
+        self._rates = Rates(store, settings.rate, settings.burst)
+        self._slots = Slots(store)
+        self._running = 0
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is asked for now.
+
+        Raises:
+            ConfigurationError: the key file cannot be used.
+        """
+        return self._holders.asks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            headers = self._well_formed(scope)
+            if scope["path"] in self._public:
+                await self._pass(scope, receive, send, None, {})
+                return
+            await self._admit(scope, receive, send, headers)
+        except Refusal as refusal:
+            _logger.info("Refused with %s (%s)", refusal.status, refusal.code)
+            await refuse(refusal, scope, receive, send)
+
+    async def aclose(self) -> None:
+        """Stop what runs in the background. The store stays its owner's to close."""
+        await self._slots.aclose()
+
+    def _well_formed(self, scope: Scope) -> Mapping[str, str]:
+        """Return the headers that decide something, of a request that is one and that we may be asked."""
+        check_path(scope)
+        headers = check_headers(scope["headers"])
+        if "host" not in headers and scope["path"] in self._public:
+            return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
+        hosts = self._policy.hosts
+        fault = hosts.judge(headers.get("host"), headers.get("origin"))
+        if fault == "name":
+            text = "This server is not called by that name; the setting server.hosts has those it is called by."
+            raise Refusal(421, "wrong_host", text)
+        if fault == "page" or _is_of_a_page(scope, headers, self._pages, hosts):
+            raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
+        return headers
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+        if self._running >= self._settings.concurrent:
+            raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
+        self._running += 1
+        try:
+            record = await self._holders.find(scope, headers)
+            if (declared_length(headers) or 0) > (limit := self._limit(scope)):
+                raise too_large(limit)
+            if record is None:
+                await self._pass(scope, receive, send, None, {})
+                return
+            if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
+                raise Refusal(403, "operators_only", "This is for keys of operators; see groundwire keys create.")
+            async with AsyncExitStack() as stack:
+                try:
+                    more = await self._rates.take(record.id, record.limits)
+                    await stack.enter_async_context(self._slots.hold(record.id, record.limits))
+                except StoreError:
+                    text = "The store that counts the limits does not answer."
+                    raise Refusal(503, "no_store", text, retry_after=1.0) from None
+                await self._pass(scope, receive, send, record, more)
+        finally:
+            self._running -= 1
+
+    async def _pass(
+        self, scope: Scope, receive: Receive, send: Send, record: KeyRecord | None, more: Mapping[str, str]
+    ) -> None:
+        inner = dict(scope)
+        inner["headers"] = without_key(list(scope["headers"]), self._policy.token)
+        inner[TENANT] = Tenant.of(record) if record is not None else None
+        limited = LimitedRequest(
+            receive,
+            send,
+            limit=self._limit(scope),
+            seconds=self._settings.body_timeout,
+            headers=more,
+            allowed=lambda: record is None or self._holders.is_still_valid(record),
+        )
+        await limited.run(self._app, inner)
+
+    def _limit(self, scope: Scope) -> int:
+        usual = self._settings.max_body_bytes
+        return max([usual, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
+
+
+def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
+    """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
+
+    Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query, or leads to a
+    page for people, who are asked there whether they want that.
+    """
+    if "access-control-request-method" in headers:
+        return True
+    if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
+        return False
+    if "origin" in headers and not hosts.ports:
+        return False  # a page of this machine at another port, which was judged by its origin
+    link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope["path"]))
+    return not (link and scope["method"] == "GET" and asks_nothing)
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith(f"{above.rstrip('/')}/")

@@ -1,0 +1,234 @@
+"""Rate limits: requests of a key over all servers that share a store, and wrong keys by address."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import random
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+
+from groundwire.server.auth.error_response import Refusal
+from groundwire.server.auth.keys import KeyLimits
+from groundwire.storage.base import Pace, Store
+
+__all__ = ["Failures", "Rates", "Slots", "rate_headers"]
+
+_GOOD = 10_000  # keys that are remembered to have been right
+
+
+class Failures:
+    """Says from which addresses no key is looked at for a while, because too many were wrong.
+
+    Nobody guesses 256 bits; this is for the load and the logs, and it tells a mistyped key from a busy server. Many
+    clients may share an address, so a key that was right lately is looked at all the same.
+
+    Args:
+        burst: Wrong keys that an address may send at once.
+        interval: Seconds after which it may send one more.
+        most: Addresses that are remembered.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        *,
+        burst: int = 10,
+        interval: float = 6.0,
+        most: int = 10_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._burst = burst
+        self._interval = interval
+        self._most = most
+        self._clock = clock
+        self._due: OrderedDict[str, float] = OrderedDict()
+        self._right: OrderedDict[str, None] = OrderedDict()
+
+    def wait(self, address: str) -> float:
+        """Return the seconds until a key from there is looked at; 0 is now."""
+        now = self._clock()
+        due = self._due.get(_place(address), now)
+        return max(0.0, due - (self._burst - 1) * self._interval - now)
+
+    def failed(self, address: str) -> None:
+        """Count a wrong key."""
+        now, place = self._clock(), _place(address)
+        self._due[place] = max(self._due.pop(place, now), now) + self._interval
+        if len(self._due) > self._most:
+            self._due.popitem(last=False)
+
+    def was_right(self, digest: str) -> bool:
+        """Whether a key was right lately."""
+        return digest in self._right
+
+    def right(self, digest: str) -> None:
+        """Remember a key that was right."""
+        self._right[digest] = None
+        self._right.move_to_end(digest)
+        if len(self._right) > _GOOD:
+            self._right.popitem(last=False)
+
+
+def _place(address: str) -> str:
+    """Return whom an address stands for: one client has a whole /64 of IPv6."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or (int(parsed) >> 64))
+
+
+_MINUTE = 60.0
+_TTL = 30.0  # seconds after which the slots of a gateway that was killed are free again
+_AGAIN = 1.0  # seconds after which to come again when all slots are taken
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    rate: int
+    burst: int
+
+    @property
+    def interval(self) -> float:
+        return _MINUTE / self.rate
+
+
+class Rates:
+    """Lets the requests of a key go as fast as it may.
+
+    Args:
+        store: Where the paces are.
+        rate: Requests in a minute of a key that has no rate of its own; 0 is no limit.
+        burst: Its burst; 0 is a sixth of the rate.
+    """
+
+    def __init__(self, store: Store, rate: int, burst: int) -> None:
+        self._store = store
+        self._rate = rate
+        self._burst = burst
+
+    async def take(self, key_id: str, limits: KeyLimits) -> Mapping[str, str]:
+        """Count one request; return the headers that say what is left.
+
+        Raises:
+            Refusal: there were too many.
+        """
+        rate = limits.rate or self._rate
+        if not rate:
+            return {}
+        burst = (limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)
+        own = _Rate(rate, burst)
+        pace = await self._store.pace(f"key:{key_id}:rate", interval=own.interval, burst=burst, max_wait=0.0)
+        headers = rate_headers(pace, own.interval, burst)
+        if not pace.granted:
+            text = f"This key may send {rate:,} requests a minute, {burst:,} of them at once. Come again later."
+            raise Refusal(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
+        return headers
+
+
+def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
+    """Return what a client should know of its rate (draft-ietf-httpapi-ratelimit-headers-09).
+
+    Args:
+        pace: What the store said.
+        interval: Seconds between two requests in the long run.
+        burst: How many may come at once.
+    """
+    left = max(0, math.floor((burst * interval - pace.backlog) / interval + 1e-6)) if pace.granted else 0
+    reset = pace.backlog if pace.granted else pace.wait
+    return {
+        "ratelimit-policy": f'"requests";q={burst};w={max(1, math.ceil(burst * interval))}',
+        "ratelimit": f'"requests";r={left};t={math.ceil(reset)}',
+    }
+
+
+class Slots:
+    """Lets a key have so many requests under way, and frees what a gateway held that was killed.
+
+    Each request holds one of the key's numbered slots by a lease, which is renewed while it runs.
+
+    Args:
+        store: Where the leases are.
+        ttl: Seconds for which a lease holds.
+    """
+
+    def __init__(self, store: Store, *, ttl: float = _TTL) -> None:
+        self._store = store
+        self._ttl = ttl
+        self._process = secrets.token_hex(8)
+        self._held: dict[str, str] = {}
+        self._renewing: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def hold(self, key_id: str, limits: KeyLimits) -> AsyncGenerator[None, None]:
+        """Hold a slot during the block.
+
+        Raises:
+            Refusal: all of them are taken.
+        """
+        if not limits.concurrent:
+            yield
+            return
+        slot = await self._take(key_id, limits.concurrent)
+        try:
+            yield
+        finally:
+            owner = self._held.pop(slot)
+            await asyncio.shield(self._store.release(slot, owner=owner))
+
+    async def renew(self) -> None:
+        """Renew all leases that are held."""
+        for slot, owner in list(self._held.items()):
+            if self._held.get(slot) == owner:
+                await self._store.lease(slot, owner=owner, ttl=self._ttl)
+
+    async def aclose(self) -> None:
+        """Stop renewing."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._renewing
+            self._renewing = None
+
+    async def _take(self, key_id: str, most: int) -> str:
+        numbers = [number for number in range(most) if _slot(key_id, number) not in self._held]
+        random.shuffle(numbers)  # gateways should not all try the same ones first
+        for number in numbers:
+            slot, owner = _slot(key_id, number), f"{self._process}:{secrets.token_hex(8)}"
+            if slot in self._held:
+                continue  # another request of this process took it meanwhile
+            self._held[slot] = owner
+            try:
+                mine = await self._store.lease(slot, owner=owner, ttl=self._ttl)
+            except BaseException:
+                del self._held[slot]
+                await asyncio.shield(self._store.release(slot, owner=owner))
+                raise
+            if mine:
+                self._keep_renewing()
+                return slot
+            del self._held[slot]
+        text = f"This key has {most:,} requests under way, which is all it may have. Wait until one has ended."
+        raise Refusal(429, "too_many_requests_at_once", text, retry_after=_AGAIN)
+
+    def _keep_renewing(self) -> None:
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.get_running_loop().create_task(self._renew_while_held())
+
+    async def _renew_while_held(self) -> None:
+        while self._held:
+            await asyncio.sleep(self._ttl / 3)
+            await self.renew()
+
+
+def _slot(key_id: str, number: int) -> str:
+    return f"key:{key_id}:slot:{number}"

@@ -1,0 +1,135 @@
+"""By which names a server may be called, and which web pages may call it.
+
+A page on the internet can have a browser on this machine send requests to it; with a name of its own that resolves
+here (DNS rebinding) it could even read the answers. So a server looks at Host and Origin before anything else
+(https://modelcontextprotocol.io/specification/2025-11-25/basic/transports, security warning).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from types import MappingProxyType
+from typing import Literal
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from groundwire.server.request_errors import error_body
+
+__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "is_loopback"]
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The names of this machine to itself."""
+
+_AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9_.-]{1,255}))(?::(\d{1,5}))?")
+_ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
+_PORTS = {"http": "80", "https": "443"}
+
+Fault = Literal["name", "page"]
+"""Called by a name that is not ours, or by a page that is not ours."""
+
+_REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
+    {
+        "name": (421, "This server does not go by that name."),
+        "page": (403, "Web pages of other sites may not ask this server."),
+    }
+)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine can reach a server that listens there."""
+    if host.lower() == "localhost":
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+@dataclass(frozen=True, slots=True)
+class HostCheck:
+    """The names of one server."""
+
+    names: Collection[str] | None
+    """Those by which it may be called, in lower case; None is any."""
+    numbers: bool = False
+    """Whether it may be called by any address: rebinding needs a name, and who calls a number has reached it."""
+    ports: bool = False
+    """Whether a page must come from the same port, too."""
+
+    @classmethod
+    def of(cls, host: str, also: Collection[str] = (), *, ports: bool = False) -> HostCheck:
+        """Return the names of a server that listens at `host`, and may be called by others as well."""
+        usual = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
+        return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports)
+
+    def judge(self, host: str | None, origin: str | None) -> Fault | None:
+        """Return what is wrong with a request, or None.
+
+        Args:
+            host: Its Host.
+            origin: Its Origin, which browsers send.
+        """
+        asked = _authority(host or "")
+        if asked is None or not self._is_ours(asked[0]):
+            return "name"
+        if origin is None:
+            return None
+        found = _ORIGIN.fullmatch(origin)
+        page = _authority(found[2]) if found else None
+        if found is None or page is None:
+            return "page"
+        same = page[0] == asked[0] or (not self.ports and {page[0], asked[0]} <= LOOPBACK)
+        if self.ports:
+            # A proxy in front may speak TLS, so the scheme says nothing but which port goes without saying.
+            usual = _PORTS[found[1].lower()]
+            same = same and (page[1] or usual) == (asked[1] or usual)
+        return None if same else "page"
+
+    def _is_ours(self, name: str) -> bool:
+        if self.names is None or name in self.names:
+            return True
+        return self.numbers and _address(name) is not None
+
+
+def _authority(text: str) -> tuple[str, str] | None:
+    """Return the host, in lower case, and the port of `HOST:PORT`, or None if it is no such thing."""
+    found = _AUTHORITY.fullmatch(text)
+    if found is None:
+        return None
+    host = (found[1] or found[2]).lower()
+    return (host.removesuffix(".") or host), found[3] or ""
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+class HostCheckMiddleware:
+    """Refuses requests that a web page in a browser made: those of other origins, or with a foreign name as Host.
+
+    Our own server has the check in `auth/`; this is for an endpoint that is mounted in another application.
+
+    Args:
+        app: What is behind it.
+        hosts: The names by which this server may be called; None is any name.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
+        self._app = app
+        self._check = HostCheck(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http":
+            headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+            fault = self._check.judge(headers.get(b"host"), headers.get(b"origin"))
+            if fault is not None:
+                status, text = _REFUSALS[fault]
+                await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)

@@ -1,0 +1,226 @@
+"""An OpenAI-compatible endpoint that gives the models of another one the web."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.models.checks import check_int
+from groundwire.server.auth.authentication import tenant_of
+from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
+from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
+from groundwire.server.openai.chat import ChatHandler
+from groundwire.server.openai.handler import CompletionHandler, HandlerContext, PendingRuns
+from groundwire.server.openai.responses import ResponsesHandler
+from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
+from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.web import Web
+
+__all__ = ["Proxy"]
+
+_LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
+_ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class Proxy:
+    """An ASGI application that stands before a model server; `app` can be served, or mounted in another.
+
+    `endpoints` is the same without the check of Host and Origin, for a server that has made it.
+
+    Args:
+        web: What searches and reads; it stays the caller's to close.
+        upstream: Where the model server's OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
+        prefix: Where the proxy's own begins.
+        session: The name of one session that pays for all; by default every conversation has a budget of its own.
+        max_rounds: The most calls of the model for one request, 1 to 100.
+        timeout: Seconds for one request.
+        read_timeout: Seconds of the model server's silence after which it is given up.
+        keep_alive: Seconds of silence after which a stream gets a comment.
+        hosts: The names by which the proxy may be called; None is any name.
+        key: The key for the model server, of clients that send none.
+
+    Raises:
+        InvalidRequest: an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        web: Web,
+        upstream: str,
+        *,
+        prefix: str = "/v1",
+        session: str | None = None,
+        max_rounds: int = 12,
+        timeout: float = 900.0,
+        read_timeout: float = 600.0,
+        keep_alive: float = 5.0,
+        hosts: Collection[str] | None = LOOPBACK,
+        key: str = "",
+    ) -> None:
+        self.upstream = Upstream(upstream, read_timeout=read_timeout)
+        self._context = HandlerContext(
+            web=web,
+            upstream=self.upstream,
+            keep=PendingRuns(),
+            session=session,
+            max_rounds=check_int("max_rounds", max_rounds, 1, 100),
+            timeout=timeout,
+        )
+        self._keep_alive = keep_alive
+        self._key = key
+        self.endpoints = Starlette(
+            routes=[
+                Route(f"{prefix}/chat/completions", _Answering(self, ChatHandler), methods=["POST"]),
+                Route(f"{prefix}/responses", _Answering(self, ResponsesHandler), methods=["POST"]),
+                Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
+            ]
+        )
+        self.app = HostCheckMiddleware(self.endpoints, hosts)
+
+    async def aclose(self) -> None:
+        """Close the connections to the model server."""
+        await self.upstream.aclose()
+
+    async def answer(self, face: type[CompletionHandler], scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request of an API."""
+        request = Request(scope, receive)
+        try:
+            body = _object(await _body(request))
+            asked = face(self._context_of(scope), body, self._headers(request), _owner(request, scope))
+        except GroundwireError as error:
+            await _wrong(error)(scope, receive, send)
+            return
+        except UpstreamRejected as error:
+            await _response(error)(scope, receive, send)
+            return
+        except ClientDisconnect:
+            return
+        if body.get("stream"):
+            await answer_with_events(asked.stream, asked.failed, scope, receive, send, keep_alive=self._keep_alive)
+            return
+        await answer_whole(_whole(asked), scope, receive, send)
+
+    def _context_of(self, scope: Scope) -> HandlerContext:
+        """Return the context as it is for whoever asks."""
+        tenant, context = tenant_of(scope), self._context
+        if tenant is None:
+            return context
+        session = tenant.session(context.session) if context.session else None
+        return replace(context, web=tenant.narrow(context.web), session=session)
+
+    async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on that is none of ours, and its answer back as it comes."""
+        request = Request(scope, receive)
+        begun = False
+        try:
+            data = await _body(request)
+            headers = self._headers(request)
+            headers["Content-Type"] = request.headers.get("content-type", "application/json")
+            path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
+            if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
+                text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
+                raise UpstreamRejected(403, error_body(text), _TYPED)
+            async with self.upstream.ask(request.method, path, headers, data or None, query) as response:
+                back = passed_back(response.headers)
+                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
+                begun = True
+                await send({"type": "http.response.start", "status": response.status, "headers": head})
+                async for piece in response.content.iter_any():
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except UpstreamRejected as error:
+            if begun:  # too late for another status; the server breaks the connection
+                raise
+            await _response(error)(scope, receive, send)
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        """Return what goes on to the model server, with its key."""
+        headers = passed_on(request.headers)
+        if self._key and not any(name.lower() == "authorization" for name in headers):
+            headers["Authorization"] = f"Bearer {self._key}"
+        return headers
+
+
+class _Answering:
+    """The endpoint of an API, as an ASGI application."""
+
+    def __init__(self, proxy: Proxy, face: type[CompletionHandler]) -> None:
+        self._proxy = proxy
+        self._face = face
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._proxy.answer(self._face, scope, receive, send)
+
+
+class _Passing:
+    """The endpoint for everything else."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await until_done(self._proxy.pass_by, scope, receive, send)
+
+
+def _harmless(method: str, path: str) -> bool:
+    """Whether a request only asks a model, and leaves everything in the account as it is."""
+    first = path.strip("/").partition("/")[0]
+    return first == "models" if method in ("GET", "HEAD") else (method, path) in _ASKING
+
+
+def _owner(request: Request, scope: Scope) -> str:
+    """Return who asks: the holder of a key of the gateway, and of one of the model server."""
+    tenant = tenant_of(scope)
+    own = "" if tenant is None else tenant.id
+    return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
+
+
+async def _whole(asked: CompletionHandler) -> Response:
+    try:
+        return await asked.answer()
+    except UpstreamRejected as error:
+        return _response(error)
+    except GroundwireError as error:
+        return _wrong(error)
+
+
+async def _body(request: Request) -> bytes:
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > _LARGEST:
+            raise UpstreamRejected(413, error_body(f"The request has more than {_LARGEST:,} bytes."), _TYPED)
+    return bytes(data)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
+    if not isinstance(body, dict):
+        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
+    return body
+
+
+_TYPED = {"Content-Type": "application/json"}
+
+
+def _wrong(error: GroundwireError) -> Response:
+    param = error.field if isinstance(error, InvalidRequest) else None
+    return Response(error_body(str(error), param=param), 400, _TYPED)
+
+
+def _response(error: UpstreamRejected) -> Response:
+    return Response(error.body, error.status, dict(error.headers))

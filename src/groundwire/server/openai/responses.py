@@ -1,0 +1,279 @@
+"""Responses: the rounds of a run become one response, in which our calls are `web_search_call` items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from groundwire.errors import InvalidRequest
+from groundwire.loop import CallStarted, LoopEvent, Run
+from groundwire.loop.calls import arguments_of
+from groundwire.loop.sources import citations_in
+from groundwire.native.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
+from groundwire.native.answers.sse import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.server.cancellable_response import Outbox
+from groundwire.server.openai.handler import CompletionHandler, added_up
+from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.tools import ToolResult, WebSearchToolResult
+
+__all__ = ["ResponsesHandler"]
+
+_OURS = "ws_gw_"  # how the ids of our items begin
+_BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
+_ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_TYPED = {"Content-Type": "application/json"}
+
+
+class ResponsesHandler(CompletionHandler):
+    """One request for a response."""
+
+    api = "openai_responses"
+    path = "responses"
+
+    def __init__(self, *args: Any) -> None:
+        self._final: dict[str, Any] = {}
+        self._usage: Any = None
+        self._output: list[dict[str, Any]] = []
+        self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
+        self._number = 0
+        self._begun: set[str] = set()
+        super().__init__(*args)
+
+    def restored(self) -> list[Any]:
+        """Return the input without items that only we know, and with kept runs where a part of them was shown."""
+        made: list[Any] = []
+        lengths: list[int] = []  # how much was made before each item of the input
+        done: set[int] = set()
+        before = self.given.get("previous_response_id")
+        for item in self.sent:
+            lengths.append(len(made))
+            kind = item.get("type") if isinstance(item, Mapping) else None
+            if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
+                continue
+            kept = None
+            if kind == "function_call":
+                kept = self.context.keep.find(self.owner, str(item.get("call_id")), self.sent)
+            elif kind == "function_call_output" and before:
+                kept = self.context.keep.find(self.owner, str(item.get("call_id")), [before])
+            if kept is None:
+                made.append(item)
+            elif kind == "function_call_output":
+                made += [*(() if id(kept.added) in done else kept.trailing), item]
+                done.add(id(kept.added))
+                self.went_on(kept)
+            elif id(kept.added) not in done:
+                made[lengths[kept.begun] :] = kept.added
+                done.add(id(kept.added))
+                self.went_on(kept)
+        return made
+
+    def response_id(self) -> str:
+        """Return the id of the last response of the model server."""
+        return str(self._final.get("id") or "")
+
+    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
+        """Ask for a whole response."""
+        raw = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
+        answer = read_answer(cast("AnswerApi", self.api), raw)
+        for item in raw.get("output") or ():
+            if isinstance(item, dict):
+                self._place(item)
+        self._end(raw)
+        return answer
+
+    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
+        """Ask for a stream, and pass on its events without our calls and without the end."""
+        stream = AnswerStream(cast("AnswerApi", self.api))
+        decoder = EventDecoder()
+        places: dict[int, int | None] = {}
+        data = json.dumps({**body, "stream": True}).encode()
+        async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
+            if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
+                whole = await self.context.upstream.whole(response)
+                raise UpstreamRejected(502, whole, _TYPED)
+            try:
+                async for piece in response.content.iter_any():
+                    for event in decoder.feed(piece):
+                        await self._event(event, stream, places, outbox)
+                for event in decoder.close():
+                    await self._event(event, stream, places, outbox)
+            except TooLarge as error:
+                raise _broken(f"sent a stream of which {error}") from error
+        stream.close()
+        answer = stream.answer
+        if answer.error is not None and answer.finish == "failed":
+            raise _broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+        return answer
+
+    def told(self, event: LoopEvent) -> None:
+        """Show a call of ours as an item of the output, as OpenAI shows its own."""
+        id_ = event.call.id
+        if isinstance(event, CallStarted):
+            place = self._places.get(id_)
+            if place is None:
+                place = self._places[id_] = len(self._output)
+                self._output.append({})
+            item: dict[str, Any] = {"type": "web_search_call", "id": f"{_OURS}{id_}", "status": "in_progress"}
+            item["action"] = _action(event.call)
+            self._output[place] = item
+            self._tell("response.output_item.added", output_index=place, item=item)
+            self._tell("response.web_search_call.in_progress", output_index=place, item_id=item["id"])
+            self._tell("response.web_search_call.searching", output_index=place, item_id=item["id"])
+            return
+        place = self._places[id_]
+        good = event.result.status == "success"
+        done = {**self._output[place], "status": "completed" if good else "failed"}
+        done["action"] = _action(event.call, event.result)
+        self._output[place] = done
+        self._tell("response.web_search_call.completed", output_index=place, item_id=done["id"])
+        self._tell("response.output_item.done", output_index=place, item=done)
+
+    def whole(self, run: Run) -> dict[str, Any]:
+        """Return one response."""
+        made = {**self._shown(self._final), "output": [self._annotated(item) for item in self._output]}
+        if self._usage is not None:
+            made["usage"] = self._usage
+        if run.stop in ("rounds", "budget"):
+            made |= {"status": "incomplete", "incomplete_details": {"reason": run.reason}}
+        return made
+
+    async def last_events(self, run: Run, outbox: Outbox) -> None:
+        """Send the end, with the whole response."""
+        response = self.whole(run)
+        kind = f"response.{response.get('status') or 'completed'}"
+        await outbox.put(self._line(kind if kind in _ENDED else "response.completed", {"response": response}))
+
+    def failed(self, error: UpstreamRejected) -> bytes:
+        """Return a failure as an event."""
+        text = error.message()
+        about = {"code": str(error.status), "message": text, "param": None}
+        return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
+
+    def _ours(self, item: Mapping[str, Any]) -> bool:
+        return item.get("type") == "function_call" and item.get("name") in self.names
+
+    def _place(self, item: dict[str, Any]) -> int:
+        """Give an item its place in the output of the whole run."""
+        place = len(self._output)
+        if self._ours(item):
+            self._places[str(item.get("call_id") or item.get("id") or "")] = place
+        self._output.append(item)
+        return place
+
+    def _end(self, raw: dict[str, Any]) -> None:
+        self._final = raw
+        self._usage = added_up(self._usage, raw.get("usage"))
+
+    async def _event(
+        self, event: ServerSentEvent, stream: AnswerStream, places: dict[int, int | None], outbox: Outbox
+    ) -> None:
+        if event.data.strip() == "[DONE]":
+            return
+        try:
+            data = json.loads(event.data)
+        except ValueError:
+            raise _broken("sent an event that is no JSON") from None
+        if not isinstance(data, dict):
+            return
+        kind = str(data.get("type") or event.name)
+        if kind == "error" or (data.get("error") and kind not in _ENDED):
+            error = data.get("error")
+            said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}
+            said = error if isinstance(error, dict) else said
+            raise UpstreamRejected(502, json.dumps({"error": said}).encode(), _TYPED)
+        stream.event(data, event.name)
+        if kind in _BEGUN:
+            if kind not in self._begun:
+                self._begun.add(kind)
+                shown = self._shown(data.get("response") or {})
+                await outbox.put(self._line(kind, {**data, "response": shown}))
+        elif kind in _ENDED:
+            self._end(data.get("response") or {})
+        elif isinstance(index := data.get("output_index"), int):
+            await self._of_item(kind, index, data, places, outbox)
+        else:
+            await outbox.put(self._line(kind, data))
+
+    async def _of_item(
+        self, kind: str, index: int, data: dict[str, Any], places: dict[int, int | None], outbox: Outbox
+    ) -> None:
+        """Pass on an event about an item, with its place in the whole run; nothing of our own calls."""
+        item = data.get("item")
+        if index not in places:
+            first = item if isinstance(item, dict) else {}
+            place = self._place(first)
+            places[index] = None if self._ours(first) else place
+        at = places[index]
+        if at is None:
+            return
+        changed = {**data, "output_index": at}
+        if isinstance(item, dict):
+            changed["item"] = self._output[at] = self._annotated(item) if kind.endswith(".done") else item
+        elif kind == "response.output_text.done":
+            about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
+            for number, note in enumerate(self._notes(str(data.get("text", "")))):
+                told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
+                await outbox.put(self._line("response.output_text.annotation.added", told))
+        elif isinstance(part := data.get("part"), dict) and kind.endswith(".done"):
+            changed["part"] = self._annotated_part(part)
+        await outbox.put(self._line(kind, changed))
+
+    def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a response with the client's own tools in it."""
+        shown = dict(response)
+        for key in ("tools", "tool_choice"):
+            if key in shown:
+                shown[key] = self.given.get(key, [] if key == "tools" else "auto")
+        return shown
+
+    def _annotated(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item.get("type") != "message" or not isinstance(item.get("content"), list):
+            return item
+        parts = [self._annotated_part(part) if isinstance(part, dict) else part for part in item["content"]]
+        return {**item, "content": parts}
+
+    def _annotated_part(self, part: dict[str, Any]) -> dict[str, Any]:
+        if part.get("type") != "output_text":
+            return part
+        given = part.get("annotations")
+        return {**part, "annotations": given or self._notes(str(part.get("text", "")))}
+
+    def _notes(self, text: str) -> list[dict[str, Any]]:
+        return [
+            {
+                "type": "url_citation",
+                "url": one.url,
+                "title": one.title,
+                "start_index": one.start,
+                "end_index": one.end,
+            }
+            for one in citations_in(text, self.ledger)
+        ]
+
+    def _tell(self, kind: str, **data: Any) -> None:
+        if self.outbox is not None:
+            self.outbox.add(self._line(kind, data))
+
+    def _line(self, kind: str, data: Mapping[str, Any]) -> bytes:
+        numbered = {**data, "type": kind, "sequence_number": self._number}
+        self._number += 1
+        return f"event: {kind}\ndata: {json.dumps(numbered)}\n\n".encode()
+
+
+def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any]:
+    try:
+        arguments = arguments_of(call)
+    except InvalidRequest:
+        arguments = {}
+    if call.name == "open_page":
+        return {"type": "open_page", "url": str(arguments.get("url", ""))}
+    query = str(arguments.get("query", ""))
+    found = result.results if isinstance(result, WebSearchToolResult) else ()
+    sources = [{"type": "url", "url": row.url} for row in found]
+    return {"type": "search", "query": query, "queries": [query], "sources": sources}
+
+
+def _broken(what: str) -> UpstreamRejected:
+    body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
+    return UpstreamRejected(502, body, _TYPED)

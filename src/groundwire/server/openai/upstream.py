@@ -1,0 +1,152 @@
+"""HTTP client of the model server. Its address is the operator's own, so the guard does not judge it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from multidict import CIMultiDict
+
+from groundwire.errors import InvalidRequest
+from groundwire.server.request_errors import UpstreamRejected, error_body
+
+__all__ = ["Upstream", "passed_back", "passed_on"]
+
+_HOP = frozenset(
+    # RFC 9110, section 7.6.1, and what is written anew for each connection.
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_OWN = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date", "content-type"})
+_LARGEST = 64_000_000  # bytes of a whole answer
+_CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
+_AT_ONCE = 512  # connections
+
+
+class Upstream:
+    """Speaks to a model server; connects on first use, and belongs to one event loop.
+
+    Args:
+        base_url: Where its OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
+        read_timeout: Seconds of silence after which an answer is given up.
+
+    Raises:
+        InvalidRequest: the address is none.
+    """
+
+    def __init__(self, base_url: str, *, read_timeout: float = 600.0) -> None:
+        parts = urlsplit(base_url.strip())
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise InvalidRequest(
+                "upstream", f"{base_url[:80]!r} is no address of an API", "Pass one like http://127.0.0.1:11434/v1."
+            )
+        self.base_url = base_url.strip().rstrip("/")
+        self.shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        self._read_timeout = read_timeout
+        self._session: aiohttp.ClientSession | None = None
+
+    @asynccontextmanager
+    async def ask(
+        self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None, query: str = ""
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send a request and give the response, whose body has not been read.
+
+        Raises:
+            UpstreamRejected: nobody is there, or nobody answers; with the status of a gateway.
+        """
+        if self._session is None:
+            # A server may close an idle connection in the moment in which it is used again, and a request to a model
+            # must not be sent twice: so each has a connection of its own.
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=_AT_ONCE, force_close=True),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
+                trust_env=False,
+            )
+        url = f"{self.base_url}/{path.lstrip('/')}" + (f"?{query}" if query else "")
+        try:
+            async with self._session.request(
+                method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False
+            ) as response:
+                yield response
+        except TimeoutError as error:
+            raise self._failed(504, "did not answer in time", "upstream_timeout") from error
+        except aiohttp.ClientConnectorError as error:
+            raise self._failed(502, "cannot be reached", "upstream_unreachable") from error
+        except (aiohttp.ClientError, ConnectionError) as error:
+            raise self._failed(502, "broke off its answer", "upstream_broken") from error
+
+    async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request and return the JSON object that it is answered with.
+
+        Raises:
+            UpstreamRejected: the answer is a failure, or is none.
+        """
+        async with self.ask("POST", path, headers, json.dumps(body).encode()) as response:
+            data = await self.whole(response)
+        try:
+            made = json.loads(data)
+        except ValueError:
+            made = None
+        if not isinstance(made, dict):
+            raise self._failed(502, "answered with something that is no JSON object", "upstream_broken")
+        return made
+
+    async def whole(self, response: aiohttp.ClientResponse) -> bytes:
+        """Return the whole body of a good answer.
+
+        Raises:
+            UpstreamRejected: it is none, or it is too large.
+        """
+        data = bytearray()
+        async for piece in response.content.iter_any():
+            data += piece
+            if len(data) > _LARGEST:
+                raise self._failed(502, f"answered with more than {_LARGEST:,} bytes", "upstream_broken")
+        if not 200 <= response.status < 300:
+            status = response.status if response.status >= 400 else 502
+            raise UpstreamRejected(status, bytes(data), passed_back(response.headers))
+        return bytes(data)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            await asyncio.sleep(0)
+
+    def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
+        text = f"The model server at {self.shown} {what}."
+        return UpstreamRejected(
+            status, error_body(text, kind="upstream_error", code=code), {"Content-Type": "application/json"}
+        )
+
+
+def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a client that go on to the model server: its key among them."""
+    kept = {name: value for name, value in headers.items() if name.lower() not in _HOP | _OWN}
+    return {**kept, "Content-Type": "application/json"}
+
+
+def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of the model server that go back to the client: its limits and Retry-After among them."""
+    kept = {name: value for name, value in headers.items() if name.lower() not in _HOP | _OWN}
+    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
+    return {**kept, "Content-Type": kind}

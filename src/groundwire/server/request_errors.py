@@ -1,0 +1,35 @@
+"""Failed requests in OpenAI's form: what a model server, or the endpoint in front of it, answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["UpstreamRejected", "error_body"]
+
+
+@dataclass(eq=False)
+class UpstreamRejected(Exception):
+    """The model server answered with a failure, or did not answer; the client gets it as it is."""
+
+    status: int
+    """The HTTP status."""
+    body: bytes
+    """The body."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers for the client."""
+
+    def message(self) -> str:
+        """Return what it says, for an error event or a log."""
+        try:
+            said = json.loads(self.body)
+        except ValueError:
+            return self.body[:300].decode("utf-8", "replace")
+        error = said.get("error", said) if isinstance(said, dict) else said
+        return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
+
+
+def error_body(message: str, *, kind: str = "invalid_request_error", code: str = "", param: str | None = None) -> bytes:
+    """Return an error in OpenAI's form."""
+    return json.dumps({"error": {"message": message, "type": kind, "param": param, "code": code or None}}).encode()

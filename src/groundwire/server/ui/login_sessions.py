@@ -1,0 +1,140 @@
+"""Signing in with an API key: the browser gets a random id for it, never the key."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from groundwire.storage import Store
+from groundwire.web import Web
+
+__all__ = ["Doors", "SignIns", "Visitor", "local_path"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """Who looks at the page, and what they may use and see."""
+
+    id: str = ""
+    """By which a visitor who has signed in is found again; never the key itself."""
+    name: str = ""
+    """What the page calls the visitor; empty where nobody signs in."""
+    web: Web
+    """What searches and reads for the visitor, under the visitor's own rules."""
+    prefix: str = ""
+    """With which the names of the visitor's sessions begin in the store; others' sessions are not shown."""
+    sees_all: bool = True
+    """Whether the visitor may see what everybody's calls have left: the archive, and the figures of all providers."""
+    calls_per_day: int = 0
+    """The most searches and pages of a day; 0 is no limit."""
+    usd_per_day: float = 0.0
+    """The most US dollars of a day; 0 is no limit."""
+
+
+class Doors(Protocol):
+    """Says who may come in. With it, the page shows nothing to whom it does not know."""
+
+    def known(self, scope: Mapping[str, Any]) -> Visitor | None:
+        """Return who sent a request, as far as whatever stands before the page knows."""
+        ...
+
+    async def admit(self, key: str) -> Visitor | None:
+        """Return whose API key this is; None when it is nobody's, or not any more."""
+        ...
+
+    async def recall(self, visitor: str) -> Visitor | None:
+        """Return the visitor of an id, so that a key that was revoked ends what was begun with it; None if so."""
+        ...
+
+    def address(self, scope: Mapping[str, Any]) -> str:
+        """Return the address of who sent a request, by which tries are counted."""
+        ...
+
+
+_COOKIE = "groundwire_sign_in"
+_LIFE = 12 * 3_600  # seconds
+_ID = re.compile(r"[A-Za-z0-9_-]{43}")
+_BURST, _INTERVAL = 10, 6.0  # tries of one address at once, and seconds for each after those
+
+
+class SignIns:
+    """Who has signed in; kept in the store, so that every gateway of a fleet knows them.
+
+    The store holds the SHA-256 of a random id with the visitor's id: neither who reads the store nor who reads the
+    cookie learns a key from it. Whose key is revoked is out with the next request.
+
+    Args:
+        doors: Says whose a key is.
+        store: Where they are kept.
+        make_id: Makes an id that cannot be guessed.
+    """
+
+    def __init__(
+        self, doors: Doors, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
+    ) -> None:
+        self.doors = doors
+        """Says whose a key is."""
+        self._store = store
+        self._make_id = make_id
+
+    async def wait_for(self, request: Request) -> float:
+        """Return the seconds until somebody at this address may try a key; 0 means now."""
+        host = self.doors.address(request.scope)
+        pace = await self._store.pace(f"sign-in:{host}", interval=_INTERVAL, burst=_BURST, max_wait=0)
+        return 0.0 if pace.granted else max(1.0, pace.wait)
+
+    async def sign_in(self, key: str, *, secure: bool) -> str | None:
+        """Return the cookie of somebody who gave a key; None when the key is nobody's.
+
+        Args:
+            key: The API key.
+            secure: Whether the browser came over TLS, so that it need never send the cookie without.
+        """
+        visitor = await self.doors.admit(key) if key else None
+        if visitor is None:
+            return None
+        id_ = self._make_id()
+        await self._store.set(_name(id_), visitor.id.encode(), fresh=_LIFE)
+        return _cookie(id_, _LIFE, secure=secure)
+
+    async def visitor(self, request: Request) -> Visitor | None:
+        """Return who sent a request; None when they have not signed in, or may not come in any more."""
+        known = self.doors.known(request.scope)
+        if known is not None:
+            return known
+        id_ = request.cookies.get(_COOKIE, "")
+        entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
+        return None if entry is None else await self.doors.recall(entry.value.decode())
+
+    async def sign_out(self, request: Request) -> str:
+        """Forget who sent a request, and return the cookie that takes theirs away."""
+        id_ = request.cookies.get(_COOKIE, "")
+        if _ID.fullmatch(id_):
+            await self._store.delete(_name(id_))
+        return _cookie("", 0, secure=False)
+
+
+def local_path(text: str) -> str:
+    """Return where to go after signing in: a path of ours, or the first page when it is none."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return "/"
+    plain = text.startswith("/") and text.isprintable() and text.isascii() and "\\" not in text
+    is_ours = plain and not parts.scheme and not parts.netloc and not text.startswith(("//", "/sign-"))
+    return text if is_ours else "/"
+
+
+def _name(id_: str) -> str:
+    return f"sign-in:{hashlib.sha256(id_.encode()).hexdigest()}"
+
+
+def _cookie(value: str, seconds: int, *, secure: bool) -> str:
+    return f"{_COOKIE}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")

@@ -1,0 +1,123 @@
+"""Query parameters of the web page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, TimeRange
+from groundwire.routing.policy import Strategy
+
+__all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
+
+SEARCH_FIELDS = (
+    "q",
+    "time",
+    "site",
+    "without",
+    "after",
+    "before",
+    "language",
+    "region",
+    "safe",
+    "limit",
+    "strategy",
+    "p",
+    "fresh",
+)
+"""The fields of the form that make one search; with the same ones it is the same search."""
+
+_LONGEST = 4_000  # characters of a field; longer ones are no words and no address
+
+
+@dataclass(frozen=True, slots=True)
+class ViewQuery:
+    """The fields of an address, trimmed; those that are empty are not there."""
+
+    fields: Mapping[str, str]
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> ViewQuery:
+        """Return the fields of a form.
+
+        Raises:
+            InvalidRequest: one is far too long.
+        """
+        fields = {name: value.strip() for name, value in given.items()}
+        for name, value in fields.items():
+            if len(value) > _LONGEST:
+                raise InvalidRequest(name[:40], f"has {len(value):,} characters", f"Pass at most {_LONGEST:,}.")
+        return cls({name: value for name, value in fields.items() if value})
+
+    def get(self, name: str) -> str:
+        """Return a field, empty if it was not given."""
+        return self.fields.get(name, "")
+
+    @property
+    def search(self) -> dict[str, str]:
+        """The fields that make the search."""
+        return {name: self.fields[name] for name in SEARCH_FIELDS if name in self.fields}
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The same without the wish for something fresh, which counts once: the fields of links to go on with."""
+        return {name: value for name, value in self.search.items() if name != "fresh"}
+
+    @property
+    def filters(self) -> int:
+        """How many fields beside the words say what is wanted."""
+        return len(set(self.search) - {"q", "p"})
+
+    def search_arguments(self) -> dict[str, Any]:
+        """Return the arguments of `Web.search` beside the words.
+
+        Raises:
+            InvalidRequest: a field has a value of the wrong kind.
+        """
+        arguments: dict[str, Any] = {
+            "allowed_domains": _domains(self.get("site")),
+            "blocked_domains": _domains(self.get("without")),
+            "time_range": cast("TimeRange", self.get("time") or "all"),
+            "published_after": self.get("after") or None,
+            "published_before": self.get("before") or None,
+            "language": self.get("language") or None,
+            "region": self.get("region") or None,
+            "safesearch": cast("SafeSearch | None", self.get("safe") or None),
+            "strategy": cast("Strategy | None", self.get("strategy") or None),
+            "page": whole("p", self.get("p"), 1, MAX_PAGE) if self.get("p") else 1,
+            "fresh": bool(self.get("fresh")),
+        }
+        if self.get("limit"):
+            arguments["limit"] = whole("limit", self.get("limit"), 1, MAX_LIMIT)
+        return arguments
+
+
+def whole(field: str, text: str, low: int, high: int) -> int:
+    """Return a whole number that was written into a field.
+
+    Raises:
+        InvalidRequest: it is none, or out of bounds.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
+        raise InvalidRequest(field, f"is {text[:40]!r}", f"Pass a whole number from {low:,} to {high:,}.")
+    return int(text)
+
+
+def link(path: str, fields: Mapping[str, object] | None = None, /, **more: object) -> str:
+    """Return an address of ours; what is empty is left out.
+
+    Args:
+        path: Where.
+        fields: What is asked for.
+        more: The same, in place of what is in `fields`.
+    """
+    given = {**(fields or {}), **more}
+    query = urlencode([(name, str(value)) for name, value in given.items() if value not in (None, "", False)])
+    return f"{path}?{query}" if query else path
+
+
+def _domains(text: str) -> tuple[str, ...]:
+    return tuple(text.replace(",", " ").split())

@@ -1,0 +1,160 @@
+"""The search view: results, and the opened page beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from groundwire.errors import GroundwireError
+from groundwire.models import Event, SearchResponse
+from groundwire.observing.listening import listening
+from groundwire.server.ui.formatting import web_url
+from groundwire.server.ui.page_view import Reading, read_page
+from groundwire.server.ui.query_params import ViewQuery, link
+from groundwire.server.ui.template_streaming import Html, Redirect
+from groundwire.server.ui.view import Visit
+from groundwire.storage import Store, StoreError
+
+__all__ = ["Later", "RecentResults", "find_shown", "keep_shown", "start"]
+
+_LIFE = 3_600.0  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentResults:
+    """How a search ended."""
+
+    response: SearchResponse | None = None
+    """Its answer; None when it failed."""
+    error: GroundwireError | None = None
+    """Why it failed."""
+    milliseconds: float = 0.0
+    """How long it took."""
+    at: datetime
+    """When it ended."""
+    again: bool = False
+    """Whether this is a look back at what was found then."""
+
+
+async def keep_shown(store: Store, session: str, fields: Mapping[str, str], found: RecentResults) -> None:
+    """Keep what a search of a session has found; a store that cannot keep it is no reason to fail."""
+    if found.response is None:
+        return
+    said = {"at": found.at.isoformat(), "ms": found.milliseconds, "response": found.response.model_dump(mode="json")}
+    try:
+        await store.set(_key(session, fields), json.dumps(said).encode(), fresh=_LIFE)
+    except StoreError:
+        return
+
+
+async def find_shown(store: Store, session: str, fields: Mapping[str, str]) -> RecentResults | None:
+    """Return what this session's search with these fields has found within the last hour; None when it is not known."""
+    try:
+        entry = await store.get(_key(session, fields))
+        if entry is None:
+            return None
+        said = json.loads(entry.value)
+        return RecentResults(
+            response=SearchResponse.model_validate(said["response"]),
+            milliseconds=float(said["ms"]),
+            at=datetime.fromisoformat(said["at"]).astimezone(UTC),
+            again=True,
+        )
+    except (StoreError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _key(session: str, fields: Mapping[str, str]) -> str:
+    asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "fresh")])
+    return f"shown:{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+_T = TypeVar("_T", RecentResults, Reading)
+
+
+class Later(Generic[_T]):
+    """Something that a template waits for. By then the page is on its way, so how it went is said in the page.
+
+    Args:
+        visit: The visit with which it ends.
+        work: Makes it.
+    """
+
+    def __init__(self, visit: Visit, work: Coroutine[Any, Any, _T]) -> None:
+        self._news: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._task: asyncio.Task[_T] = visit.begin(self._told(work))
+
+    async def news(self) -> AsyncIterator[Event]:
+        """Yield who is asked and how it ended, while it goes on."""
+        while (event := await self._news.get()) is not None:
+            yield event
+
+    async def get(self) -> _T:
+        """Return it, once it is there."""
+        return await self._task
+
+    async def _told(self, work: Coroutine[Any, Any, _T]) -> _T:
+        try:
+            with listening(self._news.put_nowait):
+                return await work
+        finally:
+            self._news.put_nowait(None)
+
+
+async def start(visit: Visit) -> Html | Redirect:
+    """Show the form, the results, and the page that is opened."""
+    asked = visit.asked
+    words = asked.get("q")
+    if web_url(words) and not words.split()[1:]:
+        return Redirect(to=link("/", open=words) + "#reader")
+    found: Later[RecentResults] | None = None
+    reading: Later[Reading] | None = None
+    may_spend = visit.may_spend
+    if asked.get("open") and may_spend:
+        reading = Later(visit, read_page(visit.web, asked))
+        if words and (shown := await find_shown(visit.web.store, visit.session, asked.search)) is not None:
+            found = Later(visit, _known(shown))
+    elif words and may_spend:
+        found = Later(visit, _search(visit, asked))
+    values = {
+        "asked": asked,
+        "found": found,
+        "reading": reading,
+        "waits_for_click": bool(words or asked.get("open")) and not may_spend,
+        "providers": visit.web.settings.search.providers,
+        "budget": await _budget(visit) if not (found or reading) else None,
+    }
+    return Html(template="start.html", values=values)
+
+
+async def _known(found: RecentResults) -> RecentResults:
+    return found
+
+
+async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
+    started = time.perf_counter()
+    web = visit.web
+    try:
+        response = await web.search(asked.get("q"), **asked.search_arguments())
+    except GroundwireError as error:
+        return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
+    found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
+    if web.settings.session.citations == "session":  # else nothing is to be remembered of what was shown
+        await keep_shown(web.store, visit.session, asked.search, found)
+    return found
+
+
+async def _budget(visit: Visit) -> Mapping[str, float]:
+    web = visit.web
+    used = await web.statistics()
+    return {**used, "limit": web.settings.session.limit}
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1_000

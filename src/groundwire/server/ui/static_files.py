@@ -1,0 +1,107 @@
+"""Static files of the web page, and the security headers of all of its responses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+__all__ = ["POLICY", "Assets", "page_headers", "static_headers"]
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""The Content-Security-Policy (level 3): our own script and stylesheet, and nothing else from anywhere."""
+
+_ALWAYS = (
+    ("x-content-type-options", "nosniff"),
+    # With `no-referrer` a browser would send `Origin: null` with our own forms, and they would be refused.
+    ("referrer-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+)
+_PAGE = (
+    ("content-type", "text/html; charset=utf-8"),
+    ("content-security-policy", POLICY),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ("x-frame-options", "DENY"),
+    ("vary", "Cookie"),
+)
+
+_Raw = list[tuple[bytes, bytes]]
+
+
+def page_headers(more: Iterable[tuple[str, str]] = (), *, private: bool) -> _Raw:
+    """Return the headers of an HTML page.
+
+    Args:
+        more: Further ones.
+        private: Whether it must not be kept at all; else a browser may show it again when its reader goes back.
+    """
+    cache = ("cache-control", "no-store" if private else "private, no-cache")
+    return _raw((*_PAGE, *_ALWAYS, cache, *more))
+
+
+def static_headers(content_type: str, *, versioned: bool) -> _Raw:
+    """Return the headers of a file that is part of the page.
+
+    Args:
+        content_type: Its media type.
+        versioned: Whether it was asked for by its version, so that it never changes.
+    """
+    cache = "public, max-age=31536000, immutable" if versioned else "no-cache"
+    return _raw((("content-type", content_type), *_ALWAYS, ("cache-control", cache)))
+
+
+def _raw(headers: Iterable[tuple[str, str]]) -> _Raw:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+_TYPES = {
+    "page.css": "text/css; charset=utf-8",
+    "page.js": "text/javascript; charset=utf-8",
+    "mark.svg": "image/svg+xml",
+}
+
+
+class Assets:
+    """Serves the files, from memory; an ASGI application for `PATH/{name}`.
+
+    Args:
+        path: Where they are served.
+    """
+
+    def __init__(self, path: str) -> None:
+        folder = files("groundwire.server.ui").joinpath("static")
+        self._path = path
+        self._files = {name: folder.joinpath(name).read_bytes() for name in _TYPES}
+        self._versions = {name: hashlib.sha256(data).hexdigest()[:12] for name, data in self._files.items()}
+
+    def url(self, name: str) -> str:
+        """Return where a file is, with its version."""
+        return f"{self._path}/{name}?v={self._versions[name]}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send a file."""
+        name = str(scope["path_params"]["name"])
+        data = self._files.get(name)
+        status, body, kind = (
+            (404, b"There is no such file.", "text/plain") if data is None else (200, data, _TYPES[name])
+        )
+        versioned = data is not None and Request(scope).query_params.get("v") == self._versions[name]
+        headers = static_headers(kind, versioned=versioned)
+        headers.append((b"content-length", str(len(body)).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

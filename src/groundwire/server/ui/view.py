@@ -1,0 +1,228 @@
+"""A view as an ASGI endpoint: the visitor, the response, and an end to the work when they leave."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.server.cancellable_response import until_done
+from groundwire.server.ui.login_sessions import SignIns, Visitor
+from groundwire.server.ui.query_params import ViewQuery, link
+from groundwire.server.ui.static_files import Assets, page_headers
+from groundwire.server.ui.template_streaming import Html, Redirect, Templates
+from groundwire.storage import StoreError
+from groundwire.web import Web
+
+__all__ = ["Desk", "View", "ViewFunction", "Visit", "session_cookie"]
+
+_COOKIE = "groundwire_session"
+_TOKEN = re.compile(r"[0-9a-f]{24}")
+_MONTH = 30 * 86_400  # seconds
+_LARGEST = 8_192  # bytes of a form
+_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of our own pages, and of what a person typed
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What all views share."""
+
+    visitor: Visitor
+    """Who looks where nobody signs in."""
+    sign_ins: SignIns | None
+    """Who has signed in; None where nobody has to."""
+    assets: Assets
+    """The files of the page."""
+    templates: Templates = field(default_factory=Templates)
+    """What pages are made of."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Visit:
+    """One request of a visitor."""
+
+    desk: Desk
+    """What all views share."""
+    request: Request
+    """The request."""
+    visitor: Visitor
+    """Who asks."""
+    body: bytes = b""
+    """What was sent with it."""
+    token: str = ""
+    """The random mark of the browser, which makes the name of its session."""
+    is_new: bool = False
+    """Whether the browser does not know its session yet."""
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+    """What goes on for it."""
+
+    @property
+    def asked(self) -> ViewQuery:
+        """What is asked for.
+
+        Raises:
+            InvalidRequest: a field is far too long.
+        """
+        return ViewQuery.read(self.request.query_params)
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The fields of a form that was sent."""
+        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20))
+
+    @property
+    def session(self) -> str:
+        """The name of the browser's session."""
+        # Who sees a session's name must not learn the cookie that would let them go on with it.
+        name = self.visitor.web.settings.session.id or f"page-{hashlib.sha256(self.token.encode()).hexdigest()[:10]}"
+        return f"{self.visitor.prefix}{name}"
+
+    @property
+    def web(self) -> Web:
+        """What searches and reads for this browser."""
+        return self.visitor.web.session(self.session)
+
+    @property
+    def may_spend(self) -> bool:
+        """Whether it may search or fetch: it must not be another site's page that has the browser ask.
+
+        A browser says so itself (Fetch Metadata Request Headers); what is no browser says nothing.
+        """
+        headers = self.request.headers
+        prefetch = "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
+        return self.request.method == "GET" and not prefetch and headers.get("sec-fetch-site", "none") in _OURS
+
+    def begin(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
+        """Begin something that ends with the visit."""
+        task = asyncio.create_task(work)
+        self.tasks.append(task)
+        return task
+
+
+ViewFunction = Callable[[Visit], Awaitable[Html | Redirect]]
+"""Makes what a visitor is shown."""
+
+
+class View:
+    """A view as an ASGI application.
+
+    Args:
+        desk: What all views share.
+        view: The view.
+        is_open: Whether it is shown to who has not signed in, too.
+    """
+
+    def __init__(self, desk: Desk, view: ViewFunction, *, is_open: bool = False) -> None:
+        self._desk = desk
+        self._view = view
+        self._is_open = is_open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await until_done(self._answer, scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        token = request.cookies.get(_COOKIE, "")
+        known = bool(_TOKEN.fullmatch(token))
+        visit = Visit(
+            desk=self._desk,
+            request=request,
+            visitor=self._desk.visitor,
+            token=token if known else secrets.token_hex(12),
+            is_new=not known,
+        )
+        try:
+            answer = await self._made(visit)
+            await self._send(visit, answer, send)
+        except ClientDisconnect:
+            return
+        finally:
+            for task in visit.tasks:
+                task.cancel()
+            await asyncio.gather(*visit.tasks, return_exceptions=True)
+
+    async def _made(self, visit: Visit) -> Html | Redirect:
+        try:
+            await _read_body(visit)
+            if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
+                return _refusal(403, "This form was not sent from this page.", "Open the page itself and try again.")
+            if self._desk.sign_ins is not None:
+                visitor = await self._desk.sign_ins.visitor(visit.request)
+                if visitor is None and not self._is_open:
+                    return Redirect(to=link("/sign-in", next=_here(visit.request)))
+                visit.visitor = visitor or visit.visitor
+            return await self._view(visit)
+        except GroundwireError as error:
+            return _refusal(_status(error), str(error))
+
+    async def _send(self, visit: Visit, answer: Html | Redirect, send: Send) -> None:
+        private = self._desk.sign_ins is not None
+        headers = list(answer.headers)
+        if visit.is_new and visit.may_spend and answer.status < 400:
+            headers.append(("set-cookie", session_cookie(visit.token)))
+        if isinstance(answer, Redirect):
+            raw = page_headers([*headers, ("location", answer.to), ("content-length", "0")], private=private)
+            await send({"type": "http.response.start", "status": answer.status, "headers": raw})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        page = Html(template=answer.template, values=answer.values, status=answer.status, headers=tuple(headers))
+        values = {
+            "assets": self._desk.assets,
+            "visitor": visit.visitor,
+            "signs_in": private,
+            "path": visit.request.url.path,
+        }
+        head_only = visit.request.method == "HEAD"
+        await self._desk.templates.send(page, values, send, head_only=head_only, private=private)
+
+
+def session_cookie(token: str) -> str:
+    """Return the cookie with a browser's session; a page of another site has the browser send none."""
+    return f"{_COOKIE}={token}; Path=/; Max-Age={_MONTH}; HttpOnly; SameSite=Strict"
+
+
+def _status(error: GroundwireError) -> int:
+    if isinstance(error, InvalidRequest):
+        return 400
+    return 503 if isinstance(error, StoreError) else 500
+
+
+async def _read_body(visit: Visit) -> None:
+    data = bytearray()
+    async for piece in visit.request.stream():
+        data += piece
+        if len(data) > _LARGEST:
+            raise InvalidRequest("form", f"has more than {_LARGEST:,} bytes", "Send less.")
+    visit.body = bytes(data)
+
+
+def _from_ourselves(request: Request) -> bool:
+    """Tell whether a form was sent by a page of ours; every browser says with a POST where it comes from."""
+    origin = request.headers.get("origin")
+    if origin is None:
+        return request.headers.get("sec-fetch-site") == "same-origin"
+    try:
+        return urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower() != ""
+    except ValueError:
+        return False
+
+
+def _here(request: Request) -> str:
+    query = request.url.query
+    return request.url.path + (f"?{query}" if query else "")
+
+
+def _refusal(status: int, problem: str, fix: str = "") -> Html:
+    return Html(template="refused.html", values={"problem": problem, "fix": fix}, status=status)

@@ -1,0 +1,204 @@
+"""The routes of the web page, with the views of the archive, of sessions, and of signing in and out."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.routing import BaseRoute, Route
+
+from groundwire.citations.verify import CitedPage
+from groundwire.server.ui.login_sessions import Doors, SignIns, Visitor, local_path
+from groundwire.server.ui.page_view import read_kept
+from groundwire.server.ui.providers_view import providers
+from groundwire.server.ui.query_params import whole
+from groundwire.server.ui.search_view import start
+from groundwire.server.ui.static_files import Assets
+from groundwire.server.ui.template_streaming import Html, Redirect
+from groundwire.server.ui.view import Desk, View, ViewFunction, Visit, session_cookie
+from groundwire.web import Web
+
+__all__ = ["SessionRow", "archive", "new_session", "session", "sessions", "sign_in", "sign_out", "ui_routes"]
+
+_ARCHIVE_ROWS = 20
+_DEEPEST = 10_000  # the last page of the list
+
+
+async def archive(visit: Visit) -> Html:
+    """Show the list, what answers a question, or one kept page."""
+    asked = visit.asked
+    kept = visit.visitor.web.archive
+    if kept is None or not visit.visitor.sees_all:
+        return Html(template="archive.html", values={"asked": asked, "kept": None}, status=200)
+    reading = None
+    status = 200
+    if asked.get("open"):
+        reading = await read_kept(kept, asked, visit.visitor.web.settings.read.max_length)
+        status = 200 if reading is not None else 404
+    number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
+    offset = (number - 1) * _ARCHIVE_ROWS
+    words = asked.get("q")
+    if words:
+        rows = await kept.search(words[:2_000], limit=_ARCHIVE_ROWS + 1, offset=offset)
+    else:
+        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset)
+    values = {
+        "asked": asked,
+        "kept": await kept.statistics(),
+        "rows": rows[:_ARCHIVE_ROWS],
+        "number": number,
+        "more": len(rows) > _ARCHIVE_ROWS,
+        "reading": reading,
+        "is_missing": status == 404,
+    }
+    return Html(template="archive.html", values=values, status=status)
+
+
+async def sign_in(visit: Visit) -> Html | Redirect:
+    """Ask for a key, or let in who gives a good one."""
+    sign_ins = _sign_ins(visit)
+    request = visit.request
+    if request.method != "POST":
+        after = local_path(visit.asked.get("next"))
+        if await sign_ins.visitor(request) is not None:
+            return Redirect(to=after)
+        # Coming from another site the browser keeps its cookie back; one step within this one, and it is there.
+        came_from_elsewhere = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
+        return _form(after, may_be_in=came_from_elsewhere)
+    after = local_path(visit.form.get("next", ""))
+    wait = await sign_ins.wait_for(request)
+    if wait:
+        seconds = math.ceil(wait)
+        page = _form(after, problem=f"Too many tries. Wait {seconds} s and try again.", status=429)
+        return Html(template=page.template, values=page.values, status=429, headers=(("retry-after", str(seconds)),))
+    secure = "https" in {request.url.scheme, urlsplit(request.headers.get("origin", "")).scheme}
+    cookie = await sign_ins.sign_in(visit.form.get("key", "").strip(), secure=secure)
+    if cookie is None:
+        return _form(after, problem="This key is not known here, or was revoked.", status=403)
+    return Redirect(to=after, headers=(("set-cookie", cookie),))
+
+
+async def sign_out(visit: Visit) -> Redirect:
+    """Forget the visitor. The browser was told to keep nothing of what it was shown."""
+    cookie = await _sign_ins(visit).sign_out(visit.request)
+    return Redirect(to="/sign-in", headers=(("set-cookie", cookie),))
+
+
+def _sign_ins(visit: Visit) -> SignIns:
+    if visit.desk.sign_ins is None:
+        raise RuntimeError("There is no route to the door where nobody signs in.")
+    return visit.desk.sign_ins
+
+
+def _form(after: str, *, problem: str = "", may_be_in: bool = False, status: int = 200) -> Html:
+    values = {"after": after, "problem": problem, "may_be_in": may_be_in}
+    return Html(template="sign_in.html", values=values, status=status)
+
+
+_MOST = 200  # sessions on a page
+_SOURCE_ROWS = 100  # sources on a page
+_SOURCES = "sources:"  # with which the names of what sessions were shown begin in the store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """One session."""
+
+    name: str
+    """Its name, without what stands before the names of all of the visitor's sessions."""
+    searches: int
+    """The searches that it has made."""
+    cost_usd: float
+    """What they cost, in US dollars."""
+    tokens: int
+    """The tokens of page text that it has read; counted only under a limit."""
+    is_here: bool
+    """Whether it is this browser's."""
+
+
+async def sessions(visit: Visit) -> Html:
+    """Show the sessions whose names are known."""
+    prefix = visit.visitor.prefix
+    names = {visit.session}
+    more = False
+    async for key in visit.visitor.web.store.scan(f"{_SOURCES}{prefix}"):
+        names.add(key.removeprefix(_SOURCES))
+        if len(names) > _MOST:
+            more = True
+            break
+    rows = [await _row(visit, name) for name in names]
+    rows.sort(key=lambda row: (not row.is_here, -row.searches, row.name))
+    web = visit.visitor.web
+    values = {"rows": rows[:_MOST], "more": more, "limits": web.settings.session, "today": await web.used_today()}
+    return Html(template="sessions.html", values=values)
+
+
+async def session(visit: Visit) -> Html:
+    """Show one session: its budget, and the sources by the numbers to cite them by."""
+    asked = visit.asked
+    name = f"{visit.visitor.prefix}{asked.get('name')}" if asked.get("name") else visit.session
+    row = await _row(visit, name)
+    web = visit.visitor.web
+    pages: tuple[CitedPage, ...] = ()
+    if web.settings.session.citations == "session":
+        pages = await web.session(name).sources(content=False)
+    first = whole("from", asked.get("from"), 0, 10**6) if asked.get("from") else 0
+    values = {
+        "row": row,
+        "limits": web.settings.session,
+        "sources": pages[first : first + _SOURCE_ROWS],
+        "count": len(pages),
+        "first": first,
+        "following": first + _SOURCE_ROWS if first + _SOURCE_ROWS < len(pages) else 0,
+    }
+    return Html(template="session.html", values=values)
+
+
+async def new_session(visit: Visit) -> Redirect:
+    """Give the browser a new session, whose budget is whole; the old one stays as it is."""
+    return Redirect(to="/", headers=(("set-cookie", session_cookie(secrets.token_hex(12))),))
+
+
+async def _row(visit: Visit, name: str) -> SessionRow:
+    used = await visit.visitor.web.session(name).statistics()
+    return SessionRow(
+        name=name.removeprefix(visit.visitor.prefix),
+        searches=round(used["searches"]),
+        cost_usd=used["cost_usd"],
+        tokens=round(used["tokens"]),
+        is_here=name == visit.session,
+    )
+
+
+_READ: tuple[tuple[str, ViewFunction], ...] = (
+    ("/", start),
+    ("/providers", providers),
+    ("/sessions", sessions),
+    ("/session", session),
+    ("/archive", archive),
+)
+_ASSETS = "/page"
+
+
+def ui_routes(web: Web, *, authenticate: Doors | None = None) -> list[BaseRoute]:
+    """Return the routes of the web page, for the root of a Starlette application.
+
+    They are `/`, `/providers`, `/sessions`, `/session`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
+    checked by whatever stands before them; where a form comes from is checked here.
+
+    Args:
+        web: What searches and reads; it stays the caller's to close.
+        authenticate: Says who may come in, by API key; None lets in everybody who reaches the page.
+    """
+    assets = Assets(_ASSETS)
+    sign_ins = None if authenticate is None else SignIns(authenticate, web.store)
+    desk = Desk(visitor=Visitor(web=web), sign_ins=sign_ins, assets=assets)
+    routes: list[BaseRoute] = [Route(path, View(desk, view), methods=["GET"]) for path, view in _READ]
+    routes.append(Route("/session/new", View(desk, new_session), methods=["POST"]))
+    routes.append(Route(f"{_ASSETS}/{{name}}", assets, methods=["GET"]))
+    if sign_ins is not None:
+        routes.append(Route("/sign-in", View(desk, sign_in, is_open=True), methods=["GET", "POST"]))
+        routes.append(Route("/sign-out", View(desk, sign_out, is_open=True), methods=["POST"]))
+    return routes

@@ -1,0 +1,363 @@
+"""Searching, reading and checking through the gateway, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from groundwire import Settings, Web
+from groundwire.errors import Closed
+from groundwire.server.api import build_gateway
+from groundwire.server.uvicorn_runner import serving
+from groundwire.testing import World
+from groundwire.testing.fault_injection import InjectedFault
+from groundwire.testing.http_messages import Recorded
+
+QUERY = {"query": "reciprocal rank fusion"}
+
+
+async def post(client: aiohttp.ClientSession, path: str, body: Any, **options: Any) -> tuple[int, Any]:
+    async with client.post(path, json=body, **options) as response:
+        assert response.headers["Content-Type"] == "application/json"
+        return response.status, await response.json()
+
+
+async def get(client: aiohttp.ClientSession, path: str) -> tuple[int, Any]:
+    async with client.get(path) as response:
+        return response.status, await response.json()
+
+
+async def events(client: aiohttp.ClientSession, path: str, body: Any) -> list[tuple[str, Any]]:
+    async with client.post(path, json=body, headers={"Accept": "text/event-stream"}) as response:
+        assert response.headers["Content-Type"].startswith("text/event-stream")
+        text = await response.text()
+    pieces = [piece.split("\n") for piece in text.split("\n\n") if piece]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pieces]
+
+
+@pytest.mark.req("B18")
+async def test_searching(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    status, body = await post(client, "/v1/search", QUERY | {"limit": 2, "time_range": "all"})
+    assert (status, body["provider"], len(body["results"])) == (200, "searxng", 2)
+    assert [row["citation_id"] for row in body["results"]] == [1, 2]
+    assert body["attempts"][0]["outcome"] == "ok"
+
+
+async def test_what_is_wrong_is_said(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for body, field in (
+        ({}, "query"),
+        ({"query": "  "}, "query"),
+        ({"query": 5}, "query"),
+        (QUERY | {"limit": 51}, "limit"),
+        (QUERY | {"limit": "5"}, "limit"),
+        (QUERY | {"colour": "red"}, "colour"),
+        (QUERY | {"published_after": "2026-02-02", "published_before": "2026-01-01"}, "published_before"),
+        (QUERY | {"session": "../x"}, "session"),
+        (QUERY | {"timeout": 0.5}, "timeout"),
+    ):
+        status, said = await post(client, "/v1/search", body)
+        assert (status, said["error"]["code"]) == (400, "invalid_request")
+        assert said["error"]["field"] == field, body
+        assert field in said["error"]["message"]
+    async with client.post("/v1/search", data="{", headers={"Content-Type": "application/json"}) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (400, "invalid_json")
+    async with client.post("/v1/search", data="{}") as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (415, "not_json")
+    status, said = await get(client, "/v1/search")
+    assert (status, said["error"]["code"]) == (405, "wrong_method")
+    status, said = await get(client, "/v1/nothing")
+    assert (status, said["error"]["code"]) == (404, "no_such_path")
+
+
+@pytest.mark.req("B1")
+async def test_nothing_found_is_no_failure_and_a_failure_is_not_nothing(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    status, body = await post(client, "/v1/search", {"query": "zzyzx qwrtp vbnmk"})
+    assert (status, body["results"]) == (200, [])
+    for fault, expected in (
+        (InjectedFault.status(500), 502),
+        (InjectedFault.status(429, headers={"Retry-After": "7"}), 503),
+    ):
+        word = f"fusion{expected}"
+        world.searxng.fail(fault, times=10, when=lambda request, word=word: word in request.params["q"])  # type: ignore[misc]
+        async with client.post("/v1/search", json={"query": word, "timeout": 2}) as response:
+            said = (await response.json())["error"]
+            assert (response.status, said["code"]) == (expected, "all_providers_failed")
+            assert said["attempts"][0]["provider"] == "searxng"
+            assert response.headers.get("Retry-After") == ("7" if expected == 503 else None)
+
+
+@pytest.mark.req("B1")
+async def test_a_call_ends_when_its_time_is_up(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    world.searxng.fail(InjectedFault.hang(), times=10)
+    status, body = await post(client, "/v1/search", QUERY | {"timeout": 1})
+    assert (status, body["error"]["code"]) == (504, "all_providers_failed")
+    assert {attempt["outcome"] for attempt in body["error"]["attempts"]} == {"timeout"}
+
+
+async def test_what_a_client_asked_for_ends_when_it_leaves(gateway: Any, world: World) -> None:
+    served = await gateway()
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+    def note(_request: Recorded) -> bool:
+        loop.call_soon_threadsafe(asked.set)
+        return True
+
+    world.searxng.fail(InjectedFault.hang(), times=10, when=note)
+    for accept in ("application/json", "text/event-stream"):
+        client = await served.client()
+        body = QUERY | {"timeout": 60}
+        waiting = asyncio.create_task(_begun(client, body, accept))
+        await asked.wait()
+        assert served.gateway.running == 1
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await client.close()
+        await asyncio.wait_for(served.gateway.idle(), 100)
+        asked.clear()
+
+
+async def _begun(client: aiohttp.ClientSession, body: Any, accept: str) -> None:
+    async with client.post("/v1/search", json=body, headers={"Accept": accept}) as response:
+        await response.read()
+
+
+@pytest.mark.req("B18")
+async def test_progress_is_told(gateway: Any, world: World) -> None:
+    other = world.add_searxng("second")
+    sections = {
+        "search": {"providers": ("searxng", "searxng:second"), "strategy": "fallback"},
+        "providers": {"searxng": {"base_url": world.searxng.url}, "searxng:second": {"base_url": other.url}},
+    }
+    client = await (await gateway(**sections)).client()
+    world.searxng.fail(InjectedFault.status(500), times=10)
+    told = await events(client, "/v1/search", QUERY)
+    assert [(name, data.get("provider")) for name, data in told[:4]] == [
+        ("attempt_started", "searxng"),
+        ("attempt_finished", "searxng"),
+        ("attempt_started", "searxng:second"),
+        ("attempt_finished", "searxng:second"),
+    ]
+    assert told[1][1]["outcome"] == "unavailable"
+    name, result = told[-1]
+    assert (name, result["provider"]) == ("result", "searxng:second")
+    other.fail(InjectedFault.status(500), times=10)
+    name, failure = (await events(client, "/v1/search", {"query": "another"}))[-1]
+    assert (name, failure["error"]["code"]) == ("error", "all_providers_failed")
+
+
+async def test_before_anything_is_told_a_failure_has_its_status(gateway: Any) -> None:
+    client = await (await gateway(session={"limit": 1, "warning_threshold": 1})).client()
+    await post(client, "/v1/search", QUERY | {"session": "one"})
+    status, body = await post(
+        client, "/v1/search", {"query": "more", "session": "one"}, headers={"Accept": "text/event-stream"}
+    )
+    assert (status, body["error"]["code"]) == (402, "budget_exceeded")
+
+
+@pytest.mark.parametrize(
+    ("accept", "wants"),
+    [
+        ("text/event-stream", True),
+        ("application/json, text/event-stream;q=0.5", False),
+        ("text/event-stream, application/json;q=0.5", True),
+        ("text/event-stream;q=0", False),
+        ("text/event-stream;q=x", False),
+        ("*/*", False),
+    ],
+)
+async def test_events_are_for_who_wants_them(gateway: Any, accept: str, wants: bool) -> None:
+    client = await (await gateway()).client()
+    async with client.post("/v1/search", json=QUERY, headers={"Accept": accept}) as response:
+        assert response.headers["Content-Type"].startswith("text/event-stream") == wants
+
+
+@pytest.mark.req("B18")
+async def test_reading(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    url = f"{world.site('papers').url}/"
+    status, body = await post(client, "/v1/pages", {"url": url})
+    [page] = body["pages"]
+    assert (status, page["status"], page["url"]) == (200, "success", url)
+    status, body = await post(client, "/v1/pages", {"url": url, "max_length": 60})
+    [piece] = body["pages"]
+    assert piece["truncated"]
+    status, body = await post(client, "/v1/pages", {"url": url, "cursor": piece["next_cursor"]})
+    assert page["content"].startswith(piece["content"].rstrip())
+    assert body["pages"][0]["content"] in page["content"]
+    word = page["content"].split()[2]
+    status, body = await post(client, "/v1/pages", {"url": url, "find": word})
+    assert body["pages"][0]["match_count"] >= 1
+
+
+async def test_pages_that_cannot_be_had(gateway: Any, world: World) -> None:
+    client = await (await gateway()).client()
+    good, missing = f"{world.site('papers').url}/", f"{world.site('papers').url}/nothing-here"
+    for url, status, code in (
+        (missing, 404, "page_not_found"),
+        ("http://10.0.0.1/", 403, "blocked_address"),
+        ("no address", 400, "invalid_request"),
+        (f"{world.closed_url}/", 403, "blocked_address"),
+    ):
+        assert code_of(await post(client, "/v1/pages", {"url": url})) == (status, code), url
+    status, body = await post(client, "/v1/pages", {"urls": [good, missing, "http://10.0.0.1/"]})
+    assert (status, [page["status"] for page in body["pages"]]) == (200, ["success", "error", "error"])
+    assert all(page["error"] for page in body["pages"][1:])
+    wrong: list[dict[str, Any]] = [{}, {"url": good, "urls": [good]}, {"urls": []}, {"urls": [good], "cursor": "#2"}]
+    for body in (*wrong, {"url": good, "query": "x", "find": "y"}):
+        assert (await post(client, "/v1/pages", body))[0] == 400
+
+
+def code_of(answer: tuple[int, Any]) -> tuple[int, str]:
+    return answer[0], answer[1]["error"]["code"]
+
+
+@pytest.mark.req("B18")
+async def test_a_session(gateway: Any, world: World) -> None:
+    client = await (await gateway(session={"limit": 2, "warning_threshold": 2})).client()
+    status, body = await get(client, "/v1/sessions/research")
+    assert (status, body["error"]["code"]) == (404, "no_such_session")
+    _, first = await post(client, "/v1/search", QUERY | {"session": "research"})
+    found = first["results"][0]
+    _, read = await post(client, "/v1/pages", {"url": found["url"], "session": "research"})
+    assert read["pages"][0]["citation_id"] == found["citation_id"]
+    _, session = await get(client, "/v1/sessions/research")
+    assert (session["searches"], session["limit"], session["remaining"]) == (1, 2, 1)
+    assert session["sources"][0] == {
+        "citation_id": 1,
+        "title": found["title"],
+        "url": found["url"],
+        "opened": True,
+    }
+    await post(client, "/v1/search", {"query": "more", "session": "research"})
+    status, body = await post(client, "/v1/search", {"query": "too much", "session": "research"})
+    assert (status, body["error"]["code"]) == (402, "budget_exceeded")
+    assert (await post(client, "/v1/search", {"query": "by itself"}))[0] == 200
+    for wrong in ("a%20b", "x" * 129, "%C3%BC"):
+        assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
+
+
+async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway: Any, tmp_path: Path) -> None:
+    served = await gateway(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"})
+    client = await served.client()
+    for session in ({}, {"session": "kept"}):
+        assert (await post(client, "/v1/search", QUERY | session))[0] == 200
+    with closing(sqlite3.connect(tmp_path / "store.db")) as file:
+        tables = [table for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        values = [value for table in tables for row in file.execute(f'SELECT * FROM "{table}"') for value in row]
+    keys = [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        for value in values
+        if value is not None
+    ]
+    assert [key for key in keys if key.startswith(("session:", "sources:"))] in (
+        ["session:kept:searches", "sources:kept"],
+        ["sources:kept", "session:kept:searches"],
+    )
+
+
+@pytest.mark.req("B18")
+async def test_checking_an_answer(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    sources = [{"number": 1, "url": "https://example.org/", "content": "The tower is 324 metres high."}]
+    answer = "The tower is 324 metres high [1]. The tower is 900 metres high [1]."
+    status, body = await post(client, "/v1/verify", {"answer": answer, "sources": sources})
+    assert (status, body["supported"]) == (200, False)
+    assert [finding["verdict"] for finding in body["findings"]] == ["supported", "altered"]
+    assert body["counts"] == {"altered": 1, "supported": 1}
+    _, found = await post(client, "/v1/search", QUERY | {"session": "cited"})
+    title = found["results"][0]["title"]
+    status, body = await post(client, "/v1/verify", {"answer": f"{title} [1]. Else [99].", "session": "cited"})
+    assert (status, body["unknown"]) == (200, [99])
+    assert (await post(client, "/v1/verify", {"answer": answer}))[0] == 400
+
+
+@pytest.mark.req("B18")
+async def test_the_providers(gateway: Any, world: World) -> None:
+    sections = {"search": {"providers": ("searxng", "brave", "wikipedia")}}
+    client = await (await gateway(**sections)).client()
+    await post(client, "/v1/search", QUERY)
+    status, body = await get(client, "/v1/providers")
+    rows = {row["name"]: row for row in body["providers"]}
+    assert (status, list(rows)) == (200, ["searxng", "wikipedia", "local", "brave"])
+    assert rows["searxng"]["health"] == "well"
+    assert rows["searxng"]["records"][0]["attempts"] == 1
+    assert rows["searxng"]["price"] is None
+    assert rows["local"]["roles"] == ["read"]
+    assert not rows["brave"]["configured"]
+    assert "BRAVE_API_KEY" in rows["brave"]["needs"]
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
+    await post(client, "/v1/search", {"query": "again"})
+    _, body = await get(client, "/v1/providers")
+    closed = body["providers"][0]
+    assert (closed["health"], 50 < closed["closed_for"] <= 60) == ("closed", True)
+
+
+@pytest.mark.req("B20")
+async def test_health_and_metrics(gateway: Any, world: World) -> None:
+    served = await gateway()
+    client = await served.client()
+    assert await get(client, "/healthz") == (200, {"status": "ok"})
+    assert await get(client, "/readyz") == (200, {"status": "ok"})
+    await post(client, "/v1/search", QUERY)
+    async with client.get("/metrics") as response:
+        text = await response.text()
+    assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1' in text
+    assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="200"} 1' in text
+    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
+    await post(client, "/v1/search", {"query": "again"})
+    assert await get(client, "/readyz") == (503, {"status": "no_provider"})
+    served.gateway.drain()
+    assert await get(client, "/healthz") == (200, {"status": "ok"})
+    assert await get(client, "/readyz") == (503, {"status": "draining"})
+    async with client.post("/v1/search", json=QUERY) as response:
+        assert (response.status, (await response.json())["error"]["code"]) == (503, "draining")
+        assert int(response.headers["Retry-After"]) > 0
+
+
+async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
+    client = await (await gateway(storage={"url": "valkey://127.0.0.1:1/0"})).client()
+    assert await get(client, "/readyz") == (503, {"status": "no_store"})
+    assert (await post(client, "/v1/search", QUERY))[0] == 200
+
+
+async def test_a_gateway_over_anothers_web_leaves_it_open(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    made = settings(server={"key_file": str(tmp_path / "keys.json")})
+    async with Web(made) as web:
+        gateway = build_gateway(web, page=False, mcp=False)
+        async with serving(gateway) as url, aiohttp.ClientSession(url) as client:
+            assert await get(client, "/readyz") == (503, {"status": "starting"})
+            async with gateway:
+                assert await get(client, "/readyz") == (200, {"status": "ok"})
+                assert (await post(client, "/v1/search", QUERY))[0] == 200
+                for path in ("/", "/mcp"):
+                    assert (await get(client, path))[0] == 404
+                async with client.get("/metrics") as response:
+                    assert "groundwire_searches_total" not in await response.text()
+        assert (await web.search("rank fusion")).results
+
+
+async def test_it_lives_with_the_lifespan_of_its_server(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    gateway = build_gateway(settings(server={"key_file": str(tmp_path / "keys.json")}))
+    coming: asyncio.Queue[Any] = asyncio.Queue()
+    said: asyncio.Queue[Any] = asyncio.Queue()
+    living = asyncio.create_task(gateway({"type": "lifespan"}, coming.get, said.put))
+    await coming.put({"type": "lifespan.startup"})
+    assert await said.get() == {"type": "lifespan.startup.complete"}
+    assert (await gateway.web.search("rank fusion")).results
+    await coming.put({"type": "lifespan.shutdown"})
+    assert await said.get() == {"type": "lifespan.shutdown.complete"}
+    await living
+    with pytest.raises(Closed):
+        await gateway.web.search("rank fusion")

@@ -1,0 +1,87 @@
+"""Keys: their form, what is kept of them, and that nothing shows them."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from groundwire.server.auth import keys as module
+from groundwire.server.auth.authentication import Tenant
+from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def test_a_key_has_256_random_bits_and_names_itself() -> None:
+    key, record = make_key("ci", NOW)
+    assert len(key.rpartition("_")[2]) == 43
+    assert 62**43 > 2**256
+    assert id_of(key) == record.id == record.tenant
+    assert key.endswith(record.last)
+    assert len({make_key("ci", NOW)[0] for _ in range(200)}) == 200
+
+
+def test_nothing_kept_or_shown_holds_the_key() -> None:
+    key, record = make_key("ci", NOW)
+    secret = key.rpartition("_")[2]
+    for text in (record.model_dump_json(), repr(record), str(record), repr(Tenant.of(record))):
+        assert secret not in text
+        assert secret[:8] not in text
+    for text in (repr(record), str(record), repr(Tenant.of(record))):
+        assert record.digest not in text
+
+
+def test_the_right_key_is_right_and_others_are_not() -> None:
+    key, record = make_key("ci", NOW)
+    other, _ = make_key("ci", NOW)
+    assert is_key_of(record, key)
+    assert not is_key_of(record, other)
+    assert not is_key_of(record, f"{key}x")
+    assert not is_key_of(record, key[:-1])
+    assert not is_key_of(None, key)
+
+
+def test_one_comparison_is_made_and_it_takes_the_same_time_for_all() -> None:
+    source = inspect.getsource(is_key_of)
+    assert source.count("compare_digest") == 1
+    assert " == " not in source
+    assert "hmac" in inspect.getsource(module)
+
+
+def test_when_a_key_is_dead() -> None:
+    _, record = make_key("ci", NOW, expires=NOW + timedelta(days=1))
+    assert record.why_dead(NOW) == ""
+    assert record.why_dead(NOW + timedelta(days=1)) == "expired"
+    assert record.model_copy(update={"revoked": NOW}).why_dead(NOW) == "revoked"
+
+
+@given(st.text(max_size=80))
+def test_what_is_no_key_names_nothing(text: str) -> None:
+    assert id_of(text) == "" or text.startswith("gw_")
+    assert len(digest_of(text)) == 64
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "../x", "-x", "x" * 65, "a\nb", "é"])
+def test_names_that_are_none(name: str) -> None:
+    with pytest.raises(ValidationError):
+        make_key(name, NOW)
+    with pytest.raises(ValidationError):
+        make_key("right", NOW, tenant=name or "a b")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rate": -1}, {"usd_per_day": float("nan")}, {"allowed_domains": ["http://x"]}, {"unknown": 1}]
+)
+def test_limits_that_are_none(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        KeyLimits.model_validate(wrong)
+
+
+def test_a_record_survives_being_written() -> None:
+    _, record = make_key("ci", NOW, limits=KeyLimits(rate=5, allowed_domains=("a.example",)))
+    assert KeyRecord.model_validate_json(record.model_dump_json()) == record

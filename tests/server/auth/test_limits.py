@@ -1,0 +1,171 @@
+"""The limits of a key hold over all gateways that share a store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from groundwire.server.auth.error_response import Refusal
+from groundwire.server.auth.keys import KeyLimits
+from groundwire.server.auth.rate_limits import Rates, Slots, rate_headers
+from groundwire.storage import MemoryStore, Store, open_store
+from groundwire.storage.base import Pace
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Callable[[], tuple[Store, Store]]]:
+    """Make what two gateways hold of one store."""
+    made: list[Store] = []
+
+    def make() -> tuple[Store, Store]:
+        if request.param == "memory":
+            made.append(MemoryStore())
+            return made[0], made[0]
+        url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
+        made.extend((open_store(url, bound=10.0), open_store(url, bound=10.0)))
+        return made[0], made[1]
+
+    yield make
+    for store in made:
+        await store.aclose()
+
+
+async def test_one_rate_for_two_gateways(stores: Callable[[], tuple[Store, Store]]) -> None:
+    gateways = [Rates(store, 0, 0) for store in stores()]
+    limits = KeyLimits(rate=1, burst=6)
+
+    async def take(number: int) -> int:
+        try:
+            await gateways[number % 2].take("k", limits)
+        except Refusal as refusal:
+            return refusal.status if refusal.retry_after else 0
+        return 200
+
+    given = [await take(number) for number in range(12)]
+    assert given == [200] * 6 + [429] * 6
+    assert await gateways[0].take("other", limits)
+    assert await gateways[0].take("without", KeyLimits()) == {}
+
+
+async def test_one_number_of_slots_for_two_gateways(stores: Callable[[], tuple[Store, Store]]) -> None:
+    gateways = [Slots(store) for store in stores()]
+    limits = KeyLimits(concurrent=3)
+    async with AsyncExitStack() as stack:
+        for number in range(3):
+            await stack.enter_async_context(gateways[number % 2].hold("k", limits))
+        for gateway in gateways:
+            with pytest.raises(Refusal) as caught:
+                async with gateway.hold("k", limits):
+                    pytest.fail("there is no slot left")
+            assert caught.value.status == 429
+        async with gateways[1].hold("other", limits), gateways[1].hold("without", KeyLimits()):
+            pass
+    async with gateways[1].hold("k", limits):
+        pass
+    for gateway in gateways:
+        await gateway.aclose()
+
+
+async def test_many_at_once_never_hold_more_than_there_are() -> None:
+    slots, limits = Slots(MemoryStore()), KeyLimits(concurrent=4)
+    held, most, refused = 0, 0, 0
+
+    async def one() -> None:
+        nonlocal held, most, refused
+        try:
+            async with slots.hold("k", limits):
+                held += 1
+                most = max(most, held)
+                await asyncio.sleep(0)
+                held -= 1
+        except Refusal:
+            refused += 1
+
+    await asyncio.gather(*(one() for _ in range(50)))
+    assert 1 <= most <= 4
+    assert refused == 50 - 4
+    await slots.aclose()
+
+
+async def test_the_slots_of_a_gateway_that_was_killed_are_free_again() -> None:
+    clock, limits = Clock(), KeyLimits(concurrent=1)
+    store = MemoryStore(clock=clock)
+    killed, other = Slots(store, ttl=30), Slots(store, ttl=30)
+    stack = AsyncExitStack()
+    await stack.enter_async_context(killed.hold("k", limits))
+    clock.now += 20
+    await killed.renew()
+    clock.now += 20
+    with pytest.raises(Refusal):
+        await other.hold("k", limits).__aenter__()
+    clock.now += 10.1  # nobody renews any more
+    async with other.hold("k", limits):
+        await stack.aclose()  # what it gives back is not its own any more
+        with pytest.raises(Refusal):
+            await killed.hold("k", limits).__aenter__()
+    for slots in (killed, other):
+        await slots.aclose()
+
+
+async def test_a_slot_is_renewed_while_it_is_held() -> None:
+    clock, limits = Clock(), KeyLimits(concurrent=1)
+    renewed = asyncio.Event()
+
+    class Telling(MemoryStore):
+        async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+            if mine := await super().lease(key, owner=owner, ttl=ttl):
+                leases.append(owner)
+            if len(leases) > 2:
+                renewed.set()
+            return mine
+
+    leases: list[str] = []
+    slots = Slots(Telling(clock=clock), ttl=0.03)
+    async with slots.hold("k", limits):
+        await renewed.wait()
+    assert len(set(leases)) == 1
+    await slots.aclose()
+
+
+async def test_a_request_that_is_cancelled_gives_its_slot_back() -> None:
+    slots, limits = Slots(MemoryStore()), KeyLimits(concurrent=1)
+    entered = asyncio.Event()
+
+    async def request() -> None:
+        async with slots.hold("k", limits):
+            entered.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(request())
+    await entered.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    async with slots.hold("k", limits):
+        pass
+    await slots.aclose()
+
+
+@pytest.mark.parametrize(
+    ("pace", "left", "reset"),
+    [
+        (Pace(granted=True, wait=0, backlog=1.0), 9, 1),
+        (Pace(granted=True, wait=0, backlog=10.0), 0, 10),
+        (Pace(granted=True, wait=0, backlog=9.1), 0, 10),
+        (Pace(granted=False, wait=0.4, backlog=9.4), 0, 1),
+    ],
+)
+def test_what_a_client_is_told(pace: Pace, left: int, reset: int) -> None:
+    headers = rate_headers(pace, 1.0, 10)
+    assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": f'"requests";r={left};t={reset}'}
