@@ -67,7 +67,7 @@ class Balancer:
             if row["pxname"] == backend and row["svname"] != "BACKEND" and row["status"].startswith("UP")
         }
 
-    def wait_until_up(self, servers: int, seconds: float, backend: str = "ready") -> None:
+    def wait_until_up(self, servers: int, backend: str = "ready", *, seconds: float = 100.0) -> None:
         """Wait until it sends requests to just so many servers of a group.
 
         Raises:

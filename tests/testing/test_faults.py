@@ -7,7 +7,7 @@ import importlib.util
 import itertools
 import threading
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from groundwire.testing.http_messages import Wire
 from groundwire.testing.virtual_time import run_virtually
 from groundwire.testing.world import InjectedFault, World
 
-Raw = Callable[..., Awaitable[bytes]]
+Raw = Callable[..., Coroutine[Any, Any, bytes]]
 
 
 @pytest.fixture
