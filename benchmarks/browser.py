@@ -25,7 +25,7 @@ from components.application import PARAGRAPHS, Application
 from components.environment import crawl4ai_python
 from groundwire import Settings, Web
 from groundwire.reading.browser.crawl4ai import Crawl4AIOptions, Crawl4AIReadProvider
-from groundwire.reading.browser.finding import find_chromium
+from groundwire.reading.browser.launch import find_chromium
 from groundwire.reading.browser.provider import BrowserReadProvider
 from groundwire.safety.guard import Guard
 from groundwire.testing import EmulatedResponse, World

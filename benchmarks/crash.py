@@ -32,7 +32,7 @@ from groundwire import Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.models import NO_FILTERS, Filters, Page, ReadResult, Results, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.storage.archive import Archive, Found
+from groundwire.storage.archive.store import Archive, Found
 
 SESSION = "crash"
 PRICE_USD = 0.005

@@ -34,7 +34,7 @@ from markdown_it import MarkdownIt
 from peers import install_converters
 
 from groundwire.reading.extract import extract
-from groundwire.reading.markdown import to_markdown
+from groundwire.reading.markdown.serializer import to_markdown
 
 URL = "https://site.example/guide/page.html"
 KINDS = ("headings", "code", "language", "cells", "items", "links", "formulas")

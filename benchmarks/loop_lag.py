@@ -20,9 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from groundwire.reading.bounds import HEAVY_BYTES, is_heavy
 from groundwire.reading.convert import convert
-from groundwire.reading.worker import Workers
+from groundwire.reading.html.limits import HEAVY_BYTES, is_heavy
+from groundwire.reading.workers.pool import Workers
 
 GIANTS = {
     "deep": b"<div>" * 90_000,

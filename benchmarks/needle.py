@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.extraction.pages import read_pages
 from groundwire.models import Page
-from groundwire.reading.handle.view import check_ask, view
+from groundwire.reading.passages.view import check_ask, view
 
 SIZES = (10_000, 30_000, 100_000, 250_000, 500_000)
 PLACES = (0.05, 0.5, 0.95)

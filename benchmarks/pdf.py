@@ -29,7 +29,7 @@ import json, re, resource, sys, time
 name, path, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 body = open(path, "rb").read()
 if name == "groundwire":
-    from groundwire.reading.documents.pdf.read import read_pdf
+    from groundwire.reading.documents.pdf.convert import read_pdf
     def read(): return read_pdf(body, seconds=600).content
 elif name == "pypdfium2, plain":
     import pypdfium2

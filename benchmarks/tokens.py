@@ -37,8 +37,8 @@ from benchmarks.extraction.pages import Page as Known
 from benchmarks.extraction.pages import read_pages
 from groundwire.models import Page
 from groundwire.reading.extract import extract
-from groundwire.reading.handle.view import check_ask, view
-from groundwire.reading.handle.words import is_common
+from groundwire.reading.passages.terms import is_common
+from groundwire.reading.passages.view import check_ask, view
 
 TOKENS = 1_000
 LONG = 6_000  # characters of reviewed text from which a page is long

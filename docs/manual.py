@@ -19,9 +19,9 @@ import click
 
 from groundwire import __version__
 from groundwire._version import PROJECT_URL
-from groundwire.cli import codes, group
+from groundwire.cli import call_runner, group
 from groundwire.providers.registry import provider_class, provider_names
-from groundwire.settings.files import FILE_NAME, FILE_VARIABLE
+from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE
 
 TARGET = Path(__file__).parent / "groundwire.1"
 
@@ -150,7 +150,7 @@ def _list(items: dict[str, str]) -> Iterator[str]:
 
 def _codes() -> Iterator[tuple[int, str]]:
     """Give the exit codes with what stands below each in its class."""
-    (cls,) = (node for node in ast.parse(inspect.getsource(codes)).body if isinstance(node, ast.ClassDef))
+    (cls,) = (node for node in ast.parse(inspect.getsource(call_runner)).body if isinstance(node, ast.ClassDef))
     for code, words in zip(cls.body, cls.body[1:], strict=False):
         match code, words:
             case (

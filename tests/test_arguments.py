@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from groundwire.arguments import OpenArguments, SearchArguments, bad_arguments, understood
 from groundwire.errors import PermissionDenied
-from groundwire.permission import Permission
 from groundwire.settings.sections import PermissionSettings
+from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
+from groundwire.tools.permissions import Permission
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.guidance import CITATIONS, CITING, UNTRUSTED, guidance, instructions, search_limits
 from groundwire.models import Budget
 from groundwire.settings import Settings
+from groundwire.tools.definitions import CITATIONS, CITING, UNTRUSTED, guidance, instructions, search_limits
 
 
 @pytest.mark.req("H10")

@@ -25,8 +25,8 @@ from groundwire.cassette import Cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable
 from groundwire.models import NO_FILTERS, Filters, SearchResult
-from groundwire.observing import Metrics
 from groundwire.providers import Capabilities
+from groundwire.telemetry import Metrics
 from groundwire.testing import InjectedFault, World
 from groundwire.testing.services.brave import Brave
 

@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import pytest
 
-from groundwire.listening import close_server
 from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.transport.asyncio_server import close_server
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["the connection is seen first", "the end is seen first"])

@@ -7,8 +7,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-from groundwire.citations.verify.names import names_of
-from groundwire.citations.verify.numbers import dates_of, numbers_of
+from groundwire.citations.verify.entities import dates_of, names_of, numbers_of
 from groundwire.citations.verify.vocabulary import NUMBER_WORDS
 
 __all__ = ["MUTATIONS", "PARAPHRASES", "mutate", "paraphrase"]

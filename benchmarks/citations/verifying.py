@@ -22,9 +22,8 @@ from pathlib import Path
 from benchmarks.citations.rewriting import mutate, paraphrase
 from benchmarks.extraction.pages import read_pages
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.names import names_of
-from groundwire.citations.verify.sentences import sentences
-from groundwire.citations.verify.words import blank_markup
+from groundwire.citations.verify.entities import names_of
+from groundwire.citations.verify.segmentation import blank_markup, sentences
 from groundwire.reading.extract import extract
 
 __all__ = ["Case", "cases", "main"]

@@ -6,8 +6,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from groundwire.reading.blocks import Layout
-from groundwire.reading.lexicon import Lexicon, first_words, group_of, split_name
+from groundwire.reading.main_content.blocks import Layout
+from groundwire.reading.main_content.text_features import Lexicon, first_words, group_of, split_name
 
 __all__ = ["Votes", "build_lexicon", "collect_votes"]
 

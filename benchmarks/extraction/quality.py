@@ -33,7 +33,7 @@ _SETS = ("", "readability", "defuddle")
 def groundwire_reader(model_path: Path | None) -> Reader:
     """Return our reader, whole: from markup to Markdown, metadata and cleaning included."""
     from groundwire.reading.extract import extract
-    from groundwire.reading.model import load_model, read_model
+    from groundwire.reading.main_content.classifier import load_model, read_model
 
     model = read_model(model_path.read_bytes()) if model_path else load_model()
     return lambda markup, url: extract(markup, url, model).content

@@ -36,17 +36,24 @@ from benchmarks.extraction.alignment import label_blocks, words_of
 from benchmarks.extraction.export import forest_data
 from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_votes
 from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
-from groundwire.reading.blocks import Layout, lay_out
-from groundwire.reading.choosing import REPEATED, SHARE_OF_BEST, may_repeat, repeats, side_by_side, with_companions
-from groundwire.reading.features import FEATURES, Facts, describe
-from groundwire.reading.hints import Hints, read_hints
-from groundwire.reading.jsonld import things
-from groundwire.reading.lexicon import Lexicon, names_of
-from groundwire.reading.mend import parse_page
-from groundwire.reading.metadata import read_metas
-from groundwire.reading.second import SECOND, second_look
-from groundwire.reading.select import kind_row
-from groundwire.reading.visible import drop_unseen
+from groundwire.reading.html.parse import parse_page
+from groundwire.reading.main_content.blocks import Layout, lay_out
+from groundwire.reading.main_content.context_features import SECOND, second_look
+from groundwire.reading.main_content.features import FEATURES, Facts, describe
+from groundwire.reading.main_content.page_type import Hints, read_hints
+from groundwire.reading.main_content.select import (
+    REPEATED,
+    SHARE_OF_BEST,
+    kind_row,
+    may_repeat,
+    repeats,
+    side_by_side,
+    with_companions,
+)
+from groundwire.reading.main_content.text_features import Lexicon, names_of
+from groundwire.reading.metadata.embedded_json import things
+from groundwire.reading.metadata.page_metadata import read_metas
+from groundwire.reading.visibility.visible import drop_unseen
 
 SEED = 7
 FIRST_ROUNDS = 50

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from groundwire.errors import Closed
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
-from groundwire.reading.handle.view import Around
+from groundwire.reading.passages.view import Around
 from groundwire.routing.policy import Strategy
 from groundwire.web import Web
 

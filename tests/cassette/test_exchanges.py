@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from groundwire.cassette import Cassette
-from groundwire.cassette.exchange import unpack
+from groundwire.cassette.format import unpack
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedAddress,

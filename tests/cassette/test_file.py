@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.cassette import Answer, CallFailed, Cassette, Exchange, Failure, count_exchanges
-from groundwire.cassette.exchange import from_line, pack, to_line, unpack
+from groundwire.cassette.format import from_line, pack, to_line, unpack
 from groundwire.errors import ConfigurationError
 
 WRITER = """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.cassette.masks import MASK, Masks
+from groundwire.cassette.redaction import MASK, Masks
 
 KEY = "CANARY0k3y1234567890"
 

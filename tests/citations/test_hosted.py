@@ -9,7 +9,7 @@ import pytest
 from groundwire import Settings, Web
 from groundwire.citations import marked, render_answer
 from groundwire.citations.verify import verify_answer
-from groundwire.native.answers import HostedAnswer, HostedCitation, HostedSource
+from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 
 Make = Callable[..., Settings]
 ONE, TWO = "https://one.example/a", "https://two.example/b"

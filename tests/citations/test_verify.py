@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
-from groundwire.citations.verify.sentences import sentences
+from groundwire.citations.verify.segmentation import sentences
 
 TOWER = """# The tower
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from groundwire.cli import group
 from groundwire.models import Page, SearchResponse, SearchResult
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 
 Terminal = Any  # see conftest.py
 SEEN = datetime(2026, 11, 20, 12, tzinfo=UTC)

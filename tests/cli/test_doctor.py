@@ -10,7 +10,7 @@ from typing import Any
 import pexpect
 import pytest
 
-from groundwire.onboarding.checks import Fault
+from groundwire.doctor import Fault
 from groundwire.testing import InjectedFault as Wire
 
 Terminal = Any  # see conftest.py

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.cli.run import run
+from groundwire.cli.call_runner import run
 from groundwire.web import Web
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.cli.terminal import cells, clean, escaped, wrap
+from groundwire.cli.terminal_text import cells, clean, escaped, wrap
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from groundwire.native.answers import (
+from groundwire.hosted.answers import (
     AnswerApi,
     AnswerEvent,
     AnswerStream,

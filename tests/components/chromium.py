@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from components.needs import needed, system_program
-from groundwire.reading.browser.finding import find_chromium
+from groundwire.reading.browser.launch import find_chromium
 
 __all__ = ["executable_or_skip", "processes", "until_gone"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from components.exchanges import expectations
 from components.streaming import as_frames
-from groundwire.native.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
 
 __all__ = ["APIS", "FACTS", "HostedRecording", "Score", "facts", "hosted", "read", "wanted"]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from groundwire.listening import close_server
 from groundwire.testing.fault_injection import bomb
+from groundwire.transport.asyncio_server import close_server
 
 __all__ = ["BEHAVIOURS", "CAP", "HostileServer", "Visit"]
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import turbohtml
 
-from groundwire.bodies import BodyDecoder, UndecodableBody
-from groundwire.reading.bounds import MAX_DEPTH, MAX_MARKUP, fit, trim
 from groundwire.reading.convert import convert
-from groundwire.reading.decode import decode
-from groundwire.reading.encodings import LABELS
+from groundwire.reading.encoding.decode import decode
+from groundwire.reading.encoding.detect import LABELS
 from groundwire.reading.extract import extract
+from groundwire.reading.html.limits import MAX_DEPTH, MAX_MARKUP, fit, trim
+from groundwire.transport.decompression import BodyDecoder, UndecodableBody
 
 __all__ = ["SEEDS", "TARGETS"]
 

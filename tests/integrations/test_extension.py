@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from groundwire.cli import group
-from groundwire.integrations.extension import CITATION_SENTENCE, WebSearchExtension
-from groundwire.integrations.extension_tools import (
+from groundwire.integrations.hosts.extension import CITATION_SENTENCE, WebSearchExtension
+from groundwire.integrations.hosts.extension_tools import (
     BatchOpenPageToolResult,
     OpenPageToolResult,
     PageTools,

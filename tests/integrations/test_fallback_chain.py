@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.integrations import fallback_chain
-from groundwire.integrations.fallback_chain import SearchChain
+from groundwire.integrations.hosts import fallback_chain
+from groundwire.integrations.hosts.fallback_chain import SearchChain
 from groundwire.testing import InjectedFault, World
 
 ORDER = "duckduckgo_lite,brave,tavily"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.integrations import fallback_chain
-from groundwire.integrations.frameworks import FRAMEWORKS
+from groundwire.integrations.framework_versions import FRAMEWORKS
+from groundwire.integrations.hosts import fallback_chain
 from groundwire.testing import World
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,11 +14,11 @@ import pytest
 
 from groundwire import Settings, SyncWeb, Web
 from groundwire.errors import InvalidRequest
-from groundwire.integrations.frameworks import FRAMEWORKS, need
-from groundwire.integrations.running import failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import FRAMEWORKS, need
+from groundwire.integrations.tool_runner import failed, runners, text_of
 from groundwire.settings import PermissionSettings
 from groundwire.testing import InjectedFault, World
+from groundwire.tools.permissions import Permission
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERY = {"query": "reciprocal rank fusion", "limit": None}

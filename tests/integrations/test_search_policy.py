@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from groundwire.errors import ConfigurationError, NativeUnsupported
-from groundwire.integrations.search_policy import SearchPolicy, search_settings
-from groundwire.permission import PermissionRequest
+from groundwire.integrations.hosts.search_policy import SearchPolicy, search_settings
 from groundwire.testing import InjectedFault, World
+from groundwire.tools.permissions import PermissionRequest
 
 BODY = {"model": "claude-sonnet-5", "max_tokens": 9, "messages": [{"role": "user", "content": "What is new?"}]}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundwire.errors import InvalidRequest
-from groundwire.integrations.three_tiers import (
+from groundwire.integrations.hosts.three_tiers import (
     WEB_SEARCH_TOOL,
     build_tools_json_excluding_web_search,
     has_web_search_tool,

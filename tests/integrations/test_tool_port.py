@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.integrations.tool_port import WebSearchTool
+from groundwire.integrations.hosts.tool_port import WebSearchTool
 from groundwire.testing import InjectedFault, World
 
 

@@ -16,9 +16,9 @@ from google.genai import types
 
 from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
+from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
 from groundwire.errors import InvalidRequest
-from groundwire.loop import CallEnded, CallStarted, Run, run_tools
-from groundwire.native import Needs, hosted_definition
+from groundwire.hosted import Needs, hosted_definition
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.loop import Ledger
-from groundwire.loop.sources import citations_in
+from groundwire.agent_loop import Ledger
+from groundwire.agent_loop.citation_ledger import citations_in
 
 TEXTS: tuple[tuple[str, list[str]], ...] = (
     ("A [1] and [2].", ["[1]", "[2]"]),

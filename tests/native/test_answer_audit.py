@@ -9,7 +9,7 @@ import pytest
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest
-from groundwire.native.answers import HostedAnswer, HostedCitation, HostedSource, audit, read_answer, resolve_redirects
+from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource, audit, read_answer, resolve_redirects
 from groundwire.safety.guard import Guard
 from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 from groundwire.transport import Transport

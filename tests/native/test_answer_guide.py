@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
-from groundwire.native.answers import AnswerApi
-from groundwire.native.answers.model import Covers
+from groundwire.hosted.answers import AnswerApi
+from groundwire.hosted.answers.types import Covers
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "hosted-answers.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)

@@ -16,7 +16,7 @@ from components.data_sets import RECORDINGS
 from components.examples import examples
 from components.hosted import HostedRecording, hosted
 from groundwire.errors import UnexpectedResponse
-from groundwire.native.answers import Ended, HostedAnswer, audit, read_answer
+from groundwire.hosted.answers import Ended, HostedAnswer, audit, read_answer
 
 ODD: tuple[Any, ...] = (
     None,

@@ -16,7 +16,7 @@ from components.answers import bytewise, check_that_events_tell_the_answer, even
 from components.data_sets import RECORDINGS, is_own, set_name
 from components.hosted import APIS, FACTS, HostedRecording, facts, hosted, read, wanted
 from components.streaming import MAKERS, streamed
-from groundwire.native.answers import Ended, HostedAnswer, read_answer
+from groundwire.hosted.answers import Ended, HostedAnswer, read_answer
 
 CASES = [
     pytest.param(root, folder, id=f"{folder}-{set_name(root)}")

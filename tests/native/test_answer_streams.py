@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
 from groundwire.errors import InvalidRequest, UnexpectedResponse
-from groundwire.native.answers import AnswerStream, Ended, ErrorMet, TextAdded
-from groundwire.native.answers.sse import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers import AnswerStream, Ended, ErrorMet, TextAdded
+from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 
 START = {"type": "message_start", "message": {"model": "claude", "usage": {"input_tokens": 3}}}
 TEXT = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}

@@ -10,10 +10,10 @@ import pytest
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
 from components.streaming import frame, streamed
 from groundwire.errors import InvalidRequest, UnexpectedResponse
-from groundwire.native.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer, stream_answer
-from groundwire.native.answers.failures import outcome_of
-from groundwire.native.answers.spans import ByteSpans
-from groundwire.native.answers.values import clean_url
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer, stream_answer
+from groundwire.hosted.answers.answer_builder import ByteSpans
+from groundwire.hosted.answers.json_access import clean_url
+from groundwire.hosted.answers.upstream_errors import outcome_of
 
 URL = "https://a.example/x"
 

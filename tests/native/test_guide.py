@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.native import load_matrix
+from groundwire.hosted import load_matrix
 from groundwire.settings import load
 from groundwire.testing import World
 

@@ -9,9 +9,9 @@ from anthropic.types import ToolUnionParam
 from google.genai import types
 from openai.types.responses import WebSearchToolParam
 
-from groundwire.native import load_matrix
-from groundwire.native.matrix import Wire
-from groundwire.native.requests.prepare import _BUILDERS
+from groundwire.hosted import load_matrix
+from groundwire.hosted.api_capabilities import Wire
+from groundwire.hosted.requests.prepare import _BUILDERS
 from groundwire.settings import MODEL_PROVIDERS
 
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import ConfigurationError, InvalidRequest, NativeUnsupported
+from groundwire.hosted import Location, Needs, load_matrix, plan
+from groundwire.hosted.planner import Mode
+from groundwire.hosted.requirements import common, simplified
 from groundwire.models import TimeRange
-from groundwire.native import Location, Needs, load_matrix, plan
-from groundwire.native.lists import common, simplified
-from groundwire.native.planner import Mode
 from groundwire.safety.domains import DomainPolicy
 from groundwire.settings import MODEL_PROVIDERS, Settings
 

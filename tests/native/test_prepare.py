@@ -25,7 +25,7 @@ from components.model_bodies import (
     responses,
 )
 from groundwire.errors import GroundwireError, InvalidRequest, NativeUnsupported
-from groundwire.native import Location, Needs, hosted_definition, load_matrix, plan, plan_for, prepare
+from groundwire.hosted import Location, Needs, hosted_definition, load_matrix, plan, plan_for, prepare
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FORMS: dict[str, Callable[..., dict[str, Any]]] = {

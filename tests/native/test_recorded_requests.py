@@ -13,7 +13,7 @@ import pytest
 
 from components.data_sets import is_own
 from components.model_bodies import EVERYBODY
-from groundwire.native import plan_for, prepare
+from groundwire.hosted import plan_for, prepare
 
 APIS = ("anthropic", "openai_chat", "openai_responses", "gemini", "gemini_interactions", "openrouter", "xai")
 SEARCHING = set(APIS) - {"openai_chat"}

@@ -13,7 +13,7 @@ from google.genai import types
 
 from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, responses
 from components.model_bodies import anthropic as anthropic_tool
-from groundwire.native import Location, Needs, hosted_definition, prepare
+from groundwire.hosted import Location, Needs, hosted_definition, prepare
 from groundwire.testing import World
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, script
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from groundwire.models import Attempt
-from groundwire.observing import PageDone, SearchDone
 from groundwire.storage import MemoryStore, Store, open_store
+from groundwire.telemetry import PageDone, SearchDone
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.observing import CallLog, JsonFormatter
+from groundwire.telemetry import CallLog, JsonFormatter
 
 Make = Callable[..., Any]
 

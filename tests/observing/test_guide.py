@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from groundwire.cli.stats import show_card
-from groundwire.observing import CallScore, Metrics, ProviderScore, ScoreCard
+from groundwire.telemetry import CallScore, Metrics, ProviderScore, ScoreCard
 from groundwire.testing import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"

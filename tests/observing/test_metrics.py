@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from groundwire.models import Attempt
-from groundwire.observing import Metrics, PageDone, SearchDone
-from groundwire.observing.buckets import BOUNDS
+from groundwire.telemetry import Metrics, PageDone, SearchDone
+from groundwire.telemetry.daily_counters import BOUNDS
 
 Make = Callable[..., Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.observing import CallLog, Metrics, PageDone, Scores, SearchDone, Spans, Watcher, Watchers
 from groundwire.storage import MemoryStore
+from groundwire.telemetry import CallLog, Metrics, PageDone, Scores, SearchDone, Spans, Watcher, Watchers
 
 Make = Callable[..., Any]
 
@@ -99,12 +99,12 @@ def test_all_of_ours_are_watchers(searched: Make, opened: Make) -> None:
 
 
 def test_every_public_name_is_there_and_loaded_only_when_used() -> None:
-    from groundwire import observing
+    from groundwire import telemetry
 
-    assert sorted(observing.__all__) == dir(observing)
-    assert all(getattr(observing, name) is not None for name in observing.__all__)
+    assert sorted(telemetry.__all__) == dir(telemetry)
+    assert all(getattr(telemetry, name) is not None for name in telemetry.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Metric'"):
-        getattr(observing, "Met" + "ric")
-    code = "import sys; from groundwire.observing import Scores; print('groundwire.observing.card' in sys.modules)"
+        getattr(telemetry, "Met" + "ric")
+    code = "import sys; from groundwire.telemetry import Scores; print('groundwire.telemetry.scorecard' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
     assert done.stdout == "False\n"

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import lines
-from groundwire.observing import KEPT_DAYS, Scores, score_card
-from groundwire.observing.buckets import BOUNDS, bucket_of, quantile
-from groundwire.observing.scores import counter_key
 from groundwire.storage import MemoryStore, Store, StoreError, open_store
+from groundwire.telemetry import KEPT_DAYS, Scores, score_card
+from groundwire.telemetry.daily_counters import BOUNDS, bucket_of, counter_key, quantile
 
 Make = Callable[..., Any]
 DAY = 86_400.0

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from groundwire.observing import Spans
+from groundwire.telemetry import Spans
 
 Make = Callable[..., Any]
 NOW = 1_900_000_000_000_000_000
@@ -151,7 +151,7 @@ def test_they_stand_under_the_span_of_the_caller(
 def test_without_opentelemetry_it_is_said_what_to_install() -> None:
     code = (
         "import sys; sys.modules['opentelemetry'] = None\n"  # what Python itself takes for a module that is not there
-        "from groundwire.observing import Spans\n"
+        "from groundwire.telemetry import Spans\n"
         "from groundwire.errors import ConfigurationError\n"
         "try: Spans()\n"
         "except ConfigurationError as error: print(error)\n"
@@ -161,6 +161,6 @@ def test_without_opentelemetry_it_is_said_what_to_install() -> None:
 
 
 def test_opentelemetry_is_not_loaded_before_it_is_used() -> None:
-    code = "import sys, groundwire.observing; print([m for m in sys.modules if m.startswith('opentelemetry')])"
+    code = "import sys, groundwire.telemetry; print([m for m in sys.modules if m.startswith('opentelemetry')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
     assert done.stdout == "[]\n"

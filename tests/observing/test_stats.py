@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from groundwire.cli.stats import card_of, stats
-from groundwire.observing import Scores
 from groundwire.storage import MemoryStore, ResilientStore, StoreError, open_store
+from groundwire.telemetry import Scores
 
 Make = Callable[..., Any]
 

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 
 from groundwire import Settings, Web
-from groundwire.observing import Metrics, Spans
+from groundwire.telemetry import Metrics, Spans
 from groundwire.testing import InjectedFault, World
 
 _SEARCHES = 40

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from groundwire.onboarding import KeyringState
-from groundwire.onboarding.checks import CHECKS, Finding, Machine, Report, examine
+from groundwire.doctor import CHECKS, Finding, Machine, Report, examine
+from groundwire.setup import KeyringState
 from groundwire.testing import World
 
 SECRET = "test-key"

@@ -22,11 +22,11 @@ from typing import Any
 import pytest
 
 from components.authority import Authority
-from groundwire.onboarding import KeyringState
-from groundwire.onboarding.checks import CHECKS, Check, Machine, Report, examine
-from groundwire.onboarding.checks.port import _is_gateway, _taken
-from groundwire.onboarding.checks.python import faults_of_requirements
-from groundwire.storage.sqlite_file import APPLICATION_ID
+from groundwire.doctor import CHECKS, Check, Machine, Report, examine
+from groundwire.doctor.python_env import faults_of_requirements
+from groundwire.doctor.system import _is_gateway, _taken
+from groundwire.setup import KeyringState
+from groundwire.storage.sqlite_db import APPLICATION_ID
 from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 
 from .conftest import SECRET, Look, named

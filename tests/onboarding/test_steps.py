@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from groundwire.doctor.files import line_of
 from groundwire.errors import ConfigurationError, InvalidRequest
-from groundwire.onboarding import FileKeeper, Plan, clean_key, commit, load_offers, setup_schema, with_values
-from groundwire.onboarding.checks.lines import line_of
-from groundwire.onboarding.verifying import verify
 from groundwire.settings import Settings
+from groundwire.setup import FileKeeper, Plan, clean_key, commit, load_offers, setup_schema, with_values
+from groundwire.setup.provider_status import verify
 from groundwire.testing import World
 
 pytestmark = pytest.mark.req("Y8")

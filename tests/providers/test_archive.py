@@ -22,7 +22,7 @@ from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.base import ProviderContext, ReadProvider, SearchProvider, Transports
 from groundwire.routing import Chain
 from groundwire.settings import Settings
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

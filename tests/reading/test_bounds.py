@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
-from groundwire.reading.bounds import MAX_DEPTH, MAX_LINKS, MAX_MARKUP, MAX_NODES, MAX_TAGS, fit, is_heavy, trim
+from groundwire.reading.html.limits import MAX_DEPTH, MAX_LINKS, MAX_MARKUP, MAX_NODES, MAX_TAGS, fit, is_heavy, trim
 
 pytestmark = pytest.mark.req("B2", "Y15")
 
@@ -135,7 +135,7 @@ def test_small_pages_are_never_cut(markup: str) -> None:
 def test_formatting_that_multiplies_does_not_fill_the_memory() -> None:
     code = (
         "import resource, turbohtml\n"
-        "from groundwire.reading.bounds import fit\n"
+        "from groundwire.reading.html.limits import fit\n"
         "markup = ''.join(f'<p><b id={number}>' for number in range(100_000))\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "document = turbohtml.parse(fit(markup)[0], positions=False)\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from groundwire.reading.convert import convert
-from groundwire.reading.decode import decode
-from groundwire.reading.encodings import CODECS
+from groundwire.reading.encoding.decode import decode
+from groundwire.reading.encoding.detect import CODECS
 
 pytestmark = pytest.mark.req("B2", "Y17")
 

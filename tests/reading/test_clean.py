@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.clean import strip_controls
+from groundwire.reading.text.sanitize import strip_controls
 
 pytestmark = pytest.mark.req("B11")
 

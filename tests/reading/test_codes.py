@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.codes import steps, stretch
+from groundwire.reading.main_content.quantize import steps, stretch
 
 _COUNT = st.integers(0, 600)
 

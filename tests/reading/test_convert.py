@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.reading.convert import json_to_markdown, to_markdown
-from groundwire.reading.kinds import KindName
+from groundwire.reading.encoding.file_types import KindName
 
 URL = "https://library.example/"
 values = st.recursive(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
-from groundwire.reading import decode as decode_module
-from groundwire.reading.decode import PRESCAN, decode
-from groundwire.reading.encodings import CODECS, LABELS, name_of
+from groundwire.reading.encoding import decode as decode_module
+from groundwire.reading.encoding.decode import PRESCAN, decode
+from groundwire.reading.encoding.detect import CODECS, LABELS, name_of
 
 pytestmark = pytest.mark.req("B2")
 

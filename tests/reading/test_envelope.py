@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from groundwire.reading.envelope import fence
+from groundwire.tools.rendering import fence
 
 _SHAPE = re.compile(r"(.*)\n<(web_content_[0-9a-f]{16})>\n(.*)\n</\2>", re.DOTALL)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from components.data_sets import HostilePage, SavedPages, hostile_pages
 from components.examples import examples
-from groundwire.reading.decode import decode
+from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.extracted import MAX_CONTENT
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from groundwire.models import Page
-from groundwire.reading.freshness import freshness
+from groundwire.reading.local import freshness
 from groundwire.routing.cache import Life
 from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
-from groundwire.reading.codes import log
-from groundwire.reading.hints import HINTS, NO_HINTS, read_hints
+from groundwire.reading.main_content.page_type import HINTS, NO_HINTS, read_hints
+from groundwire.reading.main_content.quantize import log
 
 
 def _hint(name: str, url: str = "", metas: dict[str, str] | None = None, *things: dict[str, object]) -> int:

@@ -8,11 +8,10 @@ import pytest
 from turbohtml import parse
 
 from components.data_sets import HostilePage, hostile_pages
-from groundwire.reading.clean import strip_controls
-from groundwire.reading.decode import decode
+from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import extract
-from groundwire.reading.hygiene import clean_text
-from groundwire.reading.visible import drop_unseen
+from groundwire.reading.text.sanitize import clean_text, strip_controls
+from groundwire.reading.visibility.visible import drop_unseen
 
 
 def _read(body: bytes, content_type: str) -> str:

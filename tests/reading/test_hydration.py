@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.hydration import pieces
-from groundwire.reading.shell import is_shell
 
 URL = "https://farm.example/orchard"
 FIRST = "The orchard behind the mill has forty-two apple trees, nineteen plum trees and seven quinces."

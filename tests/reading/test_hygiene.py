@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
+from groundwire.reading.text.sanitize import clean_text, hygiene_warnings, strip_invisible
 
 
 @pytest.mark.req("B11")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from components.work import growth
-from groundwire.reading.markdown import to_markdown
+from groundwire.reading.markdown.serializer import to_markdown
 
 BASE = "https://site.example/guide/page.html"
 

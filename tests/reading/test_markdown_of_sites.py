@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from groundwire.reading.extract import extract
-from groundwire.reading.markdown import to_markdown
+from groundwire.reading.markdown.serializer import to_markdown
 
 URL = "https://site.example/guide/page.html"
 PROSE = (

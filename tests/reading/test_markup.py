@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
-from groundwire.reading.clean import clean, strip_controls
-from groundwire.reading.markup import shorten, tokens
+from groundwire.reading.html.limits import shorten, tokens
+from groundwire.reading.text.sanitize import clean, strip_controls
 
 pytestmark = pytest.mark.req("B2")
 

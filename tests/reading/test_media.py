@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth, memory
-from groundwire.reading.media import media_type
+from groundwire.reading.encoding.content_type import media_type
 
 pytestmark = pytest.mark.req("B2")
 

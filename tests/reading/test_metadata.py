@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
-from groundwire.reading.dates import iso_date
-from groundwire.reading.jsonld import things
-from groundwire.reading.metadata import Metadata, read_metadata, read_metas, read_title, title_element
-from groundwire.reading.visible import drop_unseen
+from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.metadata.embedded_json import things
+from groundwire.reading.metadata.page_metadata import Metadata, read_metadata, read_metas, read_title, title_element
+from groundwire.reading.visibility.visible import drop_unseen
 
 URL = "https://www.daily.example/2026/story"
 TODAY = date(2026, 11, 22)

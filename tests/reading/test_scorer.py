@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.scorer import Forest, Step
+from groundwire.reading.main_content.classifier import Forest, Step
 
 _QUESTIONS = ((0, 10, True), (0, 10, False), (1, 100, True), (1, 253, False), (2, 0, True))
 _TREES: tuple[tuple[Step, ...], ...] = (

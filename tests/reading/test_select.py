@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
 from components.examples import examples
-from groundwire.reading.blocks import lay_out
-from groundwire.reading.choosing import Verdict, choose
-from groundwire.reading.model import KINDS
-from groundwire.reading.select import Selection, select_main
+from groundwire.reading.main_content.blocks import lay_out
+from groundwire.reading.main_content.classifier import KINDS
+from groundwire.reading.main_content.select import Selection, Verdict, choose, select_main
 
 _NAV = """<header><a href="/">Harbour Gazette</a><nav class="menu"><ul><li><a href="/news">News</a></li>
 <li><a href="/sport">Sport</a></li><li><a href="/login">Log in</a></li></ul></nav></header>"""

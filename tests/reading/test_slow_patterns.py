@@ -6,11 +6,11 @@ import pytest
 
 from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded
-from groundwire.reading.conversion import Conversion
+from groundwire.reading.block_pages.classify import soft_block
 from groundwire.reading.convert import convert
 from groundwire.reading.documents.pdf.blocks import join_broken
 from groundwire.reading.documents.pdf.headings import _NUMBERING
-from groundwire.reading.softblock import soft_block
+from groundwire.reading.workers.pool import Conversion
 
 pytestmark = pytest.mark.req("B2")
 ARTICLE = "<p>" + "The wheel was mended, and the miller wrote down what each spoke had cost. " * 12 + "</p>"

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from components.data_sets import SavedPages
+from groundwire.reading.block_pages.classify import BlockKind, known_wall, page_remarks, soft_block
 from groundwire.reading.convert import convert
-from groundwire.reading.remarks import page_remarks
-from groundwire.reading.softblock import BlockKind, known_wall, soft_block
 
 pytestmark = pytest.mark.req("B2")
 URL = "https://gazette.example.com/news/bakery"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth, memory
-from groundwire.reading.truncate import truncate
+from groundwire.reading.text.truncate import truncate
 
 pytestmark = pytest.mark.req("Y17")
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from components.application import Application
 from components.forbidden import Forbidden
-from groundwire.reading.browser.dial import Dialler
-from groundwire.reading.browser.finding import find_chromium
-from groundwire.reading.browser.heads import NotUnderstood, parse_head
-from groundwire.reading.browser.proxy import VettingProxy
-from groundwire.reading.browser.settling import Look, Settling
+from groundwire.reading.browser.idle_detection import Look, Settling
+from groundwire.reading.browser.launch import find_chromium
+from groundwire.reading.browser.pinned_connect import Dialler
+from groundwire.reading.browser.proxy_requests import NotUnderstood, parse_head
+from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.safety.guard import Guard
 from groundwire.testing import EmulatedResponse, InjectedFault, World
 

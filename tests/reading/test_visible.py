@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from turbohtml import Document, parse
 
 from components.work import lines
-from groundwire.reading.visible import Removed, drop_unseen
+from groundwire.reading.visibility.visible import Removed, drop_unseen
 from reading import hiding_tricks
 from reading.hiding_cases import HIDDEN, SHOWN, UNPAINTED, page_of
 

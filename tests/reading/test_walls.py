@@ -16,8 +16,8 @@ import pytest
 from components.application import Application
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
-from groundwire.reading.said import Said
-from groundwire.reading.softblock import soft_block
+from groundwire.reading.block_pages.classify import soft_block
+from groundwire.reading.block_pages.sentences import Said
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.server import Endpoint
 

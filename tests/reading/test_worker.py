@@ -14,9 +14,9 @@ from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge
 from groundwire.models import ReadResult
 from groundwire.reading.convert import convert
-from groundwire.reading.frames import MAX_FRAME, pack, sizes, unpack
 from groundwire.reading.local import LocalReadProvider
-from groundwire.reading.worker import Workers, WorkerUnavailable
+from groundwire.reading.workers.frames import MAX_FRAME, pack, sizes, unpack
+from groundwire.reading.workers.pool import Workers, WorkerUnavailable
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 

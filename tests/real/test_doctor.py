@@ -14,8 +14,8 @@ from components.chromium import executable_or_skip
 from components.needs import require
 from components.searxng import SearXNG
 from components.valkey import Valkey
-from groundwire.onboarding import KeyringState
-from groundwire.onboarding.checks import CHECKS, Machine, Report, examine
+from groundwire.doctor import CHECKS, Machine, Report, examine
+from groundwire.setup import KeyringState
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
 

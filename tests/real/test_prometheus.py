@@ -13,7 +13,7 @@ import pytest
 from components.needs import needed, require
 from components.prometheus import Prometheus
 from groundwire import AllProvidersFailed, Settings, Web
-from groundwire.observing import CONTENT_TYPE, Metrics
+from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"

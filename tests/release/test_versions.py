@@ -16,7 +16,7 @@ import aiohttp
 import groundwire
 from groundwire import Settings, Web
 from groundwire._version import USER_AGENT, __version__
-from groundwire.integrations.export import export_extension
+from groundwire.integrations.hosts.extension import export_extension
 from groundwire.server.api import build_gateway
 from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.safety.addresses import (
+from groundwire.safety.ip_ranges import (
     IPV4_NOT_PUBLIC,
     IPV6_NOT_PUBLIC,
     IPV6_PUBLIC,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.work import growth
 from groundwire.errors import BlockedSecret
-from groundwire.safety.canaries import Canaries
+from groundwire.safety.secret_scanner import Canaries
 
 KEY = "tvly-dev-Qx81LmZpa0T7hYcV3nRsWb2K"
 CANARIES = Canaries([KEY, "", "short", "correct horse battery staple", "YOUR_SEARCH_API_KEY_HERE"])

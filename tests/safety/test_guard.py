@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
-from groundwire.safety.addresses import is_public
+from groundwire.safety.blocklists import BAD_PORTS, SPECIAL_SUFFIXES, is_special_name
 from groundwire.safety.guard import Guard
-from groundwire.safety.names import SPECIAL_SUFFIXES, is_special_name
-from groundwire.safety.ports import BAD_PORTS
+from groundwire.safety.ip_ranges import is_public
 from groundwire.safety.urls import WebUrl, parse_url
 
 pytestmark = pytest.mark.req("Y13", "B3")

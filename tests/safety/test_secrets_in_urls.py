@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.safety.secrets_in_urls import has_secret
+from groundwire.safety.url_redaction import has_secret
 
 SECRET = [
     "https://user:pass@a.example/",

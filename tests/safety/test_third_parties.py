@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.safety.third_parties import for_third_parties
+from groundwire.safety.url_redaction import for_third_parties
 
 
 @pytest.mark.req("B10")

@@ -10,8 +10,8 @@ import pytest
 
 from components.data_sets import SSRF_VECTORS, set_name
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.safety.addresses import is_public
 from groundwire.safety.guard import Guard
+from groundwire.safety.ip_ranges import is_public
 from groundwire.safety.urls import WebUrl, join_url
 
 MAX_HOPS = 10

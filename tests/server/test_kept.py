@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from groundwire import Settings, Web
-from groundwire.loop import Ledger
+from groundwire.agent_loop import Ledger
 from groundwire.server.openai.handler import PendingRun, PendingRuns, digest
 
 MESSAGES = [{"role": "user", "content": "What?"}]

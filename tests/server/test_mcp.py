@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 
 from groundwire.cli import group
-from groundwire.guidance import CITATIONS
 from groundwire.server.mcp.client_configs import CLIENTS
 from groundwire.testing import InjectedFault, World
+from groundwire.tools.definitions import CITATIONS
 
 Place = Any  # see conftest.py
 

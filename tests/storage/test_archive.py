@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Filters, Page, SearchResponse, SearchResult
-from groundwire.storage.archive import Archive, ImportRefused
-from groundwire.storage.archive_text import Question, joined, split
+from groundwire.storage.archive.fts import Question, joined, split
+from groundwire.storage.archive.store import Archive, ImportRefused
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite import SqliteStore
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from groundwire.storage.patience import Patience
+from groundwire.storage.fallback_store import Patience
 from groundwire.testing.virtual_time import run_virtually
 
 pytestmark = pytest.mark.req("B20")

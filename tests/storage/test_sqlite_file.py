@@ -20,7 +20,7 @@ import pytest
 from components.store_suite import worker
 from groundwire.storage import Count, MemoryStore, ResilientStore, StoreError, open_store
 from groundwire.storage.sqlite import SqliteStore
-from groundwire.storage.sqlite_file import APPLICATION_ID, VERSION
+from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION
 
 Open = Callable[[], SqliteStore]
 

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Iterable
 
 import pytest
 
-from groundwire.listening import close_server
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.transport import Transport
+from groundwire.transport.asyncio_server import close_server
 
 Answer = Callable[[bytes], Iterable[bytes]]
 

@@ -15,8 +15,8 @@ import pytest
 from components.authority import Authority
 from groundwire.deadline import Deadline
 from groundwire.errors import PageTooLarge, PageUnavailable, UnexpectedResponse
-from groundwire.metering import HEAD_ALLOWANCE, MeteredSocket, Overrun
 from groundwire.transport import Transport
+from groundwire.transport.limited_socket import HEAD_ALLOWANCE, MeteredSocket, Overrun
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]

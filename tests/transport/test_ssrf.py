@@ -13,8 +13,8 @@ import pytest
 from components.data_sets import SSRF_VECTORS, set_name
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedAddress, InvalidRequest, PageError
-from groundwire.safety.addresses import is_public
 from groundwire.safety.guard import Guard
+from groundwire.safety.ip_ranges import is_public
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.transport import Transport
 

@@ -6,15 +6,14 @@ connection: `groundwire.transport` and providers with a client of their own ask 
 
 from __future__ import annotations
 
-from groundwire.cassette.environment import (
+from groundwire.cassette.format import Answer, CallFailed, Exchange, Failure, count_exchanges
+from groundwire.cassette.recorder import (
     RECORD_VARIABLE,
     REPLAY_VARIABLE,
+    Cassette,
     cassette_from_environment,
     choose_cassette,
 )
-from groundwire.cassette.exchange import Answer, CallFailed, Exchange, Failure
-from groundwire.cassette.file import count_exchanges
-from groundwire.cassette.tape import Cassette
 
 __all__ = [
     "RECORD_VARIABLE",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any
 
-from groundwire.cassette.exchange import Exchange
+from groundwire.cassette.format import Exchange
 
 __all__ = ["Index"]
 

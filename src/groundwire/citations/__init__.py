@@ -1,10 +1,9 @@
 """From the marks in an answer to its sources: asking for them, finding them, showing them, and checking them."""
 
-from groundwire.citations.channels import CHANNELS, Channel, ChannelName
-from groundwire.citations.fragments import finding_links, fragment_link, source_links
-from groundwire.citations.hosted import MarkedAnswer, marked
-from groundwire.citations.marks import Mark, MarkScanner, find_marks
-from groundwire.citations.rendering import CitationStream, RenderedAnswer, render_answer
+from groundwire.citations.hosted_answers import MarkedAnswer, marked
+from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
+from groundwire.citations.rendering import CHANNELS, Channel, ChannelName, CitationStream, RenderedAnswer, render_answer
+from groundwire.citations.text_fragments import finding_links, fragment_link, source_links
 
 __all__ = [
     "CHANNELS",

@@ -16,15 +16,13 @@ from typing import IO, Any, NoReturn, TypeVar, get_args
 
 import click
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.command import each, storable
-from groundwire.cli.run import say_error, warn
-from groundwire.cli.terminal import clean, day, escaped, wrap
-from groundwire.cli.values import one_of
+from groundwire.cli.call_runner import ExitCode, each, exit_code, say_error, storable, warn
+from groundwire.cli.completion import one_of
+from groundwire.cli.terminal_text import clean, day, escaped, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.settings import load
-from groundwire.storage.archive import Archive, Found, ImportRefused, Statistics, open_archive
+from groundwire.storage.archive.store import Archive, Found, ImportRefused, Statistics, open_archive
 
 __all__ = ["archive"]
 
@@ -259,7 +257,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
 @contextlib.contextmanager
 def _without_the_warning() -> Iterator[None]:
     """Keep the archive's own warning out of the log: the command says the same as its error."""
-    logger = logging.getLogger("groundwire.storage.archive")
+    logger = logging.getLogger("groundwire.storage.archive.store")
     logger.addFilter(_is_no_warning)
     try:
         yield

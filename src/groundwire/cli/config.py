@@ -10,12 +10,11 @@ from itertools import groupby
 
 import click
 
-from groundwire.cli.codes import ExitCode
-from groundwire.cli.run import say_error, warn
-from groundwire.cli.terminal import cells, clean, escaped
+from groundwire.cli.call_runner import ExitCode, say_error, warn
+from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import ConfigurationError
 from groundwire.settings import KEY_VARIABLES, Row, Settings, load, provider_rows, variable
-from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, user_file
+from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, user_file
 from groundwire.web import Web
 
 __all__ = ["config"]

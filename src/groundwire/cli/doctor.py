@@ -12,11 +12,10 @@ from dataclasses import asdict
 
 import click
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.run import say_error, without_waiting
-from groundwire.cli.terminal import clean, escaped
+from groundwire.cli.call_runner import ExitCode, exit_code, say_error, without_waiting
+from groundwire.cli.terminal_text import clean, escaped
+from groundwire.doctor import CHECKS, CheckResult, Finding, Machine, Report, examine
 from groundwire.errors import GroundwireError
-from groundwire.onboarding.checks import CHECKS, CheckResult, Finding, Machine, Report, examine
 
 __all__ = ["doctor"]
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.codes import ExitCode
-from groundwire.cli.run import say_error
+from groundwire.cli.call_runner import ExitCode, say_error
 from groundwire.errors import ConfigurationError
-from groundwire.integrations.export import export_extension
+from groundwire.integrations.hosts.extension import export_extension
 
 __all__ = ["export"]
 

@@ -13,17 +13,15 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from groundwire.cli.codes import exit_code
-from groundwire.cli.command import each
-from groundwire.cli.run import say_error, warn
-from groundwire.cli.terminal import cells, clean, escaped
+from groundwire.cli.call_runner import each, exit_code, say_error, warn
+from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.providers.registry import provider_class
 from groundwire.server.auth.key_file import KeyFile, key_file_of
 from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire.settings import Settings, load
-from groundwire.settings.installed import provider_names
-from groundwire.settings.suggest import did_you_mean, faults
+from groundwire.settings.error_messages import did_you_mean, faults
+from groundwire.settings.provider_options import provider_names
 
 __all__ = ["keys"]
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.diff import diff
-from groundwire.cli.terminal import clean
+from groundwire.cli.call_runner import ExitCode, exit_code
+from groundwire.cli.terminal_text import clean, diff
 from groundwire.errors import ConfigurationError, GroundwireError
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def uninstall(client: str, only_print: bool, yes: bool) -> None:
 
 def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
     from groundwire.server.mcp.client_configs import CLIENTS, Host
-    from groundwire.settings.replacing import read, replace
+    from groundwire.settings.atomic_write import read, replace
 
     client = CLIENTS[name]
     path = client.file(Host.here())
@@ -203,7 +202,7 @@ def _serve_stdio() -> None:
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
-    from groundwire.cli.run import without_waiting
+    from groundwire.cli.call_runner import without_waiting
     from groundwire.settings import load
 
     settings = load()

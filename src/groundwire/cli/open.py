@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from groundwire.cli.command import ToolCommand, each, print_json
-from groundwire.cli.run import run
-from groundwire.cli.terminal import clean
-from groundwire.cli.values import providers_that_read
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run
+from groundwire.cli.completion import providers_that_read
+from groundwire.cli.terminal_text import clean
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text

@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.progress import progress
-from groundwire.cli.run import say_error, warn, without_waiting
+from groundwire.cli.call_runner import ExitCode, exit_code, progress, say_error, warn, without_waiting
 from groundwire.cli.stats import card_of
-from groundwire.cli.terminal import clean, escaped
+from groundwire.cli.terminal_text import clean, escaped
 from groundwire.errors import GroundwireError
-from groundwire.onboarding import Standing, Verification, standings, verify
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
+from groundwire.setup import Standing, Verification, standings, verify
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from groundwire.observing import ProviderScore
+    from groundwire.telemetry import ProviderScore
 
 __all__ = ["providers"]
 

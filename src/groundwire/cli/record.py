@@ -15,9 +15,8 @@ from types import FrameType
 import click
 
 from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
-from groundwire.cli.codes import ExitCode
-from groundwire.cli.run import say_error, warn
-from groundwire.cli.terminal import clean
+from groundwire.cli.call_runner import ExitCode, say_error, warn
+from groundwire.cli.terminal_text import clean
 from groundwire.errors import ConfigurationError
 
 __all__ = ["record"]

@@ -9,11 +9,9 @@ from typing import get_args
 
 import click
 
-from groundwire.cli.codes import ExitCode
-from groundwire.cli.command import ToolCommand, each, print_json, storable
-from groundwire.cli.run import run, warn
-from groundwire.cli.terminal import clean, day, wrap
-from groundwire.cli.values import one_of, providers_that_search
+from groundwire.cli.call_runner import ExitCode, ToolCommand, each, print_json, run, storable, warn
+from groundwire.cli.completion import one_of, providers_that_search
+from groundwire.cli.terminal_text import clean, day, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
 from groundwire.routing.policy import Strategy
 from groundwire.settings import SearchSettings

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.codes import exit_code
-from groundwire.cli.run import say_error, warn, without_waiting
-from groundwire.cli.terminal import clean
+from groundwire.cli.call_runner import exit_code, say_error, warn, without_waiting
+from groundwire.cli.terminal_text import clean
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
 

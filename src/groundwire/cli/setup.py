@@ -11,15 +11,15 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.command import each
-from groundwire.cli.diff import diff
-from groundwire.cli.run import say_error, warn
-from groundwire.cli.setup_given import Given, read_given
+from groundwire.cli.call_runner import ExitCode, each, exit_code, say_error, warn
+from groundwire.cli.setup_prompts import Given, Talk, read_given
 from groundwire.cli.setup_steps import Refused, Steps
-from groundwire.cli.setup_talk import Talk
+from groundwire.cli.terminal_text import diff
 from groundwire.errors import ConfigurationError, GroundwireError, UnknownProvider
-from groundwire.onboarding import (
+from groundwire.settings import Settings, load
+from groundwire.settings.atomic_write import read
+from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
+from groundwire.setup import (
     FileKeeper,
     Keeper,
     KeyringKeeper,
@@ -33,9 +33,6 @@ from groundwire.onboarding import (
     with_values,
     would_load,
 )
-from groundwire.settings import Settings, load
-from groundwire.settings.files import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
-from groundwire.settings.replacing import read
 
 __all__ = ["setup"]
 

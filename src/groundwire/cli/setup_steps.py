@@ -10,13 +10,11 @@ from typing import Any
 import click
 from pydantic import SecretStr
 
-from groundwire.cli.progress import progress
-from groundwire.cli.run import warn, without_waiting
-from groundwire.cli.setup_given import Given
-from groundwire.cli.setup_talk import Talk
+from groundwire.cli.call_runner import progress, warn, without_waiting
+from groundwire.cli.setup_prompts import Given, Talk
 from groundwire.errors import ConfigurationError
-from groundwire.onboarding import Offer, Standing, Verification, verify
 from groundwire.settings import Settings
+from groundwire.setup import Offer, Standing, Verification, verify
 
 __all__ = ["Refused", "Steps"]
 

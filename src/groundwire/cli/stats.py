@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.run import say_error, warn
-from groundwire.cli.terminal import cells, clean, escaped
+from groundwire.cli.call_runner import ExitCode, exit_code, say_error, warn
+from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import GroundwireError
-from groundwire.observing.buckets import BOUNDS
-from groundwire.observing.scores import KEPT_DAYS
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store
+from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS
 
 if TYPE_CHECKING:
-    from groundwire.observing import CallScore, ProviderScore, ScoreCard, Target
+    from groundwire.telemetry import CallScore, ProviderScore, ScoreCard, Target
 
 __all__ = ["card_of", "show_card", "stats"]
 
@@ -65,7 +63,7 @@ async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = 
     Raises:
         StoreError: the store cannot answer.
     """
-    from groundwire.observing.card import score_card
+    from groundwire.telemetry.scorecard import score_card
 
     store = open_()
     try:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from groundwire.cli.codes import ExitCode, exit_code
-from groundwire.cli.run import run, say_error
-from groundwire.cli.terminal import clean, escaped
+from groundwire.cli.call_runner import ExitCode, exit_code, run, say_error
+from groundwire.cli.terminal_text import clean, escaped
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.web import Web
 
@@ -47,7 +46,7 @@ _MOST = 10_000_000  # bytes of a file
 )
 def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_json: bool, page: Path | None) -> None:
     """Check the answer in the file ANSWER (- is standard input) against the pages that its marks cite."""
-    from groundwire.citations.verify.shown import report_html, report_json, report_text
+    from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
     try:
         text = _read(answer, "ANSWER")

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools import ToolResult
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["async_web_tools", "web_tools"]
@@ -29,7 +29,7 @@ _tools = need("anthropic", "anthropic.lib.tools")
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` for `Anthropic`; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` for `Anthropic`; see `groundwire.integrations.tool_runner.runners`."""
     return [_sync_tool(runner) for runner in runners(web, permission)]
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["web_tools"]
@@ -27,7 +27,7 @@ _Base: Any = need("autogen", "autogen_core.tools").BaseTool
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_Tool(runner) for runner in runners(web, permission)]
 
 

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, PrivateAttr, create_model
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 
 __all__ = ["web_tools"]
 
@@ -26,7 +26,7 @@ _TYPES: dict[str, Any] = {"string": str, "integer": int, "array": list[str]}
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [
         _Tool(runner, name=runner.name, description=runner.description, args_schema=_arguments(runner))
         for runner in runners(web, permission)

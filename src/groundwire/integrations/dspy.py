@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from pydantic import PrivateAttr
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 
 __all__ = ["web_tools"]
 
@@ -33,7 +33,7 @@ def _traced(call: _F) -> _F:
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_Tool(runner) for runner in runners(web, permission)]
 
 

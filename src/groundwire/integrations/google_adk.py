@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["web_tools"]
@@ -25,7 +25,7 @@ _types = need("google-adk", "google.genai.types")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_Tool(runner) for runner in runners(web, permission)]
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 
 __all__ = ["web_tools"]
 
@@ -23,7 +23,7 @@ _tools = need("haystack", "haystack.tools")
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_tool(runner) for runner in runners(web, permission)]
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools import ToolResult, WebSearchToolResult
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["web_retriever", "web_tools"]
@@ -27,7 +27,7 @@ _documents = need("langchain", "langchain_core.documents")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as structured tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as structured tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_tool(runner) for runner in runners(web, permission)]
 
 

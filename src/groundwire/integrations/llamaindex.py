@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools import ToolResult
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["web_tools"]
@@ -28,7 +28,7 @@ _BaseTool: Any = _types.AsyncBaseTool
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`."""
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_Tool(runner) for runner in runners(web, permission)]
 
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["web_capability", "web_tools"]
@@ -27,7 +27,7 @@ _capabilities = need("pydantic-ai", "pydantic_ai.capabilities")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.running.runners`.
+    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`.
 
     The structured result is the metadata of the tool's return.
     """

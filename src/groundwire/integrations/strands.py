@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from groundwire.integrations import fallback_chain
-from groundwire.integrations.fallback_chain import get_session_stats, reset_session_counter
-from groundwire.integrations.frameworks import need
-from groundwire.integrations.running import Runner, failed, runners, text_of
-from groundwire.permission import Permission
+from groundwire.integrations.framework_versions import need
+from groundwire.integrations.hosts import fallback_chain
+from groundwire.integrations.hosts.fallback_chain import get_session_stats, reset_session_counter
+from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = ["get_session_stats", "reset_session_counter", "web_search", "web_tools"]
@@ -31,7 +31,7 @@ web_search: Any = _strands.tool(fallback_chain.web_search)
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as Strands tools; see `groundwire.integrations.running.runners`.
+    """Return `web_search` and `open_page` as Strands tools; see `groundwire.integrations.tool_runner.runners`.
 
     A failure has the status `error`, so that Strands and the model's API are told of it.
     """

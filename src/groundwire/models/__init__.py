@@ -5,22 +5,28 @@ All are frozen.
 """
 
 from groundwire.models.attempts import Attempt, AttemptFinished, AttemptStarted, Event, Observer, Outcome
-from groundwire.models.checks import MAX_QUERY
 from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section
-from groundwire.models.query import MAX_LIMIT, MAX_PAGE, NO_FILTERS, Filters, Query, SafeSearch, TimeRange
-from groundwire.models.results import (
+from groundwire.models.search import (
+    MAX_LIMIT,
+    MAX_PAGE,
     MAX_SNIPPET,
     MAX_TITLE,
     MAX_URL,
+    NO_FILTERS,
     Applied,
     Budget,
     FilterReceipt,
+    Filters,
+    Query,
     RateWindow,
     Results,
+    SafeSearch,
     SearchResponse,
     SearchResult,
     Source,
+    TimeRange,
 )
+from groundwire.models.validators import MAX_QUERY
 
 __all__ = [
     "MAX_LIMIT",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from groundwire.models.noun import Noun
+from groundwire.models.validators import Noun
 
 __all__ = ["Attempt", "AttemptFinished", "AttemptStarted", "Event", "Observer", "Outcome"]
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from groundwire.models.noun import Noun
+from groundwire.models.validators import Noun
 
 __all__ = ["Excerpt", "Freshness", "Match", "Page", "ReadResult", "Section"]
 

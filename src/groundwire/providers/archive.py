@@ -9,7 +9,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
-from groundwire.storage.archive import ARCHIVE, Archive, Found
+from groundwire.storage.archive.store import ARCHIVE, Archive, Found
 from groundwire.storage.base import StoreError
 
 __all__ = ["ArchiveProvider"]

@@ -13,11 +13,11 @@ from groundwire.errors import ConfigurationError, MissingKey
 from groundwire.models import Filters, Freshness, ReadResult, SearchResult, TimeRange
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
-from groundwire.settings.suggest import did_you_mean, faults
+from groundwire.settings.error_messages import did_you_mean, faults
 from groundwire.transport import Transport
 
 if TYPE_CHECKING:
-    from groundwire.storage.archive import Archive
+    from groundwire.storage.archive.store import Archive
 
 __all__ = [
     "Capabilities",

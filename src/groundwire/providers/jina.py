@@ -40,7 +40,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
 )
 from groundwire.providers.result_rows import any_date, page_result
-from groundwire.safety.secrets_in_urls import has_secret
+from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Reply
 

@@ -8,7 +8,7 @@ from typing import cast
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvider, SearchProvider, Transports
 from groundwire.settings import Settings
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 
 __all__ = ["GROUP", "create", "provider_class", "provider_classes", "provider_names"]
 

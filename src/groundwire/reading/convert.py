@@ -1,4 +1,7 @@
-"""Any readable kind of content to Markdown, behind one function; and a whole body, of any kind, behind another."""
+"""Any readable kind of content to Markdown, behind one function; and a whole body, of any kind, behind another.
+
+What was made of a page as a reader's result.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from groundwire.reading.clean import clean, strip_controls
-from groundwire.reading.decode import decode
-from groundwire.reading.documents.delimited import read_delimited
+from groundwire.models import ReadResult
+from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
+from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.documents.document import FILES, read_file
 from groundwire.reading.documents.notebook import read_notebook
-from groundwire.reading.documents.unreadable import Unreadable, UnreadableDocument
-from groundwire.reading.escaping import fence
+from groundwire.reading.documents.tabular import read_delimited
+from groundwire.reading.encoding.content_type import media_type
+from groundwire.reading.encoding.decode import decode
+from groundwire.reading.encoding.file_types import KindName, language_of
 from groundwire.reading.extract import Extracted, extract
+from groundwire.reading.extracted import Unreadable, UnreadableDocument
 from groundwire.reading.hydration import hydrate
-from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
-from groundwire.reading.kinds import KindName, language_of
-from groundwire.reading.media import media_type
-from groundwire.reading.remarks import page_remarks
-from groundwire.reading.shell import is_shell
-from groundwire.reading.softblock import SHELL, SoftBlock, soft_block
-from groundwire.safety.reserved import break_reserved
+from groundwire.reading.markdown.escaping import fence
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
+from groundwire.safety.chat_template_tokens import break_reserved
 
-__all__ = ["Converted", "convert", "json_to_markdown", "to_markdown"]
+__all__ = ["Converted", "convert", "json_to_markdown", "read_result", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
@@ -165,3 +167,35 @@ def json_to_markdown(text: str) -> str:
     else:
         text = strip_controls(text)
     return fence(text, "json")
+
+
+def read_result(
+    url: str, converted: Converted, *, final_url: str, content_type: str, warnings: tuple[str, ...] = ()
+) -> ReadResult:
+    """Return a page that was read, with what is to be known about it.
+
+    Args:
+        url: The address that was asked for.
+        converted: The page.
+        final_url: Where the redirects led.
+        content_type: The media type, without parameters.
+        warnings: What is to be known beside what converting it showed.
+    """
+    extracted = converted.extracted
+    warnings += converted.warnings + extracted.warnings
+    if extracted.cut:
+        warnings += ("the page is very large; only its beginning was read",)
+    return ReadResult(
+        url=url,
+        title=extracted.title,
+        content=extracted.content,
+        content_length=len(extracted.content),
+        original_length=None if extracted.cut else len(extracted.content),
+        truncated=extracted.cut,
+        success=True,
+        final_url=final_url,
+        published=extracted.published,
+        language=extracted.language,
+        content_type=content_type,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )

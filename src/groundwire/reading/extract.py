@@ -3,22 +3,24 @@
 One way from markup to text, each step a function of its own: bounds, tree, metadata, what nobody could see, what is not
 the main content, Markdown, hygiene. The order matters: metadata are read while everything is there, and nothing that
 a person could not see takes part in the choice of the main content.
+
+A piece of HTML inside of another document, such as the summary in a feed, by the rules that hold for pages.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from groundwire.reading.bounds import fit, trim
-from groundwire.reading.clean import clean, strip_controls
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
-from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
+from groundwire.reading.html.limits import fit, trim
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 if TYPE_CHECKING:
-    from groundwire.reading.model import Model
+    from groundwire.reading.main_content.classifier import Model
 
-__all__ = ["Extracted", "extract"]
+__all__ = ["Extracted", "extract", "fragment_to_markdown"]
 
 
 def extract(html: str, url: str, model: Model | None = None) -> Extracted:
@@ -33,15 +35,14 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         The content and the metadata; `warnings` count what was taken out. A page with visible text comes back empty
         only when it has scripts and all its text is menus.
     """
-    from groundwire.reading.choosing import MENUS_ONLY
-    from groundwire.reading.hints import read_hints
-    from groundwire.reading.jsonld import things
-    from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
-    from groundwire.reading.mend import parse_page
-    from groundwire.reading.metadata import read_metadata, read_metas, read_title, title_element
-    from groundwire.reading.roles import apply_roles, may_have_roles
-    from groundwire.reading.select import select_main
-    from groundwire.reading.visible import drop_unseen
+    from groundwire.reading.html.parse import parse_page
+    from groundwire.reading.html.semantics import apply_roles, may_have_roles
+    from groundwire.reading.main_content.page_type import read_hints
+    from groundwire.reading.main_content.select import MENUS_ONLY, select_main
+    from groundwire.reading.markdown.serializer import to_markdown
+    from groundwire.reading.metadata.embedded_json import things
+    from groundwire.reading.metadata.page_metadata import read_metadata, read_metas, read_title, title_element
+    from groundwire.reading.visibility.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))
     document = parse_page(markup)
@@ -80,3 +81,27 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
 def _line(text: str | None) -> str:
     """Return a name or a title as one clean line."""
     return " ".join(strip_invisible(clean(text or ""))[0].split())
+
+
+def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_links_only: bool = False) -> str:
+    """Return all of a piece of HTML that a person could see, as Markdown.
+
+    Args:
+        markup: The HTML; any text is taken.
+        url: The address that relative links start from.
+        removed: Counts, under `hidden`, the pieces that nobody could see.
+        web_links_only: Whether links that do not name their host lose their targets.
+    """
+    from groundwire.reading.html.parse import parse_page
+    from groundwire.reading.markdown.serializer import to_markdown
+    from groundwire.reading.visibility.visible import drop_unseen
+
+    document = parse_page(fit(strip_controls(markup))[0])
+    trim(document)
+    removed["hidden"] += sum(drop_unseen(document).counts.values())
+    if web_links_only:
+        for link in document.find_all("a"):
+            if not (link.attr("href") or "").lower().startswith(("http://", "https://")):
+                link.attrs.pop("href", None)
+    body = document.find("body")
+    return to_markdown(body, url).strip() if body is not None else ""

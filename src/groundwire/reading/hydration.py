@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire.reading.bounds import fit, trim
-from groundwire.reading.clean import clean, strip_controls
+from groundwire.reading.block_pages.empty_shell import word_count
 from groundwire.reading.extracted import Extracted
-from groundwire.reading.hygiene import clean_text, hygiene_warnings
-from groundwire.reading.islands import islands
-from groundwire.reading.shell import word_count
+from groundwire.reading.html.limits import fit, trim
+from groundwire.reading.metadata.embedded_json import islands
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls
 
 __all__ = ["hydrate", "pieces"]
 
@@ -191,9 +190,9 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
         url: Its address, for relative links.
         known: What was read of the shell itself; its title, dates and the like stay.
     """
-    from groundwire.reading.markdown import to_markdown  # the tree's library takes a while to load
-    from groundwire.reading.mend import parse_page
-    from groundwire.reading.visible import drop_unseen
+    from groundwire.reading.html.parse import parse_page
+    from groundwire.reading.markdown.serializer import to_markdown
+    from groundwire.reading.visibility.visible import drop_unseen
 
     best: list[tuple[str, str]] = []
     source, most = "", _MIN_WORDS - 1

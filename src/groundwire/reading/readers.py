@@ -30,11 +30,10 @@ from groundwire.errors import (
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader
-from groundwire.reading.clean import clean
-from groundwire.reading.hygiene import clean_text, hygiene_warnings, strip_invisible
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
-from groundwire.safety.third_parties import for_third_parties
+from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.transport import Gate
 

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
+from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.reserved import break_marks
 from groundwire.safety.urls import WebUrl, parse_url
 
 __all__ = ["canonical", "normalise", "plain"]

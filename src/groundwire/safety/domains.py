@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.safety.hosts import canonical_host
+from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.urls import parse_url
 
 __all__ = ["DomainPolicy", "host_matches"]

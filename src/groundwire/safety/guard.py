@@ -7,10 +7,9 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
-from groundwire.safety.addresses import Address, is_metadata, is_public, parse_address, unmapped
-from groundwire.safety.hosts import NOT_ALLOWED, canonical_host
-from groundwire.safety.names import is_special_name
-from groundwire.safety.ports import BAD_PORTS
+from groundwire.safety.blocklists import BAD_PORTS, is_special_name
+from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
+from groundwire.safety.ip_ranges import Address, is_metadata, is_public, parse_address, unmapped
 from groundwire.safety.urls import WebUrl, parse_url
 
 __all__ = ["Guard", "Resolver"]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from groundwire.errors import InvalidRequest
-from groundwire.safety.addresses import Address, parse_address
-from groundwire.safety.hosts import canonical_host
+from groundwire.safety.hostnames import canonical_host
+from groundwire.safety.ip_ranges import Address, parse_address
 
 __all__ = ["MAX_LENGTH", "WebUrl", "join_url", "parse_url"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from groundwire.settings.installed import provider_rows
 from groundwire.settings.load import load
+from groundwire.settings.provider_options import provider_rows
 from groundwire.settings.schema import KEY_VARIABLES, Row, Settings
 from groundwire.settings.sections import (
     MODEL_PROVIDERS,
@@ -17,7 +17,7 @@ from groundwire.settings.sections import (
     ServerSettings,
     SessionSettings,
 )
-from groundwire.settings.variables import variable
+from groundwire.settings.sources import variable
 
 __all__ = [
     "KEY_VARIABLES",

@@ -17,30 +17,28 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.settings.contradictions import contradictions
-from groundwire.settings.files import (
-    FILE_NAME,
-    FILE_VARIABLE,
-    is_open_to_others,
-    keys_file,
-    places,
-    read_dotenv,
-    read_toml,
-    working_folder,
-)
-from groundwire.settings.installed import option_model, provider_names
+from groundwire.settings.error_messages import did_you_mean, faults
+from groundwire.settings.provider_options import option_model, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, Settings, known_keys, sections
 from groundwire.settings.sections import SessionSettings
-from groundwire.settings.store_url import parse_store_url
-from groundwire.settings.suggest import did_you_mean, faults
-from groundwire.settings.variables import (
+from groundwire.settings.sources import (
+    FILE_NAME,
+    FILE_VARIABLE,
     PREFIX,
     Flat,
     from_provider_variables,
     from_variables,
     is_of_a_document,
+    is_open_to_others,
+    keys_file,
+    places,
+    read_dotenv,
+    read_toml,
     variable,
+    working_folder,
 )
+from groundwire.settings.store_url import parse_store_url
+from groundwire.settings.validation import contradictions
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
 

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.checks import check_domains
-from groundwire.settings.rules import Decision, parse_rule
-from groundwire.settings.suggest import did_you_mean
+from groundwire.models.validators import check_domains
+from groundwire.settings.error_messages import did_you_mean
+from groundwire.settings.permission_rules import Decision, parse_rule
 
 __all__ = [
     "MODEL_PROVIDERS",

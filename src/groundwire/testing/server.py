@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from groundwire.listening import close_server
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded, Wire
+from groundwire.transport.asyncio_server import close_server
 
 __all__ = ["Endpoint", "ServerThread"]
 

@@ -1,15 +1,6 @@
 """The two tools, for any framework: what a model is told of them, what they do, what they return, and that as text."""
 
-from groundwire.tools.calls import (
-    Tool,
-    open_page_result,
-    open_page_tool,
-    web_search_result,
-    web_search_tool,
-    web_tools,
-)
 from groundwire.tools.definitions import ToolDefinition, web_tool_definitions
-from groundwire.tools.making import open_failed, opened, refused, search_failed, searched
 from groundwire.tools.rendering import length_note, render_json, render_text
 from groundwire.tools.results import (
     ExcerptItem,
@@ -19,7 +10,13 @@ from groundwire.tools.results import (
     SearchResultItem,
     ToolResult,
     WebSearchToolResult,
+    open_failed,
+    opened,
+    refused,
+    search_failed,
+    searched,
 )
+from groundwire.tools.tools import Tool, open_page_result, open_page_tool, web_search_result, web_search_tool, web_tools
 
 __all__ = [
     "ExcerptItem",

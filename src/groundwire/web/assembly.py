@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from groundwire.clients import Clients
 from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
+from groundwire.transport.clients import Clients
 
 __all__ = ["Assembly"]
 

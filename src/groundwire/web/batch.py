@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from groundwire.deadline import Deadline
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import Attempt, Page
-from groundwire.observing.records import Watchers
-from groundwire.reading.handle.room import Room
-from groundwire.reading.handle.view import Ask
+from groundwire.reading.passages.token_budget import Room
+from groundwire.reading.passages.view import Ask
 from groundwire.routing.budget import SessionBudget
+from groundwire.telemetry.call_events import Watchers
 from groundwire.web.opening import Opening
 from groundwire.web.telling import page_done
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import Page
-from groundwire.reading.handle.document import version_of
+from groundwire.reading.passages.outline import version_of
 from groundwire.routing.budget import SessionBudget
 from groundwire.storage import StoreError
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 from groundwire.web.sources import SeenSource, SessionSources
 
 if TYPE_CHECKING:

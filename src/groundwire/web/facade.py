@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Self, cast, get_args
 from uuid import uuid4
 
 from groundwire.cassette import Cassette, choose_cassette
-from groundwire.clients import Clients
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     Closed,
@@ -23,16 +22,11 @@ from groundwire.errors import (
     PermissionDenied,
 )
 from groundwire.models import MAX_URL, Budget, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
-from groundwire.models.checks import check_choice, check_date, check_domains, check_int
-from groundwire.observing.calllog import CallLog
-from groundwire.observing.card import ScoreHistory, score_history
-from groundwire.observing.listening import telling
-from groundwire.observing.records import Watcher, Watchers
-from groundwire.observing.scores import Scores
+from groundwire.models.validators import check_choice, check_date, check_domains, check_int
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
-from groundwire.reading.handle.counting import CountTokens
-from groundwire.reading.handle.view import Around, check_ask
+from groundwire.reading.passages.token_budget import CountTokens
+from groundwire.reading.passages.view import Around, check_ask
 from groundwire.reading.readers import Readers
 from groundwire.routing import Chain
 from groundwire.routing.allowance import Allowance, Daily
@@ -41,14 +35,19 @@ from groundwire.routing.budget import Hold, Limits, SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.health import Standing
 from groundwire.routing.policy import HedgePolicy, Strategy
-from groundwire.safety.addresses_in_text import addresses_in
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
+from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import SessionSettings, Settings, load
-from groundwire.settings.contradictions import contradictions, lonely
+from groundwire.settings.validation import contradictions, lonely
 from groundwire.storage import Store, open_store
-from groundwire.storage.archive import Archive, open_archive
+from groundwire.storage.archive.store import Archive, open_archive
 from groundwire.storage.memory import MemoryStore
+from groundwire.telemetry.call_events import Watcher, Watchers, telling
+from groundwire.telemetry.call_log import CallLog
+from groundwire.telemetry.daily_counters import Scores
+from groundwire.telemetry.scorecard import ScoreHistory, score_history
+from groundwire.transport.clients import Clients
 from groundwire.web.assembly import Assembly
 from groundwire.web.batch import Batch, check_url, check_urls
 from groundwire.web.citing import Citing
@@ -61,7 +60,7 @@ from groundwire.web.telling import search_done
 
 if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Entailment, Report
-    from groundwire.native.answers.model import HostedAnswer
+    from groundwire.hosted.answers.types import HostedAnswer
 
 __all__ = ["Web"]
 
@@ -80,7 +79,7 @@ class Web:
             those of the settings.
         read_providers: The same for reading pages.
         observer: Is told when a provider is asked and how it ended.
-        watchers: Are told of every call when it has ended, such as `groundwire.observing.Metrics`.
+        watchers: Are told of every call when it has ended, such as `groundwire.telemetry.Metrics`.
         cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
             say. With one nothing is kept from one `Web` to the next.
         record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
@@ -582,7 +581,7 @@ class Web:
         Raises:
             InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
         """
-        from groundwire.citations.hosted import marked  # costs nothing until it is used
+        from groundwire.citations.hosted_answers import marked
         from groundwire.citations.verify import cited_numbers, verify_answer
 
         said = marked(answer)

@@ -15,8 +15,7 @@ from typing import Literal
 
 from groundwire.errors import BlockedUnknown
 from groundwire.safety.urls import WebUrl
-from groundwire.storage.base import Store
-from groundwire.web.turns import Turns
+from groundwire.storage.base import Store, Turns
 
 __all__ = ["KnownAddresses", "Origin"]
 

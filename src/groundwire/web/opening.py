@@ -16,20 +16,20 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Page
-from groundwire.reading.handle.view import Ask, view
+from groundwire.reading.passages.view import Ask, view
 from groundwire.reading.readers import Readers
 from groundwire.routing.budget import Reservation, SessionBudget
 from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import page_key
 from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
-from groundwire.safety.addresses_in_text import addresses_in
-from groundwire.safety.canaries import Canaries
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
+from groundwire.safety.secret_scanner import Canaries
+from groundwire.safety.url_extraction import addresses_in
 from groundwire.safety.urls import WebUrl
 from groundwire.settings import Settings
 from groundwire.storage import StoreError
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 from groundwire.web.keeping import age, identity, lifetime
 from groundwire.web.known import KnownAddresses
 from groundwire.web.sources import SessionSources

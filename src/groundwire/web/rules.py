@@ -8,7 +8,7 @@ from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
 from groundwire.routing.manners import Manners
-from groundwire.safety.canaries import Canaries
+from groundwire.safety.secret_scanner import Canaries
 from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.storage.base import Store
 from groundwire.transport import Transport

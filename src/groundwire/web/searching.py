@@ -16,11 +16,11 @@ from groundwire.routing.cache import Cache, Life
 from groundwire.routing.cache_keys import search_key
 from groundwire.routing.cache_values import life_of_search, pack_search, unpack_search
 from groundwire.routing.policy import Strategy
-from groundwire.safety.addresses_in_text import addresses_in
-from groundwire.safety.canaries import Canaries
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.secret_scanner import Canaries
+from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 from groundwire.web.keeping import age, identity, lifetime
 from groundwire.web.known import KnownAddresses
 from groundwire.web.sources import SessionSources

@@ -21,9 +21,8 @@ from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.normalise import canonical
 from groundwire.safety.urls import parse_url
-from groundwire.storage.base import Store
+from groundwire.storage.base import Store, Turns
 from groundwire.storage.memory import MemoryStore
-from groundwire.web.turns import Turns
 
 __all__ = ["SeenSource", "SessionSources"]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Attempt, Page, Query, SearchResponse
-from groundwire.observing.records import PageDone, SearchDone
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.policy import Strategy
 from groundwire.safety.urls import parse_url
+from groundwire.telemetry.call_events import PageDone, SearchDone
 
 __all__ = ["cost_of", "page_done", "search_done"]
 

@@ -18,10 +18,9 @@ from components.office import book, opendocument, presentation, word, workbook, 
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
 from groundwire.reading.documents.document import read_file
-from groundwire.reading.documents.unreadable import UnreadableDocument
-from groundwire.reading.extracted import Extracted
-from groundwire.reading.kinds import KindName
-from groundwire.reading.media import media_type
+from groundwire.reading.encoding.content_type import media_type
+from groundwire.reading.encoding.file_types import KindName
+from groundwire.reading.extracted import Extracted, UnreadableDocument
 
 pytestmark = pytest.mark.req("B2", "B11")
 URL = "https://harbour.example/file"

@@ -22,9 +22,8 @@ from components.papers import (
     scan,
     sentences,
 )
-from groundwire.reading.documents.pdf.read import read_pdf
-from groundwire.reading.documents.unreadable import UnreadableDocument
-from groundwire.reading.extracted import Extracted
+from groundwire.reading.documents.pdf.convert import read_pdf
+from groundwire.reading.extracted import Extracted, UnreadableDocument
 
 pytestmark = pytest.mark.req("B2")
 

@@ -9,7 +9,7 @@ from reportlab.lib.colors import Color
 from reportlab.pdfgen.canvas import Canvas
 
 from components.papers import canvas_pdf
-from groundwire.reading.documents.pdf.read import read_pdf
+from groundwire.reading.documents.pdf.convert import read_pdf
 
 pytestmark = pytest.mark.req("B11")
 

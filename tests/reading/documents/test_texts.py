@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.reading.convert import Converted, convert
-from groundwire.reading.documents.delimited import read_delimited
+from groundwire.reading.documents.tabular import read_delimited
 
 pytestmark = pytest.mark.req("B2", "B11")
 URL = "https://harbour.example/feeds/all"

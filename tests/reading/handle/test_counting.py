@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
 from components.examples import examples
-from groundwire.reading.handle.counting import load_token_bound
-from groundwire.reading.handle.room import Room
+from groundwire.reading.passages.token_budget import Room, load_token_bound
 
 pytestmark = [
     pytest.mark.req("B8"),

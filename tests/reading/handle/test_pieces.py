@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from groundwire.errors import InvalidRequest
-from groundwire.reading.handle.document import Document
-from groundwire.reading.handle.pieces import Piece, cut_piece
-from groundwire.reading.handle.room import Room
+from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.pagination import Piece, cut_piece
+from groundwire.reading.passages.token_budget import Room
 
 pytestmark = pytest.mark.req("B8", "Y17")
 

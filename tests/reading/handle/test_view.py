@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from components.examples import examples
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
-from groundwire.reading.handle.cursor import Cursor, read_cursor
-from groundwire.reading.handle.document import Document
-from groundwire.reading.handle.find import find_all
-from groundwire.reading.handle.passages import passages_of
-from groundwire.reading.handle.ranking import rank
-from groundwire.reading.handle.view import check_ask, view
-from groundwire.reading.handle.words import Terms, readable_run
+from groundwire.reading.passages.bm25 import passages_of, rank
+from groundwire.reading.passages.excerpts import find_all
+from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.pagination import Cursor, read_cursor
+from groundwire.reading.passages.terms import Terms, readable_run
+from groundwire.reading.passages.view import check_ask, view
 
 pytestmark = pytest.mark.req("B8", "B9")
 

@@ -14,10 +14,10 @@ from starlette.applications import Starlette
 
 from groundwire import Settings, Web
 from groundwire.models import Attempt
-from groundwire.observing import PageDone, Scores, SearchDone
 from groundwire.server.ui import ui_routes
 from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import Store
+from groundwire.telemetry import PageDone, Scores, SearchDone
 
 Serve = Callable[..., Any]
 

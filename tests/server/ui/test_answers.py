@@ -9,8 +9,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from groundwire.observing import PageDone, SearchDone
 from groundwire.server.ui.static_files import POLICY
+from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve
 

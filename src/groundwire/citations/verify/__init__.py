@@ -1,9 +1,8 @@
 """Whether the pages that an answer cites say what it says."""
 
-from groundwire.citations.verify.given import pages_from_json
-from groundwire.citations.verify.judge import Entailment, cited_numbers, verify_answer
-from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Kind, Report, Verdict
-from groundwire.citations.verify.shown import report_html, report_json, report_text
+from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Kind, Report, Verdict, pages_from_json
+from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
+from groundwire.citations.verify.verifier import Entailment, cited_numbers, verify_answer
 
 __all__ = [
     "CitedPage",

@@ -9,12 +9,23 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
-from groundwire.citations.verify.index import PageIndex, Passage, squeezed
-from groundwire.citations.verify.names import Name, denied, is_like, names_of, quotes_of
-from groundwire.citations.verify.numbers import Date, Number, dates_of, numbers_of, same_date, same_number
+from groundwire.citations.verify.entities import (
+    Date,
+    Name,
+    Number,
+    dates_of,
+    denied,
+    is_like,
+    names_of,
+    numbers_of,
+    quotes_of,
+    same_date,
+    same_number,
+)
+from groundwire.citations.verify.passage_index import PageIndex, Passage, squeezed
 from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.segmentation import CONTENT_WORD, normal_form, spelled_words, words_of
 from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES, OPPOSITES
-from groundwire.citations.verify.words import CONTENT_WORD, normal_form, spelled_words, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 

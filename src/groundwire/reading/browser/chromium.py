@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.errors import Closed
-from groundwire.reading.browser.flags import NOWHERE, flags
+from groundwire.reading.browser.launch import NOWHERE, flags
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright

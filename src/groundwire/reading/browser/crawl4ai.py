@@ -27,13 +27,12 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.browser.crawl4ai_process import Crawl4AIProcess, HostGone
-from groundwire.reading.browser.dial import Dialler
-from groundwire.reading.browser.finding import HINT, find_chromium
-from groundwire.reading.browser.judging import judge_landing, why_not, with_remarks
-from groundwire.reading.browser.proxy import VettingProxy
-from groundwire.reading.browser.rendering import Rendered
-from groundwire.reading.browser.visiting import visit_page
-from groundwire.reading.conversion import Conversion
+from groundwire.reading.browser.launch import HINT, find_chromium
+from groundwire.reading.browser.pinned_connect import Dialler
+from groundwire.reading.browser.render import Rendered
+from groundwire.reading.browser.vetting_proxy import VettingProxy
+from groundwire.reading.browser.visit import judge_landing, visit_page, why_not, with_remarks
+from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
 from groundwire.transport import Gate

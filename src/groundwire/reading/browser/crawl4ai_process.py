@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from groundwire.reading.browser.flags import NOWHERE, flags
+from groundwire.reading.browser.launch import NOWHERE, flags
 
 __all__ = ["Crawl4AIProcess", "HostGone"]
 

@@ -25,14 +25,12 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.browser.chromium import Chromium, NoBrowser
-from groundwire.reading.browser.dial import Dialler
-from groundwire.reading.browser.finding import HINT, find_chromium, has_playwright
-from groundwire.reading.browser.flags import NOWHERE
-from groundwire.reading.browser.judging import judge_landing, why_not, with_remarks
-from groundwire.reading.browser.proxy import VettingProxy
-from groundwire.reading.browser.rendering import BrowserGone, Rendered, Unreachable, render
-from groundwire.reading.browser.visiting import visit_page
-from groundwire.reading.conversion import Conversion
+from groundwire.reading.browser.launch import HINT, NOWHERE, find_chromium, has_playwright
+from groundwire.reading.browser.pinned_connect import Dialler
+from groundwire.reading.browser.render import BrowserGone, Rendered, Unreachable, render
+from groundwire.reading.browser.vetting_proxy import VettingProxy
+from groundwire.reading.browser.visit import judge_landing, visit_page, why_not, with_remarks
+from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
 from groundwire.transport import Gate

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from groundwire.reading.documents.unreadable import UnreadableDocument
-from groundwire.reading.extracted import Extracted
-from groundwire.reading.kinds import KindName
+from groundwire.reading.encoding.file_types import KindName
+from groundwire.reading.extracted import Extracted, UnreadableDocument
 
 __all__ = ["FILES", "read_file"]
 
@@ -59,7 +58,7 @@ def _inside(kind: KindName, body: bytes) -> KindName:
 def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
     """Read a file by what its kind needs, which is loaded only then."""
     if kind == "pdf":
-        from groundwire.reading.documents.pdf.read import read_pdf
+        from groundwire.reading.documents.pdf.convert import read_pdf
 
         return read_pdf(body, seconds=seconds)
     if kind == "word":
@@ -71,7 +70,7 @@ def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
 
         return read_slides(body)
     if kind == "sheet":
-        from groundwire.reading.documents.sheets import read_sheets
+        from groundwire.reading.documents.tabular import read_sheets
 
         return read_sheets(body)
     if kind == "opendocument":

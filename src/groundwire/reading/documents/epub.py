@@ -10,13 +10,10 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from groundwire.reading.decode import decode
-from groundwire.reading.documents.properties import read_properties
-from groundwire.reading.documents.unreadable import UnreadableDocument
-from groundwire.reading.documents.xml import local_name
-from groundwire.reading.documents.zipped import Archive
-from groundwire.reading.extracted import MAX_CONTENT, Extracted
-from groundwire.reading.fragment import fragment_to_markdown
+from groundwire.reading.documents.office_package import Archive, local_name, read_properties
+from groundwire.reading.encoding.decode import decode
+from groundwire.reading.extract import fragment_to_markdown
+from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 
 __all__ = ["read_epub"]
 

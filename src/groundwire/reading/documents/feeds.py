@@ -11,13 +11,13 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from groundwire.reading.clean import strip_controls
-from groundwire.reading.dates import iso_date
-from groundwire.reading.documents.xml import MAX_ELEMENTS, local_name, parse_xml
-from groundwire.reading.escaping import escape_text
+from groundwire.reading.documents.office_package import MAX_ELEMENTS, local_name, parse_xml
+from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import Extracted
-from groundwire.reading.fragment import fragment_to_markdown
-from groundwire.reading.truncate import truncate
+from groundwire.reading.markdown.escaping import escape_text
+from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.text.sanitize import strip_controls
+from groundwire.reading.text.truncate import truncate
 
 __all__ = ["is_json_feed", "read_feed", "read_json_feed"]
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from groundwire.reading.clean import clean
-from groundwire.reading.escaping import fence
 from groundwire.reading.extracted import Extracted
+from groundwire.reading.markdown.escaping import fence
+from groundwire.reading.text.sanitize import clean
 
 __all__ = ["read_notebook"]
 

@@ -8,12 +8,10 @@ from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.documents.grid import to_table
-from groundwire.reading.documents.properties import read_properties
-from groundwire.reading.documents.xml import local_name
-from groundwire.reading.documents.zipped import Archive
-from groundwire.reading.escaping import escape_line, escape_text
+from groundwire.reading.documents.office_package import Archive, local_name, read_properties
+from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.extracted import Extracted
+from groundwire.reading.markdown.escaping import escape_line, escape_text
 
 __all__ = ["read_slides"]
 

@@ -14,7 +14,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.observing import Metrics
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import Mount, SignedIn
@@ -22,6 +21,7 @@ from groundwire.server.api.openapi import openapi
 from groundwire.server.api.routes import JSON, operations
 from groundwire.server.auth import Access, AccessPolicy, KeyFile
 from groundwire.settings import Settings
+from groundwire.telemetry import Metrics
 from groundwire.web import Web
 
 __all__ = ["Gateway", "build_app"]

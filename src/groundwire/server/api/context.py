@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.observing import CONTENT_TYPE, Metrics
 from groundwire.server.api.error_body import Failed, failed
 from groundwire.server.auth import Tenant, tenant_of
+from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.web import Web
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]

@@ -18,11 +18,11 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
-from groundwire.observing.listening import listening
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
 from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events
+from groundwire.telemetry.call_events import listening
 
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "read_json", "told", "wants_events"]
 

@@ -26,7 +26,7 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, Outcome
 from groundwire.routing.asking import NONE_LEFT
-from groundwire.settings.suggest import faults
+from groundwire.settings.error_messages import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 

@@ -15,14 +15,14 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
-from groundwire.observing import ProviderScore
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.routing.health import Standing
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import failed
 from groundwire.server.api.request_models import SessionName
 from groundwire.storage.base import Store, StoreError
-from groundwire.storage.resilient import ResilientStore
+from groundwire.storage.fallback_store import ResilientStore
+from groundwire.telemetry import ProviderScore
 from groundwire.web import Web
 
 __all__ = [

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from groundwire.errors import ConfigurationError
 from groundwire.server.auth.keys import KeyRecord, succeed
 from groundwire.settings import Settings
-from groundwire.settings.files import user_file
+from groundwire.settings.sources import user_file
 
 __all__ = ["KeyFile", "key_file_of"]
 

@@ -18,7 +18,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from groundwire.models.checks import check_domains
+from groundwire.models.validators import check_domains
 
 __all__ = ["ID", "NAME", "KeyLimits", "KeyRecord", "digest_of", "id_of", "is_key_of", "make_key", "succeed"]
 

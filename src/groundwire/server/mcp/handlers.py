@@ -17,12 +17,12 @@ from mcp.shared.exceptions import MCPError
 
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError
-from groundwire.guidance import guidance, instructions
 from groundwire.models import AttemptStarted, Event
-from groundwire.observing.listening import listening
 from groundwire.server.client_disconnect import Presence
 from groundwire.server.mcp.sessions import Sessions
+from groundwire.telemetry.call_events import listening
 from groundwire.tools import ToolDefinition, ToolResult, render_text, web_tool_definitions
+from groundwire.tools.definitions import guidance, instructions
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

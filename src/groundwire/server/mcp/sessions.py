@@ -35,7 +35,7 @@ class Session:
     """
 
     def __init__(self, web: Web, name: str | None) -> None:
-        from groundwire.permission import Permission, guarded_tools  # loaded with the Web, not before
+        from groundwire.tools.permissions import Permission, guarded_tools
 
         # Who would be asked sits at the host, which asks before it calls; what the settings deny is denied here too.
         permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
@@ -172,7 +172,7 @@ class Sessions:
         async with self._lock:
             if self._web is None:
                 room = await asyncio.to_thread(import_module, "groundwire.web")
-                await asyncio.to_thread(import_module, "groundwire.permission")
+                await asyncio.to_thread(import_module, "groundwire.tools.permissions")
                 web: Web = room.Web(self.settings)
                 for reason in web.skipped:
                     _logger.info("%s", reason)

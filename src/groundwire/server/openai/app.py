@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.models.checks import check_int
+from groundwire.models.validators import check_int
 from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from groundwire.agent_loop import LoopEvent, Run
+from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.errors import InvalidRequest
-from groundwire.loop import LoopEvent, Run
-from groundwire.loop.sources import citations_in
-from groundwire.native.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
-from groundwire.native.answers.sse import EventDecoder, ServerSentEvent, TooLarge
-from groundwire.native.needs import Needs
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.requirements import Needs
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.handler import CompletionHandler, added_up
 from groundwire.server.request_errors import UpstreamRejected, error_body

@@ -19,17 +19,17 @@ from typing import Any, ClassVar
 
 from starlette.responses import Response
 
+from groundwire.agent_loop import Ledger, LoopEvent, Run, run_tools
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
-from groundwire.loop import Ledger, LoopEvent, Run, run_tools
-from groundwire.native import Location, Needs, load_matrix, plan_for
-from groundwire.native.answers import HostedAnswer
-from groundwire.native.needs import NO_NEEDS
-from groundwire.native.requests import with_search
-from groundwire.permission import Permission, guarded
+from groundwire.hosted import Location, Needs, load_matrix, plan_for
+from groundwire.hosted.answers import HostedAnswer
+from groundwire.hosted.requests import with_search
+from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.upstream import Upstream
 from groundwire.server.request_errors import UpstreamRejected, error_body
 from groundwire.tools import web_tools
+from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 
 __all__ = ["SEARCH_HEADER", "CompletionHandler", "HandlerContext", "PendingRun", "PendingRuns", "added_up", "digest"]

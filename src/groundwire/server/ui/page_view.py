@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Excerpt, Page
-from groundwire.reading.handle.view import check_ask, view
+from groundwire.reading.passages.view import check_ask, view
 from groundwire.server.ui.formatting import web_url
 from groundwire.server.ui.query_params import ViewQuery
 from groundwire.storage import StoreError
-from groundwire.storage.archive import Archive
+from groundwire.storage.archive.store import Archive
 from groundwire.web import Web
 
 __all__ = ["Reading", "ShownPassage", "inert_html", "read_kept", "read_page"]

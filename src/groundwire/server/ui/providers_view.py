@@ -10,13 +10,13 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from groundwire.observing import KEPT_DAYS, CallScore, ProviderScore, ScoreCard, ScoreHistory
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.routing.health import Standing
 from groundwire.server.ui.formatting import duration, money, percent
 from groundwire.server.ui.query_params import whole
 from groundwire.server.ui.template_streaming import Html
 from groundwire.server.ui.view import Visit
+from groundwire.telemetry import KEPT_DAYS, CallScore, ProviderScore, ScoreCard, ScoreHistory
 from groundwire.web import Web
 
 __all__ = ["Panel", "ProviderRow", "Series", "bar_chart", "line_chart", "providers"]

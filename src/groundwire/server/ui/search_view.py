@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
-from groundwire.observing.listening import listening
 from groundwire.server.ui.formatting import web_url
 from groundwire.server.ui.page_view import Reading, read_page
 from groundwire.server.ui.query_params import ViewQuery, link
 from groundwire.server.ui.template_streaming import Html, Redirect
 from groundwire.server.ui.view import Visit
 from groundwire.storage import Store, StoreError
+from groundwire.telemetry.call_events import listening
 
 __all__ = ["Later", "RecentResults", "find_shown", "keep_shown", "start"]
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from groundwire.reading.documents.pdf.lines import Line
 from groundwire.reading.documents.pdf.tables import table_at
-from groundwire.reading.escaping import escape_line, fence
+from groundwire.reading.markdown.escaping import escape_line, fence
 
 __all__ = ["Block", "blocks", "join_broken"]
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment
 from groundwire.reading.documents.pdf.words import Word
-from groundwire.reading.escaping import escape_text
+from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_float, c_int, c_uint, c_void_p
 from typing import Any, Final
 
-from groundwire.reading.documents.unreadable import UnreadableDocument
+from groundwire.reading.extracted import UnreadableDocument
 
 __all__ = ["Calls", "Matrix", "Page", "Pdf", "open_pdf"]
 

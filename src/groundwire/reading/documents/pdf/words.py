@@ -1,4 +1,7 @@
-"""The words of a page: what they say, where they stand and how they look."""
+"""The words of a page: what they say, where they stand and how they look.
+
+The places of words as they are read: turned so that the text runs to the right, y growing down from the top.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,15 @@ import math
 import re
 import struct
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from ctypes import byref
 from dataclasses import dataclass
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Matrix, Page
 
-__all__ = ["MAX_LETTERS", "Face", "Word", "page_words"]
+__all__ = ["MAX_LETTERS", "Face", "Word", "page_words", "turned"]
 
 MAX_LETTERS: Final = 200_000
 """Letters of one page that are looked at; a full page of small print has a tenth of it."""
@@ -205,3 +209,31 @@ def _spelled(text: str) -> str:
     text = "".join("\xad" if ord(letter) in _HYPHENS else letter for letter in text)
     text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return "".join(letter for letter in text if letter >= " " and not "\x7f" <= letter <= "\x9f")
+
+
+def turned(page: Page, words: Sequence[Word]) -> list[list[Word]]:
+    """Return the words in groups of one direction each, the one of most letters first, and change their places.
+
+    A table that lies on its side and a stamp along the margin are read by themselves.
+    """
+    letters: Counter[int] = Counter()
+    groups: dict[int, list[Word]] = {}
+    for word in words:
+        direction = max(word.face.direction, 0)  # what is askew is read as if it were not
+        letters[direction] += len(word.text)
+        groups.setdefault(direction, []).append(word)
+    for direction, group in groups.items():
+        for word in group:
+            word.x0, word.y0, word.x1, word.y1 = _turn(page, direction, word)
+    return [groups[direction] for direction, _ in letters.most_common()]
+
+
+def _turn(page: Page, direction: int, word: Word) -> tuple[float, float, float, float]:
+    left, bottom, right, top = word.x0, word.y0, word.x1, word.y1
+    if direction == 0:
+        return left - page.left, page.top - top, right - page.left, page.top - bottom
+    if direction == 1:
+        return bottom - page.bottom, left - page.left, top - page.bottom, right - page.left
+    if direction == 2:
+        return page.right - right, bottom - page.bottom, page.right - left, top - page.bottom
+    return page.top - top, page.right - right, page.top - bottom, page.right - left

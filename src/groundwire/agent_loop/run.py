@@ -1,0 +1,313 @@
+"""The loop: ask the model, make its calls of our tools, give it the results, until it answers.
+
+The one plan of a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from groundwire.agent_loop.citation_ledger import Ledger, marked
+from groundwire.agent_loop.tool_calls import answer_of, make_calls
+from groundwire.agent_loop.types import LoopEvent, Run, Spent, Stop
+from groundwire.agent_loop.wire_formats import (
+    Result,
+    check_wire,
+    conversation,
+    free_choice,
+    joined,
+    last_turn,
+    no_choice,
+    total,
+    with_results,
+)
+from groundwire.deadline import Deadline
+from groundwire.errors import BudgetExceeded
+from groundwire.hosted import Mode, Needs, Plan, load_matrix, plan_for, prepare
+from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall
+from groundwire.hosted.api_capabilities import Api
+from groundwire.hosted.requests import with_search, without_search
+from groundwire.hosted.requests.request_body import Body
+from groundwire.hosted.requirements import NO_NEEDS
+from groundwire.models.validators import check_int
+from groundwire.routing.budget import Hold
+from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
+from groundwire.web import Web
+
+__all__ = ["CallModel", "planned", "run_tools"]
+
+
+def planned(
+    body: Body, row: Api, web: Web, mode: Mode | None, needs: Needs | None, tools: Sequence[Tool], most: int
+) -> Plan:
+    """Return the plan for a request with a search in it.
+
+    Where the session's searches are limited, `auto` does not choose a hosted search that nobody can bound.
+    """
+
+    def made(asked: Needs) -> Plan:
+        return plan_for(body, row, mode=mode, needs=asked, settings=web.settings, tools=tools)
+
+    first = made(needs or NO_NEEDS)
+    automatic = (web.settings.search.mode if mode is None else mode) == "auto"
+    if first.hosted is None or first.hosted.max_uses != "no" or web.budget is None or not automatic:
+        return first
+    ours = made((needs or NO_NEEDS).also(Needs(max_uses=most)))
+    return replace(ours, needs=first.needs)
+
+
+CallModel = Callable[[dict[str, Any]], Any]
+"""Sends a request to the model and returns its answer, or an awaitable of it. A plain function runs in a thread."""
+
+_USD = 0.01
+"""What a hosted search costs: ten dollars a thousand, at Anthropic and at OpenAI (price lists of 2026-11)."""
+_LIMIT = "Search limit reached"  # how the refusals of a budget begin
+_DRY = 2  # rounds in a row in which every call was refused for want of budget
+
+
+async def run_tools(
+    messages: Mapping[str, Any] | Sequence[Any] | str,
+    call_model: CallModel,
+    *,
+    web: Web,
+    api: str,
+    model: str | None = None,
+    plan: Plan | None = None,
+    mode: Mode | None = None,
+    needs: Needs | None = None,
+    tools: Sequence[Tool] | None = None,
+    max_rounds: int = 12,
+    hosted_searches: int = 5,
+    hosted_price_usd: float = _USD,
+    timeout: float | None = None,
+    ledger: Ledger | None = None,
+    on_event: Callable[[LoopEvent], None] | None = None,
+) -> Run:
+    """Ask a model, make its calls of our tools, and go on until it answers.
+
+    Hosted and local searches are counted in the budget of the web's session, before they are made. That budget lives
+    in the store: it does not matter what becomes of the messages, and runs at the same time share it.
+
+    Args:
+        messages: The request's body, or only its conversation.
+        call_model: Sends a whole body (`client.messages.create(**body)` and the like) and returns the answer: its
+            JSON, or the object of the SDK.
+        web: What searches and reads, and whose session pays; it stays the caller's to close.
+        api: The model API's or provider's name.
+        model: The model, where `messages` does not name it.
+        plan: Who searches; by default it is planned for this request. There is one plan for the whole run.
+        mode: `auto`, `native` or `local`; by default the setting `search.mode`.
+        needs: What every search must honour.
+        tools: Our tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
+        max_rounds: The most calls of the model, 1 to 100. In the last it may call nothing, so that it answers.
+        hosted_searches: The most searches that one call of the model may make by its API, 1 to 1,000. Fewer are
+            allowed when fewer are left in the session.
+        hosted_price_usd: What one of them costs at most, for the session's money.
+        timeout: Seconds for the whole run; None is no limit.
+        ledger: The numbering of sources to go on with; by default a new one.
+        on_event: Is told of every call of our tools.
+
+    Returns:
+        The answer, the whole conversation, the sources, and why it ended.
+
+    Raises:
+        InvalidRequest: an argument or the request is wrong. NativeUnsupported: see `plan_for`.
+        UnexpectedResponse: what `call_model` returned is no answer. What `call_model` raises passes through.
+    """
+    check_int("max_rounds", max_rounds, 1, 100)
+    check_int("hosted_searches", hosted_searches, 1, 1_000)
+    row = plan.api if plan is not None else load_matrix().api(api, messages if isinstance(messages, Mapping) else None)
+    check_wire(row)
+    body = dict(messages) if isinstance(messages, Mapping) else {row.body: messages}
+    if isinstance(body.get(row.body), str) and row.wire in ("anthropic", "chat"):
+        body[row.body] = conversation(body, row)
+    if model is not None:
+        body.setdefault("model", model)
+    body = with_search(body, row, needs or NO_NEEDS, tools=tools or ())
+    if plan is None:
+        plan = planned(body, row, web, mode, needs, tools or (), hosted_searches)
+    ours = tuple(web_tools(web, plan.needs) if tools is None else tools)
+    deadline = Deadline.after(timeout) if timeout is not None else None
+    loop = _Loop(
+        web=web,
+        call_model=call_model,
+        plan=plan,
+        tools={tool.name: tool for tool in ours} if plan.path == "local" else {},
+        body=body,
+        messages=tuple(conversation(body, row)),
+        begun=len(conversation(body, row)),
+        max_rounds=max_rounds,
+        most=hosted_searches,
+        price_usd=hosted_price_usd,
+        ledger=Ledger() if ledger is None else ledger,
+        tell=on_event or (lambda _: None),
+    )
+    loop.prepared()  # a request that is wrong is told before anything is asked
+    try:
+        async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
+            return await loop.run()
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return loop.ended("deadline", f"The {timeout:g} seconds of the run were over.")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Loop:
+    """The state of one run. What must outlive it is in the session's budget."""
+
+    web: Web
+    call_model: CallModel
+    plan: Plan
+    tools: Mapping[str, Tool]
+    body: Body
+    messages: tuple[Any, ...]
+    begun: int
+    max_rounds: int
+    most: int
+    price_usd: float
+    ledger: Ledger
+    tell: Callable[[LoopEvent], None]
+    answers: list[HostedAnswer] = field(default_factory=list)
+    paused: list[HostedAnswer] = field(default_factory=list)
+    searches: int = 0
+    hosted: int = 0
+    pages: int = 0
+    dry: int = 0
+
+    async def run(self) -> Run:
+        """Go round until there is a reason to stop."""
+        while True:
+            request = self.prepared(last=len(self.answers) + 1 >= self.max_rounds)
+            if self.plan.path == "native":
+                answer = await self._ask_native(request)
+                if answer is None:
+                    spent = "The session may search no more, and the API wants to go on searching."
+                    return self.ended("budget", spent)
+            else:
+                answer = await self._ask(request)
+            self._take(answer)
+            if answer.finish == "failed" and not answer.calls:
+                error = answer.error
+                return self.ended(
+                    "failed", f"The API failed: {error.message or error.code}." if error else "It failed."
+                )
+            ours = [call for call in answer.calls if call.name in self.tools]
+            theirs = tuple(call for call in answer.calls if call.name not in self.tools)
+            if len(self.answers) >= self.max_rounds and (ours or answer.finish == "pause"):
+                return self.ended("rounds", f"The model would go on after {self.max_rounds} rounds.", theirs)
+            if ours:
+                await self._make(ours)
+            if theirs:
+                names = ", ".join(dict.fromkeys(call.name for call in theirs))
+                return self.ended("calls", f"The model calls functions of the caller: {names}.", theirs)
+            if not ours and answer.finish != "pause":
+                return self.ended("answered", "The model answered.")
+            if self.dry >= _DRY:
+                return self.ended("budget", "The session may search no more, and the model goes on searching.")
+
+    def prepared(self, *, last: bool = False) -> Body:
+        """Return the next request: the conversation so far, and the search that the plan wants."""
+        row = self.plan.api
+        body = {**self.body, row.body: list(self.messages) if self.answers else self.body.get(row.body)}
+        request = prepare(body, self.plan, tools=tuple(self.tools.values()))
+        if self.plan.path == "local":
+            if last:
+                request = no_choice(request, row.wire) if self.answers else request
+            elif self.answers:
+                request = free_choice(request, row.wire)
+        return request
+
+    async def _ask(self, request: Body) -> HostedAnswer:
+        call = self.call_model
+        if inspect.iscoroutinefunction(call):
+            given = await call(request)
+        else:
+            given = await asyncio.to_thread(call, request)
+            if inspect.isawaitable(given):
+                given = await given
+        return answer_of(cast("AnswerApi", self.plan.api.name), given)
+
+    async def _ask_native(self, request: Body) -> HostedAnswer | None:
+        """Ask a model that searches by itself within what is left; None when a turn cannot go on without any."""
+        limit = self.plan.needs.max_uses
+        left = self.most if limit is None else min(self.most, limit - total(self.paused).searches)
+        hold = await self.web.hold_searches(left, price_usd=self.price_usd) if left > 0 else Hold(0)
+        body = {**self.body, self.plan.api.body: request[self.plan.api.body]}
+        if not hold.searches:
+            return None if self.paused else await self._ask(without_search(body, self.plan.api))
+        hosted = self.plan.hosted
+        if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses != "no":
+            bounded = replace(self.plan, needs=replace(self.plan.needs, max_uses=hold.searches))
+            request = prepare(body, bounded)
+        made = 0
+        try:
+            answer = await self._ask(request)
+            made = answer.usage.searches
+        except asyncio.CancelledError:
+            made = hold.searches  # the API may have made them, and will bill them
+            raise
+        finally:
+            await asyncio.shield(self.web.settle_searches(hold, made))
+        self.hosted += made
+        return answer
+
+    def _take(self, answer: HostedAnswer) -> None:
+        self.answers.append(answer)
+        self.messages = (*self.messages, *answer.turn)
+        self.ledger.take_hosted(answer)
+        self.paused = [*self.paused, answer] if answer.finish == "pause" else []
+
+    async def _make(self, calls: Sequence[HostedCall]) -> None:
+        """Make calls; searches beyond the limit of the request are refused, as hosted ones would be."""
+        limit = self.plan.needs.max_uses
+        room = len(calls) if limit is None else max(0, limit - self.searches)
+        kept: list[HostedCall] = []
+        for call in calls:
+            if call.name == "open_page" or room > 0:
+                kept.append(call)
+                room -= call.name != "open_page"
+        results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
+        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}). Use what was found.", limit=limit or 0, spent=limit or 0)
+        made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
+        given = [
+            Result(call, self.ledger.take(result), result.status == "error")
+            for call, result in zip(calls, made, strict=True)
+        ]
+        self.messages = with_results(self.messages, self.plan.api.wire, given)
+        self._count(made)
+
+    def _count(self, results: Sequence[ToolResult]) -> None:
+        pages = [one for one in results if isinstance(one, OpenPageToolResult)]
+        self.pages += sum(one.status == "success" for one in pages)
+        self.searches += sum(one.status == "success" for one in results) - sum(one.status == "success" for one in pages)
+        empty = [one for one in results if one.status == "error" and one.error.startswith(_LIMIT)]
+        self.dry = self.dry + 1 if len(empty) == len(results) else 0
+
+    def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
+        """Return the run as it is now."""
+        last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
+        used = total(self.answers)
+        return Run(
+            stop=stop,
+            reason=reason,
+            answer=replace(marked(last, self.ledger), usage=used),
+            answers=tuple(self.answers),
+            messages=self.messages,
+            added=len(self.messages) - self.begun,
+            pending=pending,
+            sources=self.ledger.sources,
+            spent=Spent(
+                rounds=len(self.answers),
+                searches=self.searches,
+                hosted_searches=self.hosted,
+                pages=self.pages,
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+            ),
+            plan=self.plan,
+        )

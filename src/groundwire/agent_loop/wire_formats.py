@@ -1,0 +1,205 @@
+"""How each API has a conversation go on: the model's turn, the results of its calls, and what it may choose.
+
+One answer of several: the pieces of a turn that its API paused, and what all rounds used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from groundwire.errors import InvalidRequest
+from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage
+from groundwire.hosted.api_capabilities import Api, Wire
+
+__all__ = [
+    "Result",
+    "check_wire",
+    "conversation",
+    "free_choice",
+    "joined",
+    "last_turn",
+    "no_choice",
+    "total",
+    "with_results",
+]
+
+_WIRES = ("anthropic", "chat", "gemini", "responses")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one call, as it goes back to the model."""
+
+    call: HostedCall
+    """The call."""
+    text: str
+    """What the model reads."""
+    failed: bool = False
+    """Whether the call failed."""
+
+
+def check_wire(api: Api) -> None:
+    """See that conversations of this API can go on here.
+
+    Raises:
+        InvalidRequest: they cannot.
+    """
+    if api.wire not in _WIRES:
+        raise InvalidRequest(
+            "api",
+            f"{api.title} speaks a form that run_tools does not",
+            "Use one that speaks Anthropic Messages, chat completions, Responses or Gemini.",
+        )
+
+
+def conversation(body: Mapping[str, Any], api: Api) -> list[Any]:
+    """Return the messages of a request as a list of their own; a bare text is a message of the user."""
+    given = body.get(api.body)
+    if given is None:
+        return []
+    if isinstance(given, str):
+        part = {"parts": [{"text": given}]} if api.wire == "gemini" else {"content": given}
+        return [{"role": "user", **part}]
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def with_results(messages: Sequence[Any], wire: Wire, results: Sequence[Result]) -> tuple[Any, ...]:
+    """Return a conversation with results of calls after the turn that made them.
+
+    Anthropic and Gemini want all results of a turn in one message; those that follow others join them.
+    """
+    if not results:
+        return tuple(messages)
+    if wire == "chat":
+        return (
+            *messages,
+            *({"role": "tool", "tool_call_id": one.call.id, "content": one.text} for one in results),
+        )
+    if wire == "responses":
+        return (
+            *messages,
+            *({"type": "function_call_output", "call_id": one.call.id, "output": one.text} for one in results),
+        )
+    if wire == "anthropic":
+        return _joined(messages, "content", [_tool_result(one) for one in results], "tool_result")
+    return _joined(messages, "parts", [_response(one) for one in results], "functionResponse")
+
+
+def free_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
+    """Return a request that does not demand a call any more, because one was made."""
+    changed = dict(body)
+    choice = body.get("tool_choice")
+    if wire == "gemini":
+        return _gemini_mode(changed, "AUTO", only=("ANY",))
+    if wire == "anthropic":
+        if isinstance(choice, Mapping) and choice.get("type") in ("any", "tool"):
+            kept = {key: value for key, value in choice.items() if key not in ("type", "name")}
+            changed["tool_choice"] = {**kept, "type": "auto"}
+    elif isinstance(choice, Mapping) or choice == "required":
+        changed["tool_choice"] = "auto"
+    return changed
+
+
+def no_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
+    """Return a request in which the model may call nothing any more and must answer."""
+    changed = dict(body)
+    if wire == "gemini":
+        return _gemini_mode(changed, "NONE")
+    if changed.get("tools"):
+        changed["tool_choice"] = {"type": "none"} if wire == "anthropic" else "none"
+        changed.pop("parallel_tool_calls", None)
+    return changed
+
+
+def _joined(messages: Sequence[Any], key: str, parts: list[dict[str, Any]], kind: str) -> tuple[Any, ...]:
+    last = messages[-1] if messages else None
+    if isinstance(last, Mapping) and last.get("role") == "user":
+        there = last.get(key)
+        if isinstance(there, list) and there and isinstance(there[-1], Mapping) and _is_result(there[-1], kind):
+            return (*messages[:-1], {**last, key: [*there, *parts]})
+    return (*messages, {"role": "user", key: parts})
+
+
+def _is_result(part: Mapping[str, Any], kind: str) -> bool:
+    return part.get("type") == kind or kind in part
+
+
+def _tool_result(one: Result) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": "tool_result", "tool_use_id": one.call.id, "content": one.text}
+    return {**made, "is_error": True} if one.failed else made
+
+
+def _response(one: Result) -> dict[str, Any]:
+    named = {"id": one.call.id} if one.call.id else {}
+    key = "error" if one.failed else "output"
+    return {"functionResponse": {**named, "name": one.call.name, "response": {key: one.text}}}
+
+
+def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Set the mode of function calling, wherever this request has it; in place of `only`, if any are named."""
+    inner = body.get("config")
+    holder: dict[str, Any] = dict(inner) if isinstance(inner, Mapping) else body
+    keys = ("tool_config", "function_calling_config") if holder is not body else ("toolConfig", "functionCallingConfig")
+    config = holder.get(keys[0])
+    config = dict(config) if isinstance(config, Mapping) else {}
+    calling = config.get(keys[1])
+    calling = dict(calling) if isinstance(calling, Mapping) else {}
+    if (only and str(calling.get("mode", "")).upper() not in only) or not holder.get("tools"):
+        return body
+    holder[keys[0]] = {**config, keys[1]: {"mode": mode}}
+    if holder is not body:
+        body["config"] = holder
+    return body
+
+
+def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
+    """Return the pieces of one turn as one answer: texts follow each other, citations move with them.
+
+    Args:
+        answers: The pieces in order, at least one.
+    """
+    text = ""
+    citations: list[HostedCitation] = []
+    for one in answers:
+        citations += [_moved(citation, len(text)) for citation in one.citations]
+        text += one.text
+    return replace(
+        answers[-1],
+        text=text,
+        citations=tuple(citations),
+        queries=tuple(dict.fromkeys(query for one in answers for query in one.queries)),
+        sources=tuple({source.url: source for one in reversed(answers) for source in one.sources}.values()),
+        opened=tuple(dict.fromkeys(url for one in answers for url in one.opened)),
+        errors=tuple(dict.fromkeys(error for one in answers for error in one.errors)),
+        error=next((one.error for one in answers if one.error is not None), None),
+        usage=total(answers),
+        turn=tuple(part for one in answers for part in one.turn),
+        sources_from=next((one.sources_from for one in answers if one.sources), "none"),
+    )
+
+
+def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
+    """Return the pieces of the last turn: those that were paused before it belong to it."""
+    first = len(answers) - 1
+    while first > 0 and answers[first - 1].finish == "pause":
+        first -= 1
+    return answers[first:]
+
+
+def total(answers: Sequence[HostedAnswer]) -> HostedUsage:
+    """Return what several answers cost together."""
+    return HostedUsage(
+        searches=sum(one.usage.searches for one in answers),
+        fetches=sum(one.usage.fetches for one in answers),
+        input_tokens=sum(one.usage.input_tokens for one in answers),
+        output_tokens=sum(one.usage.output_tokens for one in answers),
+    )
+
+
+def _moved(citation: HostedCitation, by: int) -> HostedCitation:
+    def plus(place: int | None) -> int | None:
+        return None if place is None else place + by
+
+    return replace(citation, start=plus(citation.start), end=plus(citation.end), position=plus(citation.position))

@@ -1,0 +1,336 @@
+"""The file of a cassette: a line that says what it is, then a line of JSON for each exchange.
+
+Every exchange is written at once, under a lock on the file, so that several processes may add to one cassette and one
+that is killed keeps what it has.
+
+One exchange as a value and as a line of JSON.
+
+A body stands in its line as `text` when it is UTF-8 and short, else as `base64`, or as `gzip` (in base 64) when it is
+long. Bodies are kept decoded, so headers that tell of their coding on the wire are not kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import fcntl
+import gzip
+import json
+import os
+import threading
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from groundwire._version import __version__
+from groundwire.errors import ConfigurationError
+
+__all__ = [
+    "Answer",
+    "CallFailed",
+    "CassetteFile",
+    "Exchange",
+    "Failure",
+    "count_exchanges",
+    "from_line",
+    "load",
+    "pack",
+    "to_line",
+    "unpack",
+]
+
+_LONG = 100_000  # bytes; a longer line is nothing that a person reads
+_LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there was no answer, or no whole one."""
+
+    kind: str
+    """A word that whoever recorded it understands, such as `timeout` or `network`."""
+    detail: str = ""
+    """What happened, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer."""
+
+    status: int
+    """The status."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers; names in any case."""
+    body: bytes = b""
+    """The body without any coding, as far as it was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What was asked and what became of it. An answer and a failure together are an answer that broke off."""
+
+    kind: str
+    """The way on which it was asked: `http`, or the name of another client."""
+    request: Mapping[str, Any]
+    """What was asked, as JSON."""
+    response: Mapping[str, Any] | None = None
+    """What was answered, as JSON."""
+    failure: Failure | None = None
+    """What went wrong."""
+    ms: int = 0
+    """How long it took, in milliseconds."""
+    day: date
+    """The day on which it was recorded, in UTC."""
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer of an `http` exchange, unpacked."""
+        return None if self.response is None else unpack(self.response)
+
+
+class CallFailed(Exception):
+    """A call outside failed, now or when it was recorded.
+
+    Args:
+        failure: Why.
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(f"{failure.kind}: {failure.detail}" if failure.detail else failure.kind)
+        self.failure = failure
+
+
+def pack(answer: Answer) -> dict[str, Any]:
+    """Return an HTTP answer as JSON."""
+    packed: dict[str, Any] = {"status": answer.status, "headers": dict(answer.headers)}
+    if not answer.body:
+        return packed
+    if len(answer.body) > _LONG:
+        squeezed = gzip.compress(answer.body, _LEVEL, mtime=0)
+        return packed | {"gzip": base64.b64encode(squeezed).decode("ascii")}
+    try:
+        return packed | {"text": answer.body.decode("utf-8")}
+    except UnicodeDecodeError:
+        return packed | {"base64": base64.b64encode(answer.body).decode("ascii")}
+
+
+def unpack(packed: Mapping[str, Any]) -> Answer:
+    """Return an HTTP answer from its JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    status, headers = packed.get("status"), packed.get("headers", {})
+    if not isinstance(status, int) or not isinstance(headers, dict):
+        raise ValueError("an answer needs a status (a number) and headers (an object)")
+    if not all(isinstance(value, str) for value in headers.values()):
+        raise ValueError("headers are texts")
+    try:
+        return Answer(status, headers, _body(packed))
+    except (binascii.Error, zlib.error, OSError, EOFError, TypeError, AttributeError) as error:
+        raise ValueError(f"the body cannot be unpacked ({error})") from error
+
+
+def _body(packed: Mapping[str, Any]) -> bytes:
+    if "text" in packed:
+        return bytes(packed["text"].encode("utf-8"))
+    if "base64" in packed:
+        return base64.b64decode(packed["base64"], validate=True)
+    if "gzip" in packed:
+        return gzip.decompress(base64.b64decode(packed["gzip"], validate=True))
+    return b""
+
+
+def to_line(exchange: Exchange, number: int) -> dict[str, Any]:
+    """Return an exchange as the object that stands in its line.
+
+    Args:
+        exchange: The exchange, without secrets.
+        number: Its place in the file, from 1.
+    """
+    line: dict[str, Any] = {"seq": number, "kind": exchange.kind, "request": dict(exchange.request)}
+    if exchange.response is not None:
+        line["response"] = dict(exchange.response)
+    if exchange.failure is not None:
+        line["failure"] = {"kind": exchange.failure.kind, "detail": exchange.failure.detail}
+    return line | {"ms": exchange.ms, "day": exchange.day.isoformat()}
+
+
+def from_line(line: object) -> Exchange:
+    """Return the exchange that stands in a line.
+
+    Raises:
+        ValueError: none does.
+    """
+    if not isinstance(line, dict):
+        raise ValueError("not an object")
+    kind, request, response, failure = (line.get(name) for name in ("kind", "request", "response", "failure"))
+    if not isinstance(kind, str) or not isinstance(request, dict):
+        raise ValueError("an exchange needs a kind (a text) and a request (an object)")
+    if response is None and failure is None:
+        raise ValueError("an exchange needs a response or a failure")
+    if response is not None and not isinstance(response, dict):
+        raise ValueError("a response is an object")
+    if failure is not None and not (isinstance(failure, dict) and isinstance(failure.get("kind"), str)):
+        raise ValueError("a failure is an object with a kind (a text)")
+    if kind == "http" and response is not None:
+        unpack(response)
+    said = line.get("ms", 0)
+    return Exchange(
+        kind=kind,
+        request=request,
+        response=response,
+        failure=None if failure is None else Failure(failure["kind"], str(failure.get("detail", ""))),
+        ms=said if isinstance(said, int) else 0,
+        day=date.fromisoformat(str(line.get("day", ""))),
+    )
+
+
+_MARK = "groundwire_cassette"
+_VERSION = 1
+_STEP = 65_536  # bytes
+
+
+class CassetteFile:
+    """A cassette that is being recorded. Threads and processes may share it.
+
+    Args:
+        path: The file. Its folder is made when it does not exist.
+        append: Whether exchanges are added to those that it has already.
+
+    Raises:
+        ConfigurationError: the file cannot be written, or is no cassette.
+    """
+
+    def __init__(self, path: Path, *, append: bool) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._known = 0  # bytes whose lines are counted
+        self._lines = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._lock, path.open("a+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if _at_end(file):
+                    file.seek(0)
+                    _check_mark(file.readline(), path)  # before it is emptied: the path may be mistyped
+                if not append:
+                    file.truncate(0)
+                _begin(file)
+        except OSError as error:
+            raise ConfigurationError(f"The cassette {path} cannot be written: {error.strerror or error}.") from error
+
+    def add(self, exchange: Exchange) -> None:
+        """Write one exchange behind the others.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock, self.path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            _mend(file)
+            _begin(file)
+            self._count(file)
+            file.write(_encoded(to_line(exchange, self._lines)))
+
+    def _count(self, file: BinaryIO) -> None:
+        """Count the lines that other processes and we have added since the last time."""
+        size = _at_end(file)
+        if size < self._known:  # somebody began it anew
+            self._known = self._lines = 0
+        file.seek(self._known)
+        while piece := file.read(_STEP):
+            self._lines += piece.count(b"\n")
+        self._known = size
+
+
+def load(path: Path) -> list[Exchange]:
+    """Read all exchanges of a cassette; a last line that was cut off when its writer was killed is left out.
+
+    Raises:
+        ConfigurationError: there is no such file, it is no cassette, or a line cannot be understood.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise ConfigurationError(
+            f"There is no cassette {path}. Record it first: groundwire record {path} -- COMMAND."
+        ) from error
+    except OSError as error:
+        raise ConfigurationError(f"The cassette {path} cannot be read: {error.strerror or error}.") from error
+    first, *lines = data.split(b"\n")
+    _check_mark(first, path)
+    found = []
+    for number, line in enumerate(lines, start=2):
+        if not line.strip():
+            continue
+        try:
+            found.append(from_line(json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            if number == len(lines) + 1:
+                break
+            raise ConfigurationError(f"The cassette {path} has a fault in line {number}: {error}.") from error
+    return found
+
+
+def count_exchanges(path: Path) -> int:
+    """Return how many exchanges a file holds; none when it does not exist."""
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        return max(0, sum(piece.count(b"\n") for piece in iter(lambda: file.read(_STEP), b"")) - 1)
+
+
+def _check_mark(line: bytes, path: Path) -> None:
+    try:
+        mark = json.loads(line)
+        version = mark.get(_MARK) if isinstance(mark, dict) else None
+    except ValueError:
+        version = None
+    if version is None:
+        raise ConfigurationError(f"{path} is not a cassette: its first line says nothing of {_MARK}.")
+    if version != _VERSION:
+        raise ConfigurationError(f"The cassette {path} is of version {version}; this Groundwire knows {_VERSION}.")
+
+
+def _begin(file: BinaryIO) -> None:
+    """Write the first line if there is none."""
+    if not _at_end(file):
+        file.write(_encoded({_MARK: _VERSION, "recorded_with": f"groundwire {__version__}"}))
+        file.flush()
+
+
+def _mend(file: BinaryIO) -> None:
+    """End a last line that has no end, or take it away when its writer was killed in the middle of it."""
+    size = _at_end(file)
+    start, tail = size, b""
+    while start and b"\n" not in tail:
+        step = min(_STEP, start)
+        start -= step
+        file.seek(start)
+        tail = file.read(step) + tail
+    line = tail.rpartition(b"\n")[2]
+    if not line:
+        return
+    try:
+        json.loads(line)
+    except ValueError:
+        file.truncate(size - len(line))
+    else:
+        file.write(b"\n")
+        file.flush()
+
+
+def _at_end(file: BinaryIO) -> int:
+    return file.seek(0, os.SEEK_END)
+
+
+def _encoded(line: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # lone surrogates, which stand for bytes of a header that are not UTF-8
+        return json.dumps(line).encode() + b"\n"

@@ -1,0 +1,275 @@
+"""The cassette as everybody holds it.
+
+Which cassette a `Web` gets: the one it is given, or for programs that know of none, the environment's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from groundwire.cassette.format import Answer, CallFailed, CassetteFile, Exchange, Failure, load, pack
+from groundwire.cassette.matching import Index
+from groundwire.cassette.redaction import Masks
+from groundwire.errors import ConfigurationError
+
+__all__ = ["RECORD_VARIABLE", "REPLAY_VARIABLE", "Cassette", "cassette_from_environment", "choose_cassette"]
+
+_logger = logging.getLogger(__name__)
+
+_SHOWN = 300  # characters of an address in a message
+_SOMEWHERE = "1.1.1.1"  # a public address, so that the guard lets it pass; nobody connects in replay
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+class Cassette:
+    """What the outside world answered, being recorded into a file or replayed from one.
+
+    Make one with `record`, `replay` or `auto` and give it to a `Web`. It holds no connection and needs no closing;
+    threads may share it. Secrets are taken out before anything is written.
+    """
+
+    def __init__(
+        self, path: Path, *, file: CassetteFile | None, index: Index | None, today: Callable[[], date] = _today
+    ) -> None:
+        self.path = path
+        """The file."""
+        self._file = file
+        self._index = index
+        self._today = today
+        self._masks = Masks()
+        self._lock = threading.Lock()
+        self._missing: list[str] = []
+
+    @classmethod
+    def record(cls, path: str | Path, *, append: bool = False) -> Self:
+        """Return a cassette that records.
+
+        Args:
+            path: The file; it is begun anew, its folder is made.
+            append: Whether the exchanges that the file has already stay.
+
+        Raises:
+            ConfigurationError: the file cannot be written, or is something else than a cassette.
+        """
+        return cls(Path(path), file=CassetteFile(Path(path), append=append), index=None)
+
+    @classmethod
+    def replay(cls, path: str | Path, *, strict: bool = True, today: Callable[[], date] = _today) -> Self:
+        """Return a cassette that answers from its file; what is not in it fails and never reaches the network.
+
+        Args:
+            path: The file.
+            strict: Whether parameters and body must be as recorded. Otherwise a request that is not in the file is
+                answered like the next recorded one of the same method and address.
+            today: The day in UTC, from which dates in requests are counted.
+
+        Raises:
+            ConfigurationError: there is no such file, or it is not a cassette that this version can read.
+        """
+        return cls(Path(path), file=None, index=Index(load(Path(path)), strict=strict), today=today)
+
+    @classmethod
+    def auto(cls, path: str | Path) -> Self:
+        """Return a cassette that replays if its file is there, and else records it.
+
+        Raises:
+            ConfigurationError: the file cannot be used.
+        """
+        return cls.replay(path) if Path(path).exists() else cls.record(path)
+
+    def __repr__(self) -> str:
+        return f"<Cassette {'replays' if self.replaying else 'records'} {self.path}>"
+
+    @property
+    def replaying(self) -> bool:
+        """Whether requests are answered from the file."""
+        return self._index is not None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The requests that were asked in replay and are not in the file."""
+        return tuple(self._missing)
+
+    def hide(self, *secrets: str) -> None:
+        """Keep these texts out of the file wherever they appear; those of fewer than six characters are ignored."""
+        with self._lock:
+            for secret in secrets:
+                self._masks.learn(secret)
+
+    def find(self, kind: str, request: Mapping[str, Any]) -> Exchange:
+        """Return the exchange that answers a request.
+
+        Args:
+            kind: The way on which it is asked.
+            request: What is asked, as JSON.
+
+        Raises:
+            CallFailed: it is not in the file; the failure's kind is `cassette`.
+            RuntimeError: the cassette records.
+        """
+        if self._index is None:
+            raise RuntimeError("This cassette records; only a replaying one can be asked.")
+        with self._lock:
+            asked = self._without_secrets(request)
+            found = self._index.take(kind, asked, self._today())
+            if found is not None:
+                return found
+            shown = _shown(kind, asked)
+            self._missing.append(shown)
+        raise CallFailed(Failure("cassette", f"is not in the cassette {self.path} with this request ({shown})"))
+
+    def add(
+        self,
+        kind: str,
+        request: Mapping[str, Any],
+        *,
+        response: Mapping[str, Any] | Answer | None = None,
+        failure: Failure | None = None,
+        ms: int = 0,
+    ) -> None:
+        """Write one exchange. A file that cannot be written is said in the log and stops nobody.
+
+        Args:
+            kind: The way on which it was asked.
+            request: What was asked, as JSON.
+            response: What was answered, as JSON or as an HTTP answer.
+            failure: What went wrong; together with a response, why that broke off.
+            ms: How long it took, in milliseconds.
+
+        Raises:
+            RuntimeError: the cassette replays.
+        """
+        if self._file is None:
+            raise RuntimeError("This cassette replays; nothing can be added to it.")
+        with self._lock:
+            asked = self._without_secrets(request)  # first: it shows what to take out of the answer
+            answered = self._answer_without_secrets(response)
+        said = None if failure is None else Failure(failure.kind, self._masks.text(failure.detail))
+        exchange = Exchange(kind=kind, request=asked, response=answered, failure=said, ms=ms, day=self._today())
+        try:
+            self._file.add(exchange)
+        except OSError as error:
+            _logger.error("The cassette %s lacks an exchange: %s", self.path, error.strerror or error)
+
+    def call(self, kind: str, request: Mapping[str, Any], do: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Make a call of a client of its own, or answer it from the file. It blocks as long as `do` does.
+
+        Args:
+            kind: A name for the client, such as `ddgs`.
+            request: What is asked, as JSON; calls with equal requests are taken for the same.
+            do: Makes the call and returns the answer as JSON. It raises CallFailed for failures that are to be
+                replayed; other exceptions are not recorded.
+
+        Raises:
+            CallFailed: `do` raised it, now or when recording, or the call is not in the file (kind `cassette`).
+        """
+        if self.replaying:
+            found = self.find(kind, request)
+            if found.failure is not None:
+                raise CallFailed(found.failure)
+            return found.response or {}
+        started = time.perf_counter()
+        try:
+            answer = do()
+        except CallFailed as error:
+            self.add(kind, request, failure=error.failure, ms=_since(started))
+            raise
+        self.add(kind, request, response=answer, ms=_since(started))
+        return answer
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """Return a public address for every name without asking anybody: the resolver of a guard in replay.
+
+        Raises:
+            RuntimeError: the cassette records.
+        """
+        if not self.replaying:
+            raise RuntimeError(f"This cassette records; {host}:{port} must be looked up.")
+        return (_SOMEWHERE,)
+
+    def _without_secrets(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        asked = {name: self._masks.value(value, name) for name, value in request.items() if name != "headers"}
+        if isinstance(headers := request.get("headers"), Mapping):
+            shown = self._masks.request_headers(headers)
+            # Anew: a header may have shown what to take out of the address and the body.
+            asked = {name: self._masks.value(value, name) for name, value in asked.items()}
+            return asked | ({"headers": shown} if shown else {})
+        return asked
+
+    def _answer_without_secrets(self, response: Mapping[str, Any] | Answer | None) -> dict[str, Any] | None:
+        if response is None:
+            return None
+        if isinstance(response, Answer):
+            headers = self._masks.response_headers(response.headers)
+            return pack(Answer(response.status, headers, self._masks.body(response.body)))
+        masked: dict[str, Any] = self._masks.value(dict(response))
+        return masked
+
+
+def _shown(kind: str, request: Mapping[str, Any]) -> str:
+    if "url" not in request:
+        return f"{kind} {dict(request)}"[:_SHOWN]
+    body = request.get("json", request.get("form"))
+    return f"{request.get('method', kind)} {request['url']}"[:_SHOWN] + (f" {body}"[:_SHOWN] if body else "")
+
+
+def _since(started: float) -> int:
+    return round((time.perf_counter() - started) * 1_000)
+
+
+RECORD_VARIABLE = "GROUNDWIRE_RECORD"
+"""Names the file to which exchanges are added."""
+REPLAY_VARIABLE = "GROUNDWIRE_REPLAY"
+"""Names the file from which requests are answered; nothing reaches the network."""
+
+
+def cassette_from_environment(environment: Mapping[str, str]) -> Cassette | None:
+    """Return the cassette that the environment names, or None. An empty variable counts as not set.
+
+    Recording adds to the file, because a program may consist of several processes or make several `Web` objects.
+
+    Args:
+        environment: The variables, usually `os.environ`.
+
+    Raises:
+        ConfigurationError: both variables are set, or the file cannot be used.
+    """
+    record = environment.get(RECORD_VARIABLE, "").strip()
+    replay = environment.get(REPLAY_VARIABLE, "").strip()
+    if record and replay:
+        raise ConfigurationError(f"{RECORD_VARIABLE} and {REPLAY_VARIABLE} are both set; keep one of them.")
+    if record:
+        return Cassette.record(record, append=True)
+    return Cassette.replay(replay) if replay else None
+
+
+def choose_cassette(
+    cassette: Cassette | None, record: str | Path | None, replay: str | Path | None, environment: Mapping[str, str]
+) -> Cassette | None:
+    """Return the one cassette that is given, or that of the environment if none is.
+
+    Args:
+        cassette: A cassette.
+        record: A file to be recorded into, begun anew.
+        replay: A file to be replayed.
+        environment: The variables, usually `os.environ`.
+
+    Raises:
+        ConfigurationError: more than one is given, or the file cannot be used.
+    """
+    if sum(given is not None for given in (cassette, record, replay)) > 1:
+        raise ConfigurationError("Give one of cassette, record and replay.")
+    if record is not None:
+        return Cassette.record(record)
+    if replay is not None:
+        return Cassette.replay(replay)
+    return cassette or cassette_from_environment(environment)

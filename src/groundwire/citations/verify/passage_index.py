@@ -1,0 +1,295 @@
+"""A page made ready to be searched for what a sentence says.
+
+Nothing of a page is read before it is needed: the words of a sentence are looked up in its text, and only the blocks in
+which several of them stand are cut into sentences.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from groundwire.citations.verify.segmentation import (
+    CONTENT_WORD,
+    Span,
+    blank_markup,
+    blocks,
+    normal_form,
+    other_forms,
+    sentences_of_block,
+    words_of,
+)
+
+__all__ = ["PageIndex", "Passage", "squeezed"]
+
+_ABSENT: Final = 4
+_BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
+_SQUEEZE: Final = re.compile(r"[\W_]+")
+_SENTENCE: Final = 90  # characters of a usual sentence, headings and cells among them
+_OFTEN: Final = 400  # places of a word that are looked at
+_CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
+_ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
+_STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
+_SAMPLE: Final = 20_000  # characters
+
+
+class _Place(NamedTuple):
+    """Where a sentence is: its block, and its number in it."""
+
+    block: int
+    number: int
+
+
+class Passage:
+    """Sentences of a page that stand one after the other."""
+
+    def __init__(self, page: PageIndex, first: _Place, last: _Place) -> None:
+        self.page = page
+        self.first = first
+        self.last = last
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in the page's Markdown."""
+        return Span(self.page.span(self.first).start, self.page.span(self.last).end)
+
+    @property
+    def text(self) -> str:
+        """What it says, without markup."""
+        return self.page.plain_of(self.span, self.first.block)
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """What each of its sentences says, without markup."""
+        place: _Place | None = self.first
+        while place is not None and place <= self.last:
+            yield self.page.text(place)
+            place = self.page.after(place)
+
+    def around(self, before: int, after: int) -> Passage:
+        """Return the passage with so many sentences more on each side."""
+        first, last = self.first, self.last
+        for _ in range(before):
+            first = self.page.before(first) or first
+        for _ in range(after):
+            last = self.page.after(last) or last
+        return Passage(self.page, first, last)
+
+
+class PageIndex:
+    """The sentences of a page, and where each word stands.
+
+    Args:
+        content: The page as Markdown.
+        title: The page's title.
+    """
+
+    def __init__(self, content: str, title: str = "") -> None:
+        self.content = content
+        self.title = title
+        low = content.lower()
+        self._low = low if len(low) == len(content) else "".join(character.lower()[0] for character in content)
+        self._found: dict[str, list[int]] = {}
+        self._spans: dict[int, list[Span]] = {}
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The page's letters and digits alone, in one line: in it what is quoted is found exactly."""
+        return squeezed(blank_markup(self.content))
+
+    @cached_property
+    def sample(self) -> str:
+        """The beginning of the page, without markup."""
+        return blank_markup(self.content[:_SAMPLE])
+
+    @cached_property
+    def _blocks(self) -> list[Span]:
+        return list(blocks(self.content))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [block.start for block in self._blocks]
+
+    def _in_block(self, number: int) -> list[Span]:
+        if number not in self._spans:
+            self._spans[number] = list(sentences_of_block(self.content, self._blocks[number]))
+        return self._spans[number]
+
+    def span(self, place: _Place) -> Span:
+        """Return where a sentence stands."""
+        return self._in_block(place.block)[place.number]
+
+    def text(self, place: _Place) -> str:
+        """Return what a sentence says, without markup."""
+        return self.plain_of(self.span(place), place.block)
+
+    def plain_of(self, span: Span, block: int) -> str:
+        """Return a stretch that begins in a block, without markup."""
+        start = self._blocks[block].start
+        return blank_markup(self.content[start : span.end])[span.start - start :]
+
+    def after(self, place: _Place) -> _Place | None:
+        """Return where the next sentence is; None when there is none."""
+        if place.number + 1 < len(self._in_block(place.block)):
+            return _Place(place.block, place.number + 1)
+        block = place.block + 1
+        while block < len(self._blocks) and not self._in_block(block):
+            block += 1
+        return _Place(block, 0) if block < len(self._blocks) else None
+
+    def before(self, place: _Place) -> _Place | None:
+        """Return where the sentence before is; None when there is none."""
+        if place.number:
+            return _Place(place.block, place.number - 1)
+        block = place.block - 1
+        while block >= 0 and not self._in_block(block):
+            block -= 1
+        return _Place(block, len(self._in_block(block)) - 1) if block >= 0 else None
+
+    def has(self, word: str, spelled: str) -> bool:
+        """Tell whether a word stands on the page.
+
+        Args:
+            word: The word in normal form.
+            spelled: The same word as somebody wrote it.
+        """
+        return bool(self._places(word, spelled))
+
+    def is_name(self, word: str, spelled: str) -> bool:
+        """Tell whether a word has a capital within a sentence somewhere on the page: a name, in most languages."""
+        content = self.content
+        return any(
+            content[at].isupper() and _BEFORE_NAME.fullmatch(content, max(0, at - 2), at)
+            for at in self._places(word, spelled)
+        )
+
+    def literally(self, text: str) -> Passage | None:
+        """Return the sentences in which a text stands to the last character; None when there are none."""
+        at = self.content.find(text) if text else -1
+        if at < 0:
+            return None
+        end = at + len(text)
+        before, after = self.content[at - 1 : at], self.content[end : end + 1]
+        block = bisect_right(self._starts, at) - 1
+        if before.isalnum() or after.isalnum() or block < 0:
+            return None
+        spans = self._in_block(block)
+        first = next((number for number, span in enumerate(spans) if at < span.end), None)
+        last = next((number for number, span in enumerate(spans) if end <= span.end), None)
+        if first is None or last is None or at < spans[first].start:
+            return None
+        return Passage(self, _Place(block, first), _Place(block, last))
+
+    def _places(self, word: str, spelled: str) -> list[int]:
+        """Return where a word begins, as often as is worth knowing."""
+        if word in self._found:
+            return self._found[word]
+        places: list[int] = []
+        low, content = self._low, self.content
+        for stem in _stems(word, spelled):
+            at = low.find(stem)
+            while at >= 0 and len(places) < _OFTEN:
+                begins = not at or not low[at - 1].isalnum()
+                found = CONTENT_WORD.match(content, at)
+                if found is not None and (_is(word, found[0]) if begins else not word.isascii() and stem == word):
+                    places.append(at)
+                at = low.find(stem, at + 1)
+        self._found[word] = places
+        return places
+
+    def weight(self, word: str, spelled: str) -> float:
+        """Return how much a word tells: the rarer on the page, the more.
+
+        One that is not there may be another word for one that is: it tells as much as one that is there a few times.
+        """
+        often = len(self._places(word, spelled)) or _ABSENT
+        return math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
+
+    def best(self, words: Mapping[str, str], *, widest: int = 3) -> tuple[Passage | None, float]:
+        """Return the passage that has most of some words, and which share of their weight it has.
+
+        Args:
+            words: Words in normal form, and each as it is spelled.
+            widest: The most sentences of a passage.
+        """
+        weights = {word: self.weight(word, spelled) for word, spelled in words.items()}
+        total = sum(weights.values())
+        if not total:
+            return None, 0.0
+        best, best_score = None, 0.0
+        marked = self._marked(words, weights)
+        for place in self._likely(marked, weights):
+            found: set[str] = set()
+            last: _Place | None = place
+            for width in range(widest):
+                if last is None:
+                    break
+                span = self.span(last)
+                here = {word for at, word in marked.get(last.block, ()) if span.start <= at < span.end}
+                if here:
+                    found |= here
+                    score = (
+                        sum(weights[word] for word in sorted(found)) / total - 0.04 * width
+                    )  # a shorter one is plainer
+                    if score > best_score + 1e-9:
+                        best, best_score = Passage(self, place, last), score
+                elif not width:
+                    break
+                last = self.after(last)
+        if best is None:
+            return None, 0.0
+        said = {word for text in best.texts for word in words_of(text)}  # what stands in addresses is not said
+        return best, sum(weights[word] for word in words if word in said) / total
+
+    def _marked(self, words: Mapping[str, str], weights: Mapping[str, float]) -> dict[int, list[tuple[int, str]]]:
+        """Return where words stand, by blocks."""
+        marked: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for word, spelled in words.items():
+            for at in self._places(word, spelled):
+                marked[bisect_right(self._starts, at) - 1].append((at, word))
+        marked.pop(-1, None)
+        return marked
+
+    def _likely(self, marked: Mapping[int, list[tuple[int, str]]], weights: Mapping[str, float]) -> Iterator[_Place]:
+        """Yield the sentences of the blocks that have most of some words, and of those before them, in order."""
+        worth = {
+            block: sum(weights[word] for word in sorted({word for _, word in found})) for block, found in marked.items()
+        }
+        scores = {
+            block: value + 0.6 * max(worth.get(block - 1, 0.0), worth.get(block + 1, 0.0))
+            for block, value in worth.items()
+        }
+        best = sorted(scores, key=lambda block: (-scores[block], block))[:_CANDIDATES]
+        chosen = [block for block in best if scores[block] >= _ENOUGH * scores[best[0]]]
+        wanted = {near for block in chosen for near in (block - 2, block - 1, block) if near in marked}
+        for block in sorted(wanted):
+            for number in range(len(self._in_block(block))):
+                yield _Place(block, number)
+
+
+def _stems(word: str, spelled: str) -> Iterator[str]:
+    """Yield what the forms of a word begin with."""
+    low = spelled.lower()
+    if word[0].isdecimal() or not word.isascii():
+        stem = low
+    elif len(word) >= _STEM:
+        stem = low[: min(len(word), len(low)) - 1]
+    else:
+        stem = low[: len(word)]
+    yield stem
+    yield from (form for form in other_forms(word) if not form.startswith(stem))
+
+
+def _is(word: str, found: str) -> bool:
+    """Tell whether a word as it stands on a page is one in normal form."""
+    return found == word if found[0].isdecimal() else normal_form(found) == word or word == found[: len(word)]
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text, without case, with one space between words."""
+    return _SQUEEZE.sub(" ", text.casefold()).strip()

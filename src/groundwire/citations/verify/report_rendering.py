@@ -1,0 +1,164 @@
+"""A report as text, as HTML, and as data for JSON."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Any, Final
+
+from groundwire.citations.rendering import one_line
+from groundwire.citations.verify.report import Disagreement, Finding, Report, Verdict
+
+__all__ = ["report_html", "report_json", "report_text"]
+
+_LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
+    {
+        "supported": ("✓", "supported"),
+        "altered": ("≠", "altered"),
+        "not_found": ("✗", "not found"),
+        "not_opened": ("?", "page not opened"),
+        "unknown_source": ("✗", "source unknown"),
+        "not_comparable": ("?", "not comparable"),
+        "uncited": ("!", "no source given"),
+        "no_claim": ("·", "nothing to check"),
+    }
+)
+"""A sign and words for each verdict: nothing is said by colour alone."""
+
+_KINDS: Final[Mapping[str, str]] = MappingProxyType({"entailment": "meaning"})
+_COLOURS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
+    {  # of a sentence's ground, light and dark; each has a contrast of at least 7:1 to the text
+        "supported": ("#d8f3dc", "#163d22"),
+        "altered": ("#ffe8b8", "#4a3400"),
+        "not_found": ("#ffd9d6", "#541b17"),
+        "not_opened": ("#e3e6ff", "#272c5c"),
+        "unknown_source": ("#ffd9d6", "#541b17"),
+        "not_comparable": ("#e3e6ff", "#272c5c"),
+        "uncited": ("#ececec", "#333333"),
+        "no_claim": ("transparent", "transparent"),
+    }
+)
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """Return a report as plain data, with the counts of its verdicts."""
+    return {
+        "supported": report.supported,
+        "counts": {verdict: report.count(verdict) for verdict in _LABELS if report.count(verdict)},
+        **asdict(report),
+    }
+
+
+def report_text(report: Report) -> str:
+    """Return a report as text: a line for each sentence, what disagrees below it, and a summary at the end."""
+    lines = []
+    for finding in report.findings:
+        sign, label = _LABELS[finding.verdict]
+        of = f" by [{finding.source}]" if finding.source is not None and finding.verdict == "supported" else ""
+        lines.append(f"{sign} {label}{of}: {one_line(finding.text)}")
+        lines += [f"    {line}" for line in _details(finding)]
+    return "\n".join([*lines, *([""] if lines else []), *_summary(report)])
+
+
+def report_html(report: Report, answer: str, *, title: str = "Checked answer") -> str:
+    """Return a report as a page of HTML of its own, without scripts and without anything from elsewhere.
+
+    Args:
+        report: What was found.
+        answer: The answer that was checked; it is shown as it was written, each sentence on the colour of its verdict.
+        title: What the page is called.
+    """
+    name = html.escape(title)
+    rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (light, _) in _COLOURS.items())
+    dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (_, dark) in _COLOURS.items())
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{name}</title>\n<style>{_STYLE}{rules}@media (prefers-color-scheme:dark){{{dark}}}</style>\n</head>\n"
+        f"<body>\n<main>\n<h1>{name}</h1>\n"
+        + "".join(f"<p>{html.escape(line)}</p>\n" for line in _summary(report))
+        + f'<h2>The answer</h2>\n<div class="answer">{"".join(_marked(report, answer))}</div>\n'
+        + f"<h2>Sentence by sentence</h2>\n<ol>\n{''.join(map(_item, _told(report)))}</ol>\n</main>\n</body>\n</html>\n"
+    )
+
+
+_STYLE: Final = (
+    ":root{color-scheme:light dark}"
+    "body{font:1rem/1.6 system-ui,sans-serif;margin:0;color:#1a1a1a;background:#fff}"
+    "main{max-width:48rem;margin:auto;padding:1.5rem}"
+    ".answer{white-space:pre-wrap;overflow-wrap:anywhere}"
+    "a,mark{color:inherit}mark{border-radius:.2em;padding:.05em .1em}mark a{text-decoration:none}"
+    "li{margin:0 0 1rem;overflow-wrap:anywhere}"
+    "blockquote{margin:.3rem 0;padding-left:.8rem;border-left:.2rem solid #999}"
+    "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.2rem .6rem;"
+    "border:1px solid #999;font-weight:inherit}"
+    ":target{outline:.15rem solid currentColor}"
+    "@media (prefers-color-scheme:dark){body{color:#f0f0f0;background:#161616}}"
+)
+
+
+def _told(report: Report) -> list[tuple[int, Finding]]:
+    """Return the findings that say something, with their numbers."""
+    return [
+        (number, finding) for number, finding in enumerate(report.findings, start=1) if finding.verdict != "no_claim"
+    ]
+
+
+def _marked(report: Report, answer: str) -> Iterator[str]:
+    """Yield the answer, each sentence that was judged as a link to what was found."""
+    place = 0
+    for number, finding in _told(report):
+        yield html.escape(answer[place : finding.start])
+        label = html.escape(_LABELS[finding.verdict][1])
+        said = html.escape(answer[finding.start : finding.end])
+        yield f'<mark class="{finding.verdict}" title="{label}"><a href="#s{number}">{said}</a></mark>'
+        place = finding.end
+    yield html.escape(answer[place:])
+
+
+def _item(numbered: tuple[int, Finding]) -> str:
+    number, finding = numbered
+    sign, label = _LABELS[finding.verdict]
+    parts = [f'<li id="s{number}"><strong class="{finding.verdict}">{sign} {label}</strong>']
+    if finding.source is not None:
+        parts.append(f" (source {finding.source})")
+    parts.append(f"<blockquote>{html.escape(one_line(finding.text))}</blockquote>")
+    if finding.disagreements:
+        parts.append('<table><thead><tr><th scope="col">What</th><th scope="col">The answer says</th>')
+        parts.append('<th scope="col">The page says</th></tr></thead><tbody>')
+        parts += [
+            f'<tr><th scope="row">{html.escape(_kind(one))}</th><td>{html.escape(one_line(one.claimed))}</td>'
+            f"<td>{html.escape(one_line(one.stated)) or 'nothing like it'}</td></tr>"
+            for one in finding.disagreements
+        ]
+        parts.append("</tbody></table>")
+    if _passage_tells(finding):
+        parts.append(f"<p>The page:</p><blockquote>{html.escape(one_line(finding.passage))}</blockquote>")
+    parts += [f"<p>{html.escape(note)}</p>" for note in finding.notes]
+    return "".join(parts) + "</li>\n"
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    for one in finding.disagreements:
+        stated = f"“{one_line(one.stated)}”" if one.stated else "nothing like it"
+        yield f"{_kind(one)}: the answer says “{one_line(one.claimed)}”, [{finding.source}] says {stated}"
+    if finding.verdict == "altered" and finding.passage:
+        yield f"[{finding.source}]: {one_line(finding.passage)}"
+    yield from finding.notes
+
+
+def _passage_tells(finding: Finding) -> bool:
+    return bool(finding.passage) and finding.verdict in {"supported", "altered"}
+
+
+def _kind(disagreement: Disagreement) -> str:
+    return _KINDS.get(disagreement.kind, disagreement.kind)
+
+
+def _summary(report: Report) -> list[str]:
+    counted = [f"{report.count(verdict)} {_LABELS[verdict][1]}" for verdict in _LABELS if report.count(verdict)]
+    lines = [f"{len(report.findings)} sentences: {', '.join(counted)}."] if counted else ["There is nothing to check."]
+    return [*lines, *(f"Note: {warning}." for warning in report.warnings)]

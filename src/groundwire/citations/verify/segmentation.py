@@ -1,0 +1,205 @@
+"""A text in sentences, each with its place.
+
+Words of a text in the form in which two texts are compared.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, IRREGULAR, MONTHS
+
+__all__ = [
+    "CONTENT_WORD",
+    "DENSE",
+    "Span",
+    "blank_markup",
+    "blocks",
+    "normal_form",
+    "other_forms",
+    "sentences",
+    "sentences_of_block",
+    "spelled_words",
+    "words_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a text."""
+
+    start: int
+    """Its first code point."""
+    end: int
+    """The code point after its last."""
+
+
+_NEW_BLOCK: Final = re.compile(
+    r"\n(?=[ \t]*(?:\n|#{1,6}[ \t]|>|[-*+][ \t]|\d{1,3}[.)][ \t]|\||```|~~~|[-=*_]{3,}[ \t]*(?:\n|$)))"
+)
+_FENCE: Final = re.compile(r"(?ms)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)")
+_END: Final = re.compile(
+    r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*|[।؟۔]+(?=\s|$|\[\d|[【［])",
+)
+_MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］))+")
+_DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
+_MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
+_NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|cf|al|no|nos|vol|fig|pp?|ed|eds|approx|ca|inc|ltd|co|corp|dept|est|gen|gov|"
+    r"jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|ph\.d|z\.b|bzw|ggf|usw|nr|bd|ca)|\b[A-Za-zÀ-Þ])\.$",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> Iterator[Span]:
+    """Yield the sentences of a text in Markdown, in order; code is left out.
+
+    A heading, a list's item and a table's row are sentences of their own. Citation marks that follow a full stop
+    belong to the sentence before them.
+    """
+    for block in blocks(text):
+        yield from sentences_of_block(text, block)
+
+
+def blocks(text: str) -> Iterator[Span]:
+    """Yield the paragraphs, headings, items and rows of a text in Markdown, in order; code is left out."""
+    place = 0
+    if "```" in text or "~~~" in text:
+        for code in _FENCE.finditer(text):
+            yield from _of_part(text, place, code.start())
+            place = code.end()
+    yield from _of_part(text, place, len(text))
+
+
+def _of_part(text: str, start: int, end: int) -> Iterator[Span]:
+    for found in _NEW_BLOCK.finditer(text, start, end):
+        if found.start() > start:
+            yield Span(start, found.start())
+        start = found.end()
+    if end > start:
+        yield Span(start, end)
+
+
+def sentences_of_block(text: str, block: Span) -> Iterator[Span]:
+    """Yield the sentences of one of a text's blocks, in order."""
+    return _of_block(text, block.start, block.end)
+
+
+def _of_block(text: str, start: int, end: int) -> Iterator[Span]:
+    begin = start
+    for stop in _END.finditer(text, start, end):
+        after = stop.end()
+        if marks := _MARKS_AFTER.match(text, after, end):
+            after = marks.end()
+        if after >= end:
+            break
+        if stop[0][0] in ".…" and not _is_end(text, stop.start(), after, end, marked=after > stop.end()):
+            continue
+        if after > begin:
+            yield from _trimmed(text, begin, after)
+            begin = after
+    yield from _trimmed(text, begin, end)
+
+
+def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
+    following = _NEXT.match(text, after, end)
+    if following is None:
+        return True
+    character = following[1]
+    if character.islower():
+        return False
+    if _DAY.search(text, max(0, dot - 3), dot + 1) and (month := _MONTH.match(text, after, end)):
+        return month[1].lower() not in MONTHS  # 31. März
+    return marked or not _ABBREVIATION.search(text, max(0, dot - 12), dot + 1)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+    piece = text[start:end]
+    if stripped := piece.strip():
+        begin = start + len(piece) - len(piece.lstrip())
+        yield Span(begin, begin + len(stripped))
+
+
+# Scripts that put no spaces between words are compared by pairs of characters.
+DENSE: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+"""The characters of those scripts, as a class of a pattern has them."""
+
+CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*")
+"""One word, one number, or one run of a script without spaces."""
+
+_IS_DENSE: Final = re.compile(rf"[{DENSE}]")
+_MARKUP: Final = re.compile(
+    r"!?\[(?=[^\]\n]{0,500}\]\()"  # a link's or image's beginning
+    r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
+    r"|<https?://[^>\s]*>|https?://[^\s)>\]]+"
+    r"|(?m:^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+)"
+    r"|(?m:^[ \t]*\|?[ \t:|-]*\|[ \t:|-]*$)"
+    r"|[*_`|\\]+"
+)
+
+_ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
+_SHORTEST: Final = 3  # characters of a word without its ending
+
+
+def blank_markup(text: str) -> str:
+    """Return Markdown with its marks and the addresses of its links as spaces; every character keeps its place."""
+    return _MARKUP.sub(lambda found: " " * len(found[0]), text)
+
+
+@lru_cache(maxsize=20_000)
+def normal_form(word: str) -> str:
+    """Return a word without case, marks of pronunciation, and the commonest endings, which are those of English."""
+    if word.isascii():
+        word = word.lower()
+    else:
+        spread = unicodedata.normalize("NFKD", word.casefold())
+        word = "".join(character for character in spread if not unicodedata.combining(character)).replace("’", "'")
+    word = word.removesuffix("'s").replace("'", "")
+    word = IRREGULAR.get(word, word)
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST and not word.endswith("ss"):
+            word = word[: -len(ending)] + instead
+            break
+    if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "aeiousl":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > _SHORTEST else word
+
+
+@lru_cache(maxsize=1)
+def _forms() -> Mapping[str, tuple[str, ...]]:
+    forms: dict[str, list[str]] = {}
+    for form, base in IRREGULAR.items():
+        forms.setdefault(normal_form(base), [base]).append(form)
+    return MappingProxyType({word: tuple(found) for word, found in forms.items()})
+
+
+def other_forms(word: str) -> tuple[str, ...]:
+    """Return the spellings that no ending tells of a word in normal form."""
+    return _forms().get(word, ())
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without its function words, in their normal form."""
+    return [form for form, _ in spelled_words(text)]
+
+
+def spelled_words(text: str) -> list[tuple[str, str]]:
+    """Return the words of a text without its function words, in their normal form and as they are spelled."""
+    found: list[tuple[str, str]] = []
+    for word in CONTENT_WORD.findall(text):
+        if not word.isascii() and _IS_DENSE.match(word):
+            found += [(word[place : place + 2],) * 2 for place in range(max(1, len(word) - 1))]
+        elif word[0].isdecimal():
+            found.append((word, word))
+        elif word.lower() not in FUNCTION_WORDS:
+            found.append((normal_form(word), word))
+    return found

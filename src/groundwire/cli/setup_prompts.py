@@ -1,0 +1,236 @@
+"""What the command line gave to `groundwire setup`: keys and addresses, each for one provider.
+
+What `groundwire setup` says and asks on a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from pydantic import SecretStr
+
+from groundwire.cli.terminal_text import clean, wrap
+from groundwire.errors import InvalidRequest
+from groundwire.settings.error_messages import did_you_mean
+from groundwire.settings.sources import is_open_to_others
+from groundwire.setup import Offer, Standing, Verification, clean_key
+
+__all__ = ["Given", "Talk", "can_open_pages", "read_given"]
+
+_LARGEST = 100_000  # characters of a file with a key
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Answers that need not be asked for."""
+
+    keys: Mapping[str, SecretStr]
+    """Keys by provider."""
+    addresses: Mapping[str, str]
+    """Addresses by provider."""
+
+
+def read_given(
+    named: Iterable[str],
+    offers: Mapping[str, Offer],
+    *,
+    from_env: Iterable[str],
+    from_file: Iterable[str],
+    addresses: Iterable[str],
+) -> Given:
+    """Return what options of the form `[PROVIDER=]VALUE` say.
+
+    Args:
+        named: The providers that the command line names.
+        offers: What there is.
+        from_env: `[PROVIDER=]VARIABLE` each: an environment variable that holds a key.
+        from_file: `[PROVIDER=]FILE` each: a file that holds a key; `-` is standard input.
+        addresses: `[PROVIDER=]URL` each.
+
+    Raises:
+        click.UsageError: it is not clear whose one is, or a key cannot be had.
+    """
+    with_key = [name for name in named if offers[name.partition(":")[0]].variables]
+    with_address = [name for name in named if offers[name.partition(":")[0]].address_needed]
+    keys: dict[str, SecretStr] = {}
+    for text in from_env:
+        provider, variable = _split(text, with_key, "--key-from-env")
+        keys[provider] = _key(os.environ.get(variable, ""), f"the environment variable {variable}")
+    for text in from_file:
+        provider, name = _split(text, with_key, "--key-file")
+        keys[provider] = _key(_read(name), "standard input" if name == "-" else name)
+    urls = dict(_split(text, with_address, "--address") for text in addresses)
+    return Given(keys, urls)
+
+
+def _split(text: str, candidates: list[str], option: str) -> tuple[str, str]:
+    provider, equals, value = text.partition("=")
+    if equals and provider in candidates:
+        return provider, value
+    if len(candidates) == 1:
+        return candidates[0], text
+    if not candidates:
+        raise click.UsageError(f"{option}: none of the providers given with --provider takes one.")
+    raise click.UsageError(
+        f"{option}: say whose it is, as in {option} {candidates[0]}={text.partition('=')[2] or text}"
+    )
+
+
+def _key(text: str, place: str) -> SecretStr:
+    if not text.strip():
+        raise click.UsageError(f"There is no key in {place}.")
+    try:
+        return clean_key(text)
+    except InvalidRequest as error:
+        raise click.UsageError(f"The key in {place} {error.problem}. {error.fix}") from None
+
+
+def _read(name: str) -> str:
+    if name == "-":
+        return sys.stdin.read(_LARGEST)
+    path = Path(name).expanduser()
+    if is_open_to_others(path):
+        click.echo(f"Note: other users of this machine can read {path}.", err=True)
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return file.read(_LARGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+_WIDTH = 80
+
+
+def can_open_pages(platform: str = sys.platform) -> bool:
+    """Tell whether a page would open in a window; a browser in this terminal would be in the way."""
+    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    return platform in {"darwin", "win32"} or any(os.environ.get(name) for name in windows)
+
+
+class Talk:
+    """A conversation on the terminal.
+
+    Args:
+        browser: Whether to offer to open pages.
+    """
+
+    def __init__(self, *, browser: bool) -> None:
+        self._browser = browser and can_open_pages()
+
+    def say(self, text: str = "", *, bold: bool = False, colour: str | None = None) -> None:
+        """Say something."""
+        click.echo(click.style(clean(text), fg=colour, bold=bold or None))
+
+    def confirm(self, question: str, *, default: bool) -> bool:
+        """Ask for yes or no."""
+        return click.confirm(question, default=default)
+
+    def list_offers(self, title: str, rows: Sequence[Standing]) -> None:
+        """Show what there is to choose from, with numbers."""
+        day = max((row.offer.prices.as_of for row in rows), default="")
+        self.say(f"{title}, prices as of {day}" if day else title, bold=True)
+        for number, row in enumerate(rows, 1):
+            offer = row.offer
+            price = "free" if offer.price == "free" else f"{offer.price} per 1,000"
+            if "tok" in offer.price:
+                price = offer.price.replace("/Mtok", " per million tokens")
+            facts = [price]
+            if offer.prices.free:
+                facts.append(f"free: {offer.prices.free}")
+            facts.append(_need(row))
+            head = f" {number:>2}  {row.name:<16}"
+            self.say(wrap("; ".join(fact for fact in facts if fact) + ".", _WIDTH, " " * 21, head + " "))
+        self.say()
+
+    def choose(self, question: str, rows: Sequence[Standing], default: Sequence[str]) -> tuple[str, ...]:
+        """Ask for numbers or names until they are known ones."""
+        names = [row.name for row in rows]
+        while True:
+            answer = click.prompt(question, default=", ".join(default) or None)
+            chosen: list[str] = []
+            wrong = ""
+            for word in str(answer).replace(",", " ").split():
+                if word.isascii() and word.isdigit() and 1 <= int(word) <= len(names):
+                    chosen.append(names[int(word) - 1])
+                elif word.lower() in names:
+                    chosen.append(word.lower())
+                else:
+                    wrong = wrong or word
+            if wrong:
+                self.say(f"{wrong!r} is not in the list{did_you_mean(wrong, names)}")
+            elif chosen:
+                return tuple(dict.fromkeys(chosen))
+
+    def address(self, name: str, default: str) -> str:
+        """Ask where a service is that somebody runs."""
+        return str(click.prompt(f"Address of {name}", default=default)).strip()
+
+    def introduce(self, offer: Offer) -> None:
+        """Say what a provider is and where its key is had, and open that page if that is wanted."""
+        self.say()
+        self.say(wrap(f"{offer.name}: {offer.summary}.", _WIDTH, "  "), bold=True)
+        if not offer.key_page:
+            return
+        self.say(f"A key is had at {offer.key_page}")
+        if self._browser and self.confirm("Open that page in your browser?", default=True):
+            webbrowser.open(offer.key_page)
+
+    def key(self, offer: Offer) -> SecretStr | None:
+        """Ask for a key without showing it; None when there is none to be given."""
+        otherwise = "go on without one" if offer.keyless or not offer.key_needed else f"leave {offer.name} out"
+        while True:
+            text = click.prompt(
+                f"{offer.variables[0]} (not shown; Enter alone to {otherwise})",
+                hide_input=True,
+                default="",
+                show_default=False,
+            )
+            if not text.strip():
+                return None
+            try:
+                return clean_key(text)
+            except InvalidRequest as error:
+                self.say(f"That {error.problem}. {error.fix}")
+
+    def told(self, result: Verification) -> None:
+        """Say what a call showed."""
+        cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
+        if result.works:
+            text = f"{result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"
+            self.say(wrap(text, _WIDTH, "  "), colour="green")
+            return
+        self.say(wrap(f"{result.provider}: {_HEADLINES[result.verdict]} {result.what}", _WIDTH, "  "), colour="yellow")
+        self.say(wrap(result.fix, _WIDTH, "  ", "  "))
+
+
+_HEADLINES: Mapping[str, str] = {
+    "wrong_key": "the key is wrong.",
+    "wrong_plan": "the plan does not have this.",
+    "no_quota": "the key is right, and its quota is used up.",
+    "too_fast": "the key is right, and it was asked too often.",
+    "unreachable": "it cannot be reached.",
+    "blocked": "it refuses this machine.",
+    "not_set_up": "something is missing.",
+    "failed": "it does not work.",
+}
+
+
+def _need(row: Standing) -> str:
+    offer = row.offer
+    if row.key_from:
+        return f"key: {Path(row.key_from).name}"
+    if offer.address_needed and row.state != "ready":
+        return "wants its address"
+    if offer.keyless:
+        return "key wanted, works without"
+    if offer.key_needed:
+        return "key needed"
+    if offer.variables:
+        return "key optional"
+    return "ready" if row.state == "ready" else row.reason.rstrip(".")

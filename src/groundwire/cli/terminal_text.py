@@ -1,0 +1,129 @@
+"""Text on a terminal: nothing in it may steer the terminal, and lines fit whatever the script.
+
+A change of a file, shown before it is made.
+
+Log lines on standard error, when they are asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "wrap"]
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
+_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_ROOM = 20  # cells; narrower text cannot be read
+
+
+def clean(text: str) -> str:
+    """Return text without control characters and marks of direction, which could repaint what stands beside it."""
+    return _STEERING.sub("�", text.replace("\r\n", "\n"))
+
+
+def escaped(text: str) -> str:
+    """Return JSON whose strings hold no character that steers a terminal; it means the same."""
+    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def cells(text: str) -> int:
+    """Return how many columns a text takes (Unicode Standard Annex 11; combining signs take none)."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cell, text))
+
+
+def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> str:
+    """Return text in lines of at most `width` columns.
+
+    Args:
+        text: One paragraph; white space is folded.
+        width: Columns, the indent included.
+        indent: What every line begins with.
+        first: What the first line begins with instead.
+    """
+    first = indent if first is None else first
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        room = max(_ROOM, width - cells(indent if lines else first))
+        if line and cells(line) + 1 + cells(word) <= room:
+            line += f" {word}"
+            continue
+        if line:
+            lines.append(line)
+            room = max(_ROOM, width - cells(indent))
+        *whole, line = _pieces(word, room)
+        lines += whole
+    lines.append(line)
+    return "\n".join((indent if number else first) + line for number, line in enumerate(lines))
+
+
+def _pieces(word: str, room: int) -> list[str]:
+    """Return a word cut where it does not fit; scripts without spaces come as long words."""
+    pieces = [""]
+    used = 0
+    for sign in word:
+        size = _cell(sign)
+        if used + size > room:
+            pieces.append("")
+            used = 0
+        pieces[-1] += sign
+        used += size
+    return pieces
+
+
+def _cell(sign: str) -> int:
+    if unicodedata.combining(sign) or unicodedata.category(sign) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def day(moment: str | None) -> str:
+    """Return an ISO 8601 moment for a person: midnight in UTC is just the day, and none is no text."""
+    return (moment or "").removesuffix("Z").removesuffix("T00:00:00")
+
+
+def diff(path: Path, before: str, after: str) -> str:
+    """Return what a file loses and gains, as `diff -u` shows it."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), str(path)
+    )
+    return clean("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))
+
+
+class _Cleaning(logging.Formatter):
+    """A formatter whose lines cannot steer the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return clean(super().format(record))
+
+
+@contextmanager
+def log_to_stderr(verbose: int) -> Iterator[None]:
+    """Write the log to standard error while the block runs.
+
+    Args:
+        verbose: 0 nothing at all, 1 what Groundwire does, 2 or more everything that anybody says.
+    """
+    root, ours = logging.getLogger(), logging.getLogger("groundwire")
+    handler = logging.StreamHandler() if verbose else logging.NullHandler()
+    handler.setFormatter(_Cleaning("%(levelname)s %(name)s: %(message)s"))
+    before = root.level, ours.level
+    root.addHandler(handler)
+    if verbose:
+        ours.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+    if verbose > 1:
+        root.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before[0])
+        ours.setLevel(before[1])

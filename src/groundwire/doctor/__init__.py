@@ -1,0 +1,20 @@
+"""Finding out what is wrong with an installation, and what mends it."""
+
+from __future__ import annotations
+
+from groundwire.doctor.context import Check, Examination, Machine
+from groundwire.doctor.report import CheckResult, Fault, Finding, Report, Severity
+from groundwire.doctor.runner import CHECKS, examine
+
+__all__ = [
+    "CHECKS",
+    "Check",
+    "CheckResult",
+    "Examination",
+    "Fault",
+    "Finding",
+    "Machine",
+    "Report",
+    "Severity",
+    "examine",
+]

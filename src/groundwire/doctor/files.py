@@ -1,0 +1,223 @@
+"""The settings files, line by line, and the files that hold keys.
+
+Where in a settings file a key stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from groundwire.doctor.context import Examination, Machine, Seen
+from groundwire.doctor.report import Fault, Finding
+from groundwire.errors import ConfigurationError
+from groundwire.settings import Settings, load
+from groundwire.settings.schema import KEY_VARIABLES
+from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places
+from groundwire.transport.clients import Clients
+
+__all__ = ["check_files", "check_settings", "line_of", "load_settings"]
+
+_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:\\.|[^"\\])*"|'[^']*')"""
+_DOTTED = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
+_HEADER = re.compile(rf"\s*\[\[?\s*({_DOTTED})\s*\]\]?")
+_PAIR = re.compile(rf"\s*({_DOTTED})\s*=")
+_PART = re.compile(_KEY)
+_QUOTES = re.compile(r'"""|\'\'\'')
+
+
+def line_of(text: str, dotted: str) -> int | None:
+    """Return the line, from 1, of a key or of the section that holds it; None when neither is there.
+
+    Args:
+        text: The file.
+        dotted: The key with its sections, such as `search.limit`; what is not found is looked for one level higher.
+    """
+    places = _places(text)
+    while dotted:
+        if dotted in places:
+            return places[dotted]
+        dotted = dotted.rpartition(".")[0]
+    return None
+
+
+def _places(text: str) -> dict[str, int]:
+    places: dict[str, int] = {}
+    section = ""
+    closing = ""
+    for number, line in enumerate(text.split("\n"), 1):  # TOML knows no other line ends
+        if closing:  # inside a string of several lines
+            if closing in line:
+                closing = ""
+            continue
+        if header := _HEADER.match(line):
+            section = _plain(header[1])
+            places.setdefault(section, number)
+        elif pair := _PAIR.match(line):
+            key = _plain(pair[1])
+            places.setdefault(f"{section}.{key}" if section else key, number)
+            rest = line[pair.end() :]
+            if (opening := _QUOTES.search(rest)) and rest.count(opening[0]) % 2:
+                closing = opening[0]
+    return places
+
+
+def _plain(dotted: str) -> str:
+    """Return a key without quotes and white space."""
+    return ".".join(part[1:-1] if part[0] in "\"'" else part for part in _PART.findall(dotted))
+
+
+_UNKNOWN = re.compile(
+    r"is not (?:a setting|a section|an option|an installed provider|an engine)|stands outside|is no option|"
+    r"must be a section"
+)
+_TOGETHER = re.compile(r"is more than|needs two providers")
+_SYNTAX = re.compile(r"is not TOML|is not UTF-8|cannot be read|is nested too deeply")
+_SUBJECT = re.compile(r"'([^']+)'|\[([^\]]+)\]|((?:[\w-]+(?::[\w-]+)?\.)+[\w-]+)")
+_AT_LINE = re.compile(r"at line (\d+)")
+_NEAR = re.compile(r"did you mean '?([^'?]+)'?\?")
+
+
+def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[Finding]]:
+    """Return the settings of a machine, or what is wrong with them."""
+    try:
+        loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
+        Clients(loaded, None, None)  # which looks at the proxy; it connects to nobody yet
+    except ConfigurationError as error:
+        found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
+        secret = (keys_file(machine.user_folder), machine.folder / ".env")
+        lines = [line.strip() for line in str(error).splitlines()]
+        return None, [_finding(line, found, secret) for line in lines if line and line != "The settings are wrong:"]
+    return loaded, [_note(text) for text in loaded.warnings if not text.startswith(str(keys_file(machine.user_folder)))]
+
+
+async def check_settings(examination: Examination) -> Seen:
+    """See whether the settings can be read, are known and go together."""
+    machine = examination.machine
+    found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
+    return ", ".join(map(str, found)) or "no settings file; defaults", examination.settings_findings
+
+
+async def check_files(examination: Examination) -> Seen:
+    """See whether the files that hold keys can be read by us and by nobody else."""
+    machine = examination.machine
+    kept, dotenv = keys_file(machine.user_folder), machine.folder / ".env"
+    named = any(one.fault == Fault.KEYS_FILE_UNREADABLE for one in examination.settings_findings)
+    findings = [*_rights(kept, named, severe=True)]
+    if _has_keys(dotenv):
+        findings += _rights(dotenv, named, severe=False)
+    there = [str(path) for path in (kept, dotenv) if path.exists()]
+    return ", ".join(there) or "none", findings
+
+
+def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the rights of a file.
+
+    Args:
+        path: The file.
+        named: Whether it was said already that it cannot be read.
+        severe: Whether others must not read it; a project's own file may be meant for its group.
+    """
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as file:
+            file.read(1)
+    except OSError as error:
+        if not named:
+            yield _unreadable(path, f"cannot be read: {error.strerror or error}")
+        return
+    if is_open_to_others(path):
+        yield Finding(
+            fault=Fault.KEYS_FILE_OPEN,
+            severity="problem" if severe else "note",
+            subject=str(path),
+            what=f"Other users of this machine may read {path}, which holds keys.",
+            why=f"Its rights are {path.stat().st_mode & 0o777:04o}; they should be 0600.",
+            fix=f"chmod 600 {path}",
+        )
+
+
+def _has_keys(path: Path) -> bool:
+    with suppress(OSError, ValueError):
+        text = path.read_text("utf-8")
+        return any(f"{name}=" in text.replace(" ", "") for name in KEY_VARIABLES)
+    return path.exists()
+
+
+def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Finding:
+    """Return one fault of the settings with its line in the file."""
+    if path := next((one for one in secret if line.startswith(f"{one}: ")), None):
+        return _unreadable(path, line.removeprefix(f"{path}: "))
+    path = next((one for one in found if line.startswith(f"{one}: ")), None)
+    text = line.removeprefix(f"{path}: ") if path else line
+    subject, where = (str(path), str(path)) if path else ("environment", "")
+    if path and (number := _line(path, text)):
+        where = f"{path}, line {number}"
+    fault = (
+        Fault.KEY_IN_SETTINGS
+        if text.startswith("keys do not belong")
+        else Fault.SETTINGS_SYNTAX
+        if _SYNTAX.search(text)
+        else Fault.SETTINGS_UNKNOWN
+        if _UNKNOWN.search(text)
+        else Fault.SETTINGS_CONTRADICTORY
+        if _TOGETHER.search(text)
+        else Fault.SETTINGS_WRONG
+    )
+    near = _NEAR.search(text)
+    fixes = {
+        Fault.KEY_IN_SETTINGS: "Take the section [keys] out, and run groundwire setup.",
+        Fault.SETTINGS_SYNTAX: "Mend the line that is named.",
+        Fault.SETTINGS_UNKNOWN: f"Write {near[1]} instead." if near else "Take it out, or see groundwire config show.",
+        Fault.SETTINGS_CONTRADICTORY: "Change one of the two, or take one out.",
+        Fault.SETTINGS_WRONG: "Change the value, or take it out to have the default.",
+    }
+    return Finding(
+        fault=fault,
+        severity="problem",
+        subject=subject,
+        what=_ended(f"{where}: {text}" if where else text),
+        fix=f"{fixes[fault][:-1]}{f' in {where}' if where else ''}.",
+    )
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "?", ")")) else f"{text}."
+
+
+def _unreadable(path: Path, why: str) -> Finding:
+    return Finding(
+        fault=Fault.KEYS_FILE_UNREADABLE,
+        severity="problem",
+        subject=str(path),
+        what=_ended(f"{path}: {why}"),
+        why="The keys in it are not known, and no command works.",
+        fix="Save it again as UTF-8." if "UTF-8" in why else f"sudo chown $(id -un) {path} && chmod 600 {path}",
+    )
+
+
+def _note(text: str) -> Finding:
+    return Finding(
+        fault=Fault.SETTINGS_WRONG,
+        severity="note",
+        subject="settings",
+        what=_ended(text),
+        fix="Change it, or take it out.",
+    )
+
+
+def _line(path: Path, text: str) -> int | None:
+    """Return the line of which a message speaks."""
+    if at := _AT_LINE.search(text):
+        return int(at[1])
+    try:
+        whole = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+    if text.startswith("keys do not belong"):
+        return line_of(whole, "keys")
+    found = _SUBJECT.search(text)
+    return line_of(whole, next(word for word in found.groups() if word)) if found else None

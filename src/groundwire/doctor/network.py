@@ -1,0 +1,202 @@
+"""The way to the services: names, proxies, certificates, and the clock that their answers tell."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterator, Mapping
+
+from groundwire.doctor.context import Examination, Seen
+from groundwire.doctor.report import Fault, Finding
+from groundwire.settings.schema import shown
+from groundwire.setup.provider_status import Verification
+from groundwire.transport.errors import ExchangeFailed
+
+__all__ = ["check_clock", "check_network", "explained", "trouble"]
+
+_PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+_SURE = "example.com"  # a name that always exists (RFC 2606)
+_MOST_SKEW = 60.0  # seconds
+_WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
+_NAME_WAIT = 5.0  # seconds
+
+
+async def check_network(examination: Examination) -> Seen:
+    """See whether the services can be reached, and if not, what stands in the way."""
+    calls = await examination.calls()
+    failed = {name: trouble(call) for name, call in calls.items()}
+    findings = [*await _names(examination, calls, failed)]
+    findings += _certificates(calls, failed)
+    findings += _proxies(examination, calls, failed)
+    reached = [name for name, what in failed.items() if not what]
+    return f"{len(reached)} of {len(calls)} services reached", findings
+
+
+async def check_clock(examination: Examination) -> Seen:
+    """See whether this machine's clock agrees with those of the services."""
+    await examination.calls()
+    if not examination.skews:
+        return "no answer told the time", ()
+    skew = min(examination.skews, key=abs)
+    if abs(skew) < _MOST_SKEW:
+        return f"right, within {max(1.0, abs(skew)):.0f} s", ()
+    way = "ahead" if skew > 0 else "behind"
+    return "", [
+        Finding(
+            fault=Fault.CLOCK_SKEW,
+            severity="problem",
+            subject="clock",
+            what=f"This machine's clock is {_duration(abs(skew))} {way}.",
+            why="Searches within a day or a week miss pages, what is kept is fresh too long or too short, and "
+            "certificates seem to be expired.",
+            fix="sudo timedatectl set-ntp true (in a virtual machine or a container, mend the host's clock)",
+        )
+    ]
+
+
+def trouble(call: Verification) -> str:
+    """Return what stood in the way of a call: name, certificate, proxy, network; nothing if the service answered."""
+    if call.verdict != "unreachable":
+        return ""
+    error: BaseException | None = call.error
+    while error is not None:
+        if isinstance(error, ExchangeFailed):
+            return error.kind
+        error = error.__cause__
+    return "network"
+
+
+def explained(call: Verification) -> bool:
+    """Tell whether the check of the network has said already why a call failed."""
+    return trouble(call) in {"name", "certificate", "proxy"}
+
+
+async def _names(
+    examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
+) -> list[Finding]:
+    lost = [name for name, what in failed.items() if what == "name"]
+    none_reached = bool(failed) and all(failed.values())
+    outside = [name for name in failed if not examination.known.providers.get(name, {}).get("base_url")]
+    if not lost and not (none_reached and outside):
+        return []
+    if none_reached and not examination.known.network.proxy and not await _resolves(examination, _SURE):
+        return [
+            Finding(
+                fault=Fault.DNS_FAILING,
+                severity="problem",
+                subject="DNS",
+                what=f"No names can be resolved here: neither those of {', '.join(lost or failed)} nor {_SURE}.",
+                why="There is no network, or the resolver of this machine does not answer.",
+                fix="Check the network and /etc/resolv.conf: getent hosts example.com must print an address. Behind a "
+                "proxy that resolves names itself, set network.proxy.",
+            )
+        ]
+    return [
+        Finding(
+            fault=Fault.NAME_UNKNOWN,
+            severity="problem",
+            subject=name,
+            what=f"{name}: {calls[name].what}",
+            why="Other names do resolve.",
+            fix=f"Correct providers.{name}.base_url, or take it out.",
+        )
+        for name in lost
+    ]
+
+
+async def _resolves(examination: Examination, host: str) -> bool:
+    resolver = examination.machine.resolver
+    try:
+        async with asyncio.timeout(min(_NAME_WAIT, max(0.1, examination.deadline.remaining() / 2))):
+            if resolver is not None:
+                return bool(await resolver(host, 443))
+            return bool(await asyncio.get_running_loop().getaddrinfo(host, 443))
+    except (OSError, TimeoutError):
+        return False
+
+
+def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) -> Iterator[Finding]:
+    for name in (name for name, what in failed.items() if what == "certificate"):
+        error = _certificate_error(calls[name].error)
+        code = getattr(error, "verify_code", None)
+        said = getattr(error, "verify_message", "") or "no common ground"
+        if code in _WRONG_TIME:
+            yield Finding(
+                fault=Fault.TLS_EXPIRED,
+                severity="problem",
+                subject=name,
+                what=f"{name}: the certificate is not valid today ({said}).",
+                why="It has expired, or this machine's clock is wrong.",
+                fix="Look at the clock (date -u); if it is right, the certificate must be renewed by whoever runs the "
+                "service.",
+            )
+        elif error is not None:
+            yield Finding(
+                fault=Fault.TLS_UNTRUSTED,
+                severity="problem",
+                subject=name,
+                what=f"{name}: the certificate is signed by an authority that this machine does not trust ({said}).",
+                why="Something on the way looks into TLS (a company's proxy, an antivirus program), or the service has "
+                "an authority of its own.",
+                fix="If you trust it, get its certificate as a PEM file and set SSL_CERT_FILE to a bundle that has it, "
+                "e.g. SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt after sudo update-ca-certificates.",
+            )
+        else:
+            yield Finding(
+                fault=Fault.TLS_FAILING,
+                severity="problem",
+                subject=name,
+                what=f"{name}: {calls[name].what}",
+                why="The other side speaks no TLS on this port, or only versions that are out of date.",
+                fix=f"Check http against https in providers.{name}.base_url, and its port.",
+            )
+
+
+def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    while error is not None:
+        found = error if isinstance(error, ssl.SSLCertVerificationError) else getattr(error, "certificate_error", None)
+        if isinstance(found, ssl.SSLCertVerificationError):
+            return found
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _proxies(
+    examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
+) -> Iterator[Finding]:
+    environment, proxy = examination.machine.environment, examination.known.network.proxy
+    if proxy:
+        lost = [name for name, what in failed.items() if what == "proxy"]
+        if lost:
+            yield Finding(
+                fault=Fault.PROXY_UNREACHABLE,
+                severity="problem",
+                subject="network.proxy",
+                what=f"The proxy {shown('network.proxy', proxy)} does not answer, or refuses us: "
+                f"{', '.join(lost)} cannot be reached.",
+                why=calls[lost[0]].what,
+                fix="Correct network.proxy, its user name and password included, or take it out.",
+            )
+        return
+    named = next((name for name in _PROXIES if environment.get(name)), None)
+    if named is None:
+        return
+    value = shown("network.proxy", environment[named])
+    none_reached = bool(calls) and all(failed.values())
+    yield Finding(
+        fault=Fault.PROXY_NEEDED if none_reached else Fault.PROXY_IGNORED,
+        severity="problem" if none_reached else "note",
+        subject=named,
+        what=f"{named}={value} is set, and Groundwire looks at no proxy of the environment.",
+        why="Nothing could be reached without it."
+        if none_reached
+        else "Services are reached without it, so nothing needs to be done.",
+        fix=f'[network]\nproxy = "{value}"' if none_reached else "Set network.proxy if it is wanted.",
+    )
+
+
+def _duration(seconds: float) -> str:
+    for size, word in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {word}"
+    return f"{seconds:.0f} seconds"

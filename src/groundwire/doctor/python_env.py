@@ -1,0 +1,284 @@
+"""Features that are configured and need packages or programs of their own.
+
+The operating system's keyring.
+
+Python itself, and the packages that we stand on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
+
+from groundwire._version import __version__
+from groundwire.doctor.context import Examination, Seen
+from groundwire.doctor.report import Fault, Finding, Severity
+from groundwire.errors import GroundwireError, ProviderUnavailable
+from groundwire.providers.registry import create
+from groundwire.reading.browser.launch import HINT, find_chromium
+from groundwire.settings.store_url import parse_store_url
+from groundwire.transport.clients import Clients
+
+__all__ = ["check_extras", "check_keyring", "check_packages", "check_python", "faults_of_requirements"]
+
+_DRAWING = ("browser", "crawl4ai")
+
+
+async def check_extras(examination: Examination) -> Seen:
+    """See whether what the settings use is installed, and whether the browser starts."""
+    settings, has = examination.known, examination.machine.has_module
+    used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
+    findings: list[Finding] = []
+    seen: list[str] = []
+    if parse_store_url(settings.storage.url).kind == "server" and not has("redis"):
+        findings.append(_missing("valkey", "storage.url names a server", "redis"))
+    if "crawl4ai" in used and not has("crawl4ai") and not settings.providers.get(used["crawl4ai"], {}).get("python"):
+        findings.append(_missing("crawl4ai", "the reader crawl4ai is in use", "crawl4ai"))
+    if "duckduckgo" in used and not has("ddgs"):
+        findings.append(_missing("ddgs", "the provider duckduckgo is in use (duckduckgo_lite needs nothing)", "ddgs"))
+    if "browser" in used:
+        if has("playwright"):
+            findings += await _browser(examination, used["browser"], seen)
+        else:
+            findings.append(_missing("browser", "the reader browser is in use", "playwright"))
+    elif has("playwright") and find_chromium(examination.machine.environment) is None:
+        what = "Playwright is installed, and there is no Chromium on this machine."
+        findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
+    if settings.read.render and not used.keys() & set(_DRAWING):
+        findings.append(
+            Finding(
+                fault=Fault.SETTINGS_CONTRADICTORY,
+                severity="problem",
+                subject="read.render",
+                what="read.render names sites whose scripts are to be run, and no reader in use runs scripts.",
+                why=f"It stands in: {settings.origin('read.render')}.",
+                fix='Add browser to read.providers: read.providers = ["local", "browser"].',
+            )
+        )
+    return ", ".join(seen) or "nothing that is in use needs any", findings
+
+
+async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequence[Finding]:
+    settings = examination.known
+    chosen = settings.providers.get(name, {}).get("executable")
+    if not chosen and find_chromium(examination.machine.environment) is None:
+        return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
+    clients = Clients(settings, examination.machine.resolver, None)
+    reader = None
+    try:
+        reader = create(name, settings, clients)
+        start = getattr(reader, "start", None)
+        if start is not None:
+            await start()
+            seen.append(f"Chromium starts ({chosen or find_chromium(examination.machine.environment)})")
+    except ProviderUnavailable as error:
+        return [_does_not_start(error.reason)]
+    except GroundwireError as error:
+        return [_no_browser(Fault.BROWSER_MISSING, str(error), HINT)]
+    finally:
+        close = getattr(reader, "aclose", None)
+        if close is not None:
+            await close()
+        await clients.aclose()
+    return []
+
+
+def _does_not_start(reason: str) -> Finding:
+    if "a library that it needs" in reason:
+        fix = "sudo playwright install-deps chromium, or: sudo apt install chromium-headless-shell"
+        return _no_browser(Fault.BROWSER_LIBRARIES, reason, fix)
+    if "lock its pages in" in reason:
+        fix = 'sudo sysctl -w kernel.unprivileged_userns_clone=1, or set providers.browser.sandbox = "off"'
+        return _no_browser(Fault.BROWSER_SANDBOX, reason, fix)
+    return _no_browser(Fault.BROWSER_FAILING, reason, "Run it by hand: chromium --headless --dump-dom about:blank")
+
+
+def _no_browser(fault: Fault, what: str, fix: str) -> Finding:
+    return Finding(
+        fault=fault,
+        severity="problem",
+        subject="browser",
+        what=f"{what[:1].upper()}{what[1:].rstrip('.')}.",
+        why="Pages that are made by scripts cannot be read.",
+        fix=fix,
+    )
+
+
+def _missing(extra: str, used: str, package: str) -> Finding:
+    return Finding(
+        fault=Fault.EXTRA_MISSING,
+        severity="problem",
+        subject=package,
+        what=f"The package {package} is not installed, and {used}.",
+        fix=f'pip install "groundwire[{extra}]"',
+    )
+
+
+_FAULTS = {
+    "not_installed": Fault.KEYRING_MISSING,
+    "absent": Fault.KEYRING_ABSENT,
+    "locked": Fault.KEYRING_LOCKED,
+    "failing": Fault.KEYRING_FAILING,
+}
+_WHAT = {
+    "not_installed": "The package for the keyring is not installed.",
+    "absent": "This machine has no keyring.",
+    "locked": "The keyring is locked.",
+    "failing": "The keyring does not work.",
+}
+_FIX = {
+    "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup keep keys in a file.',
+    "absent": "Nothing, if keys are in the environment; else let groundwire setup keep them in a file.",
+    "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or keep the keys elsewhere: "
+    "groundwire setup --keep file.",
+    "failing": "Keep the keys elsewhere: groundwire setup --keep file.",
+}
+
+
+async def check_keyring(examination: Examination) -> Seen:
+    """See whether there is a keyring; it is a problem only when a key is missing that may be in it."""
+    state = await examination.keyring()
+    if state.usable:
+        return state.detail, ()
+    severity: Severity = "note"
+    if state.kind in {"locked", "failing"} and examination.settings is not None:
+        rows = await examination.standings()
+        if any(row.in_use and row.state == "needs_key" for row in rows):
+            severity = "problem"
+    if state.kind in {"not_installed", "absent"} and examination.settings is not None:
+        return f"{_WHAT[state.kind][:-1].lower()}; keys come from the environment and files", (
+            () if not await _lacking(examination) else (_finding(state.kind, state.detail, severity),)
+        )
+    return state.kind, (_finding(state.kind, state.detail, severity),)
+
+
+async def _lacking(examination: Examination) -> bool:
+    """Tell whether a key is missing that somebody expects to be there."""
+    rows = await examination.standings()
+    explicit = examination.known.origin("search.providers") != "default"
+    return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
+
+
+def _finding(kind: str, detail: str, severity: Severity) -> Finding:
+    return Finding(
+        fault=_FAULTS[kind], severity=severity, subject="keyring", what=_WHAT[kind], why=detail, fix=_FIX[kind]
+    )
+
+
+_OLDEST = (3, 11)
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?P<range>[^;]*)(?:;(?P<marker>.*))?")
+_BOUND = re.compile(r"(>=|<=|==|!=|<|>|~=)\s*([0-9][0-9A-Za-z.]*)")
+_COMPILED = ("lxml.etree", "pydantic_core", "aiohttp", "turbohtml", "pypdfium2")
+
+
+async def check_python(examination: Examination) -> Seen:
+    """See whether this Python is new enough."""
+    found = ".".join(map(str, examination.machine.python))
+    if examination.machine.python[:2] >= _OLDEST:
+        return f"{found}, Groundwire {__version__}", ()
+    oldest = ".".join(map(str, _OLDEST))
+    return found, [
+        Finding(
+            fault=Fault.PYTHON_TOO_OLD,
+            severity="problem",
+            subject="Python",
+            what=f"This is Python {found}; Groundwire needs {oldest} or later.",
+            fix="Install a later Python and Groundwire in it, e.g.: uv tool install --python 3.13 groundwire",
+        )
+    ]
+
+
+async def check_packages(examination: Examination) -> Seen:
+    """See whether the packages that are needed are there, fit, and can be imported."""
+    needed = requires("groundwire") or []
+    findings = [*faults_of_requirements(needed), *await asyncio.to_thread(lambda: list(_broken(examination)))]
+    return f"{len(needed)} requirements looked at", findings
+
+
+def _broken(examination: Examination) -> Iterator[Finding]:
+    for module in _COMPILED:
+        name = module.partition(".")[0]
+        if not examination.machine.has_module(name):
+            continue
+        try:
+            import_module(module)
+        except Exception as error:  # noqa: BLE001  # a broken package may raise anything when it is imported
+            yield Finding(
+                fault=Fault.PACKAGE_BROKEN,
+                severity="problem",
+                subject=name,
+                what=f"The package {name} is installed and cannot be imported ({type(error).__name__}).",
+                why="It was built for another Python or another machine, or half of it is missing.",
+                fix=f"pip install --force-reinstall --no-cache-dir {name}",
+            )
+
+
+def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterator[Finding]:
+    """Yield what is wrong with the installed versions.
+
+    Args:
+        requirements: As a package's own metadata has them (PEP 508). What belongs to an extra is only looked at when
+            it is installed; one without an extra must be.
+    """
+    for text in requirements:
+        found = _REQUIREMENT.match(text)
+        if found is None:
+            continue
+        name, marker = found["name"], found["marker"] or ""
+        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", marker)
+        try:
+            installed = version(name)
+        except PackageNotFoundError:
+            if not marker:
+                yield _misfit(name, "is not installed", text)
+            continue
+        if not _fits(installed, found["range"]):
+            wanted = found["range"].strip()
+            use = f", which the extra {extra[1]} needs" if extra else ""
+            yield _misfit(name, f"is installed as {installed}, and {wanted} is wanted{use}", text, note=bool(extra))
+
+
+def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) -> Finding:
+    wanted = requirement.partition(";")[0].strip()
+    try:
+        place = f" It is in {distribution(name).locate_file('')}."
+    except PackageNotFoundError:
+        place = ""
+    return Finding(
+        fault=Fault.PACKAGE_VERSION,
+        severity="note" if note else "problem",
+        subject=name,
+        what=f"The package {name} {problem}.",
+        why=f"Another package may have replaced it.{place}",
+        fix=f'pip install "{wanted}"',
+    )
+
+
+def _fits(installed: str, bounds: str) -> bool:
+    """Tell whether a version is within bounds; only the numbers of a release are compared."""
+    have = _numbers(installed)
+    for operator, text in _BOUND.findall(bounds):
+        bound = _numbers(text)
+        width = max(len(have), len(bound))
+        left, right = (have + (0,) * width)[:width], (bound + (0,) * width)[:width]
+        fits = {
+            ">=": left >= right,
+            "<=": left <= right,
+            "==": left == right,
+            "!=": left != right,
+            "<": left < right,
+            ">": left > right,
+            "~=": left >= right and have[: max(1, len(bound) - 1)] == bound[: max(1, len(bound) - 1)],
+        }[operator]
+        if not fits:
+            return False
+    return True
+
+
+def _numbers(version_: str) -> tuple[int, ...]:
+    found = re.match(r"[0-9]+(?:\.[0-9]+)*", version_)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()

@@ -1,0 +1,177 @@
+"""The store of the cache and the budgets, and the archive."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import platformdirs
+
+from groundwire.doctor.context import Examination, Seen
+from groundwire.doctor.report import Fault, Finding
+from groundwire.doctor.system import archive_path, existing
+from groundwire.errors import ConfigurationError
+from groundwire.settings.schema import shown
+from groundwire.settings.store_url import parse_store_url
+from groundwire.storage import StoreError
+from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION
+from groundwire.storage.valkey import ValkeyStore
+
+__all__ = ["check_archive", "check_store"]
+
+_LONGEST = 3.0  # seconds for reading a whole file through
+_PROBE = "doctor"
+_REFUSALS = ("auth", "password", "noperm", "readonly", "oom", "misconf", "noauth", "wrongpass")
+
+
+async def check_store(examination: Examination) -> Seen:
+    """See whether what is to be kept can be kept."""
+    url = examination.known.storage.url
+    address = parse_store_url(url)
+    if address.kind == "memory":
+        return "process memory; nothing outlives a process", ()
+    if address.kind == "sqlite":
+        path = Path(address.target) if address.target else platformdirs.user_cache_path("groundwire") / "store.sqlite3"
+        return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
+    if not examination.machine.has_module("redis"):
+        return "", ()  # the check of optional parts says so
+    where = shown("storage.url", url)
+    try:
+        store = ValkeyStore(address.target, timeout=2.0)
+    except ConfigurationError as error:
+        return "", (_server(Fault.EXTRA_MISSING, where, str(error), 'pip install "groundwire[valkey]"'),)
+    try:
+        began = time.perf_counter()
+        await store.set(_PROBE, b"", fresh=1.0)
+        await store.get(_PROBE)
+        return f"{where} answers in {500 * (time.perf_counter() - began):.1f} ms", ()
+    except StoreError as error:
+        return "", (_refused(where, error) if _is_refusal(error) else _unreachable(where, error),)
+    finally:
+        await store.aclose()
+
+
+async def check_archive(examination: Examination) -> Seen:
+    """See whether the archive can be read and written."""
+    chosen = examination.known.archive
+    if not chosen.enabled:
+        return "switched off", ()
+    path = archive_path(examination.known)
+    return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "archive", "archive.path")))
+
+
+def _file(path: Path, subject: str, setting: str) -> Iterator[Finding]:
+    """Yield what is wrong with a database file, without writing to it."""
+    folder = existing(path.parent)
+    other = f'name another file: {setting} = "{"sqlite:///" if setting == "storage.url" else ""}/PATH"'
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        if path.exists():
+            os.close(os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0)))
+    except OSError as error:
+        yield Finding(
+            fault=Fault.STORE_NOT_WRITABLE,
+            severity="problem",
+            subject=subject,
+            what=f"{path} cannot be written: {error.strerror or error}.",
+            why="Nothing is kept: each search and page is fetched and paid for again, and budgets begin anew.",
+            fix=f"Give yourself the right to write into {folder}, or {other}.",
+        )
+        return
+    if not path.exists() or not path.stat().st_size:
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
+            yield from _content(db, path, subject, other)
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            yield _damaged(path, subject, str(error))
+        elif code != sqlite3.SQLITE_BUSY:
+            yield Finding(
+                fault=Fault.STORE_NOT_WRITABLE,
+                severity="problem",
+                subject=subject,
+                what=f"{path} cannot be opened: {error}.",
+                fix=f"Look at its folder, or {other}.",
+            )
+
+
+def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> Iterator[Finding]:
+    (owner,), (version,) = (db.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version"))
+    if owner == APPLICATION_ID and version != VERSION:
+        yield Finding(
+            fault=Fault.STORE_VERSION,
+            severity="problem",
+            subject=subject,
+            what=f"{path} was written by another version of Groundwire (format {version}, this one has {VERSION}).",
+            why="It is left alone, and nothing is kept meanwhile.",
+            fix=f"pip install --upgrade groundwire, or {other}.",
+        )
+        return
+    if owner != APPLICATION_ID and db.execute("select 1 from sqlite_master").fetchone():
+        yield Finding(
+            fault=Fault.STORE_FOREIGN,
+            severity="problem",
+            subject=subject,
+            what=f"{path} is a database of another program.",
+            why="It is left alone, and nothing is kept meanwhile.",
+            fix=f"{other[:1].upper()}{other[1:]}.",
+        )
+        return
+    end = time.monotonic() + _LONGEST
+    db.set_progress_handler(lambda: time.monotonic() > end, 10_000)
+    try:
+        (said,) = db.execute("pragma quick_check(1)").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to be read through here
+            return
+        raise
+    if said != "ok":
+        yield _damaged(path, subject, said)
+
+
+def _damaged(path: Path, subject: str, why: str) -> Finding:
+    return Finding(
+        fault=Fault.STORE_DAMAGED,
+        severity="problem",
+        subject=subject,
+        what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
+        why="A disk that was full or failed, or another program that wrote into it.",
+        fix=f"mv {path} {path}.damaged (a new one is begun by the next call; budgets and what was kept begin anew)",
+    )
+
+
+def _is_refusal(error: StoreError) -> bool:
+    text = f"{type(error.__cause__).__name__} {error}".lower()
+    return any(word in text for word in _REFUSALS)
+
+
+def _refused(where: str, error: StoreError) -> Finding:
+    why = " ".join(str(error.__cause__ or error).split())[:200]
+    fix = "Put the password into storage.url (valkey://:PASSWORD@HOST:PORT/0), or give this user the right to write."
+    return _server(Fault.STORE_REFUSED, where, f"The server at {where} refuses us: {why}", fix)
+
+
+def _unreachable(where: str, error: StoreError) -> Finding:
+    why = " ".join(str(error.__cause__ or error).split())[:200]
+    fix = f"Start the server (valkey-server), or mend storage.url; valkey-cli -u {where} ping must say PONG."
+    return _server(Fault.STORE_UNREACHABLE, where, f"The server at {where} does not answer: {why}", fix)
+
+
+def _server(fault: Fault, where: str, what: str, fix: str) -> Finding:
+    return Finding(
+        fault=fault,
+        severity="problem",
+        subject=where,
+        what=f"{what.rstrip('.')}.",
+        why="Each process keeps its own memory meanwhile: budgets and paces are not shared.",
+        fix=fix,
+    )

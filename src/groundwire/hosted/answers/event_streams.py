@@ -1,0 +1,191 @@
+"""Server-sent events: bytes in pieces of any size become events (https://html.spec.whatwg.org/#server-sent-events).
+
+More forgiving than the standard in one thing: an event that the end of the stream cuts off before its empty line is
+given too, because APIs that end so have sent it whole.
+
+AWS's event stream encoding, in which Bedrock streams: bytes in pieces of any size become messages.
+
+A message is its length, the length of its headers, a checksum of both, the headers, the payload and a checksum of it
+all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the same framing).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEvent", "TooLarge"]
+
+_BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"[\r\n]")
+_LARGEST = 64_000_000  # bytes of one event; a fetched PDF comes in one, in base64
+
+
+class TooLarge(Exception):
+    """One event has more bytes than are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event."""
+
+    name: str
+    """Its name, or empty."""
+    data: str
+    """Its data; several lines are joined by line feeds."""
+
+
+class EventDecoder:
+    """Splits a stream into events.
+
+    Args:
+        largest: The most bytes of one event.
+    """
+
+    def __init__(self, largest: int = _LARGEST) -> None:
+        self._largest = largest
+        self._held = bytearray()
+        self._looked = 0  # how much of it is known to have no line end
+        self._begun = False
+        self._after_return = False
+        self._name = ""
+        self._data: list[str] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
+        """Yield the events that end in `data`.
+
+        Raises:
+            TooLarge: an event is too large.
+        """
+        self._held += data
+        if not self._begun:
+            if len(self._held) < len(_BOM) and _BOM.startswith(self._held):
+                return
+            if self._held.startswith(_BOM):
+                del self._held[: len(_BOM)]
+            self._begun = True
+        done = 0
+        while True:
+            if self._after_return and done < len(self._held):
+                # The line feed of a CRLF; it may come in the next piece.
+                done += self._held[done] == 0x0A
+                self._looked = max(self._looked, done)
+                self._after_return = False
+            end = self._line_end(max(done, self._looked))
+            if end < 0:
+                break
+            self._after_return = self._held[end] == 0x0D
+            line = self._held[done:end].decode("utf-8", "replace")
+            done = end + 1
+            self._looked = done
+            if (event := self._line(line)) is not None:
+                yield event
+        del self._held[:done]
+        self._looked = len(self._held)
+        if len(self._held) + self._size > self._largest:
+            raise TooLarge(f"one event has more than {self._largest:,} bytes")
+
+    def close(self) -> Iterator[ServerSentEvent]:
+        """Yield the event that the end of the stream has cut off, if there is one."""
+        if self._held:
+            event = self._line(self._held.decode("utf-8", "replace"))
+            self._held.clear()
+            if event is not None:
+                yield event
+        if (event := self._line("")) is not None:
+            yield event
+
+    def _line_end(self, begin: int) -> int:
+        match = _LINE_END.search(self._held, begin)
+        return match.start() if match else -1
+
+    def _line(self, line: str) -> ServerSentEvent | None:
+        if not line:
+            event = ServerSentEvent(self._name, "\n".join(self._data)) if self._data else None
+            self._name, self._data, self._size = "", [], 0
+            return event
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            self._data.append(value)
+            self._size += len(value)
+        elif field == "event":
+            self._name = value
+        return None
+
+
+_PRELUDE = struct.Struct(">III")
+_CHECK = 4  # bytes of the checksum at the end
+_MAX_MESSAGE = 25_000_000  # bytes; the encoding itself allows 24 MiB
+_TEXT = 7  # the type of a header that is text
+_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of headers of a fixed size
+_COUNTED = frozenset({6, 7})  # headers that say how long they are
+
+
+class BrokenFrame(Exception):
+    """The bytes are not of this encoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message."""
+
+    headers: dict[str, str]
+    """Its headers that are text."""
+    payload: bytes
+    """What it carries."""
+
+
+class FrameDecoder:
+    """Splits a stream into messages."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield the messages that end in `data`.
+
+        Raises:
+            BrokenFrame: a length or a checksum is wrong.
+        """
+        self._held += data
+        while len(self._held) >= _PRELUDE.size:
+            total, head, check = _PRELUDE.unpack_from(self._held)
+            if zlib.crc32(self._held[: _PRELUDE.size - 4]) != check:
+                raise BrokenFrame("has a message whose beginning is broken")
+            if not _PRELUDE.size + head + _CHECK <= total <= _MAX_MESSAGE:
+                raise BrokenFrame("has a message of an impossible length")
+            if len(self._held) < total:
+                return
+            frame = bytes(self._held[:total])
+            del self._held[:total]
+            if zlib.crc32(frame[:-_CHECK]) != int.from_bytes(frame[-_CHECK:], "big"):
+                raise BrokenFrame("has a message whose checksum is wrong")
+            begin = _PRELUDE.size
+            yield Frame(_headers(frame[begin : begin + head]), frame[begin + head : -_CHECK])
+
+
+def _headers(data: bytes) -> dict[str, str]:
+    found: dict[str, str] = {}
+    at = 0
+    try:
+        while at < len(data):
+            name = data[at + 1 : at + 1 + data[at]].decode("utf-8", "replace")
+            at += 1 + data[at]
+            kind = data[at]
+            at += 1
+            if kind in _COUNTED:
+                size = int.from_bytes(data[at : at + 2], "big")
+                at += 2
+            else:
+                size = _SIZES[kind]
+            if kind == _TEXT:
+                found[name] = data[at : at + size].decode("utf-8", "replace")
+            at += size
+    except (IndexError, KeyError) as error:
+        raise BrokenFrame("has a message whose headers are broken") from error
+    return found

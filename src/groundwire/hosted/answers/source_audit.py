@@ -1,0 +1,202 @@
+"""The same audit as for local results: what a hosted search cited is checked against the domain lists (row B4).
+
+Addresses that only lead on to the page that is meant.
+
+Finding the pages behind links that only redirect, as Google's are, without opening the pages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from groundwire.deadline import Deadline
+from groundwire.errors import BlockedByPolicy, InvalidRequest, ProviderError
+from groundwire.hosted.answers.json_access import clean_url, text_of
+from groundwire.hosted.answers.types import HostedAnswer, HostedCitation, HostedSource
+from groundwire.models import Applied, FilterReceipt
+from groundwire.models.validators import check_domains
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import join_url, parse_url
+from groundwire.transport import Transport
+
+__all__ = ["REDIRECTORS", "Audit", "audit", "is_redirect", "resolve_redirects", "site_of"]
+
+REDIRECTORS = ("vertexaisearch.cloud.google.com",)
+"""Hosts whose addresses redirect to the pages that Google's search found."""
+
+_HOST = re.compile(r"https?://([^/?#:@\s]+)(?::\d+)?(?=[/?#]|$)", re.IGNORECASE)
+_NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}", re.IGNORECASE)
+
+
+def is_redirect(url: str, hosts: tuple[str, ...] = REDIRECTORS) -> bool:
+    """Tell whether an address only leads on to the page that is meant."""
+    match = _HOST.match(url)
+    return match is not None and match[1].lower() in hosts
+
+
+def site_of(url: str, *names: object) -> str:
+    """Return the host of the page behind a redirect, as the API names it, or nothing.
+
+    Args:
+        url: The address.
+        names: Where the API may have put the name, the best first.
+    """
+    if not is_redirect(url):
+        return ""
+    return next((name.lower() for one in names if _NAME.fullmatch(name := text_of(one).strip())), "")
+
+
+_SHOWN = 5  # hosts that a note names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What an audit of a hosted answer found."""
+
+    receipts: tuple[FilterReceipt, ...] = ()
+    """One for each list that was asked for; the note names the hosts that break it."""
+    citations: tuple[HostedCitation, ...] = ()
+    """The citations that the lists do not allow."""
+    sources: tuple[HostedSource, ...] = ()
+    """The sources that the lists do not allow."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether everything lies within the lists."""
+        return not self.citations and not self.sources
+
+
+def audit(
+    answer: HostedAnswer,
+    allowed: Iterable[str] = (),
+    blocked: Iterable[str] = (),
+    *,
+    applied: Applied = "native",
+) -> Audit:
+    """Check the citations and sources of a hosted answer against domain lists.
+
+    An address that only redirects is judged by the site that the API names; where it names none, and for anything
+    else that is no address, nobody knows, and it counts as outside. Resolve redirects first to be sure.
+
+    Args:
+        answer: The answer.
+        allowed: Only these domains and their sub-domains; empty means every domain.
+        blocked: Never these domains nor their sub-domains.
+        applied: Who was to see to the lists: the hosted tool (`native`), or nobody (`not_possible`).
+
+    Raises:
+        InvalidRequest: a list holds what is no domain.
+    """
+    lists = {
+        "allowed_domains": DomainPolicy(allowed=check_domains("allowed_domains", allowed)),
+        "blocked_domains": DomainPolicy(blocked=check_domains("blocked_domains", blocked)),
+    }
+    asked = {name: policy for name, policy in lists.items() if policy.allowed or policy.blocked}
+    receipts = tuple(_receipt(name, policy, answer, applied) for name, policy in asked.items())
+    policies = list(asked.values())
+    return Audit(
+        receipts=receipts,
+        citations=tuple(one for one in answer.citations if not _permitted(one, policies)),
+        sources=tuple(one for one in answer.sources if not _permitted(one, policies)),
+    )
+
+
+def _permitted(one: HostedCitation | HostedSource, policies: Iterable[DomainPolicy]) -> bool:
+    return all(policy.permits(_place(one)) for policy in policies)
+
+
+def _place(one: HostedCitation | HostedSource) -> str:
+    """Return what the lists judge: the address, or the site that it leads to; nothing where nobody knows."""
+    if not is_redirect(one.url):
+        return one.url if "/" in one.url else ""
+    return one.site
+
+
+def _receipt(name: str, policy: DomainPolicy, answer: HostedAnswer, applied: Applied) -> FilterReceipt:
+    parts = []
+    for what, found in (("citations", answer.citations), ("sources", answer.sources)):
+        outside = [one for one in found if not policy.permits(_place(one))]
+        if outside:
+            hosts = list(dict.fromkeys(_named(one) for one in outside))
+            more = f" and {len(hosts) - _SHOWN} more" if len(hosts) > _SHOWN else ""
+            shown = ", ".join(hosts[:_SHOWN])
+            parts.append(f"{len(outside)} of {len(found)} {what} break it: {shown}{more}")
+    return FilterReceipt(filter=name, applied=applied, note="; ".join(parts))
+
+
+def _named(one: HostedCitation | HostedSource) -> str:
+    place = _place(one) or one.url
+    host = place.split("://", 1)[-1].split("/", 1)[0]
+    return host[:100] or "an unreadable address"
+
+
+_AT_ONCE = 8
+_MOST = 50  # links of one answer; more than any recorded answer has
+_CAP = 65_536  # bytes of an answer whose body nobody reads
+_REDIRECTS = range(300, 400)
+
+
+async def resolve_redirects(
+    answer: HostedAnswer,
+    transport: Transport,
+    *,
+    deadline: Deadline,
+    hosts: tuple[str, ...] = REDIRECTORS,
+) -> HostedAnswer:
+    """Return the answer with redirecting links replaced by where they lead.
+
+    Each link is asked for once, and its redirect is read and not followed: the page itself is not opened. Where it
+    leads is judged by the guard. A link that does not resolve, or leads where the guard forbids, stays as it is.
+
+    Args:
+        answer: The answer.
+        transport: What asks, with its guard.
+        deadline: When to stop asking; links that are not resolved by then stay.
+        hosts: The hosts whose links redirect, in lower case.
+
+    Raises:
+        Closed: the transport was closed.
+    """
+    urls = [*(one.url for one in answer.citations), *(one.url for one in answer.sources), *answer.opened]
+    wanted = list(dict.fromkeys(url for url in urls if is_redirect(url, hosts)))[:_MOST]
+    if not wanted:
+        return answer
+    slots = asyncio.Semaphore(_AT_ONCE)
+    found: dict[str, str] = {}
+
+    async def resolve(url: str) -> None:
+        async with slots:
+            if (led := await _resolved(url, transport, answer.api, deadline)) is not None:
+                found[url] = led
+
+    await asyncio.gather(*map(resolve, wanted))
+    return replace(
+        answer,
+        citations=tuple(replace(one, url=found.get(one.url, one.url)) for one in answer.citations),
+        sources=_merged([replace(one, url=found.get(one.url, one.url)) for one in answer.sources]),
+        opened=tuple(dict.fromkeys(found.get(url, url) for url in answer.opened)),
+    )
+
+
+async def _resolved(url: str, transport: Transport, api: str, deadline: Deadline) -> str | None:
+    try:
+        reply = await transport.call(api, "GET", url, deadline=deadline, cap=_CAP)
+        location = reply.headers.get("Location", "")
+        if reply.status not in _REDIRECTS or not location:
+            return None
+        target = join_url(parse_url(url), location)
+        transport.guard.admit(target.text)
+    except (ProviderError, BlockedByPolicy, InvalidRequest):
+        return None
+    return clean_url(target.text)
+
+
+def _merged(sources: list[HostedSource]) -> tuple[HostedSource, ...]:
+    """Return the sources with no address twice: two links may lead to one page."""
+    kept: dict[str, HostedSource] = {}
+    for one in sources:
+        kept.setdefault(one.url, one)
+    return tuple(kept.values())

@@ -1,0 +1,239 @@
+"""Reading an answer while it streams: bytes in, events out, and in the end the same answer as of a whole body."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from typing import Any
+
+from groundwire.errors import InvalidRequest
+from groundwire.hosted.answers.answer_builder import Gather, WireReader
+from groundwire.hosted.answers.event_streams import (
+    BrokenFrame,
+    EventDecoder,
+    Frame,
+    FrameDecoder,
+    ServerSentEvent,
+    TooLarge,
+)
+from groundwire.hosted.answers.json_access import parsed, text_of
+from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, usual_reader
+from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer
+from groundwire.hosted.answers.upstream_errors import error_of
+
+__all__ = ["AnswerStream", "stream_answer"]
+
+_DONE = "[DONE]"
+_LARGEST_BODY = 64_000_000  # bytes of a body that is no stream
+_BOM = b"\xef\xbb\xbf"
+
+
+class AnswerStream:
+    """Reads one streamed answer without doing any input or output itself.
+
+    Feed it the bytes of the body in pieces of any size, then close it; or give it events that a client library has
+    parsed already. A body that is no stream but plain JSON, as errors mostly are, is read as `read_answer` does. A
+    stream that ends before its answer is no exception: what had come is kept, and the answer's `error` says so.
+
+    Args:
+        api: Whose answer it is.
+        status: The HTTP status.
+        headers: The HTTP headers, for Retry-After.
+
+    Raises:
+        InvalidRequest: the API is not known.
+    """
+
+    def __init__(self, api: AnswerApi, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        self._gather = Gather(check_api(api))
+        self._status = status
+        self._headers = headers
+        self._reader: WireReader | None = None
+        self._events: EventDecoder | None = None
+        self._frames: FrameDecoder | None = None
+        self._body: bytearray | None = None
+        self._held = bytearray()
+        self._done = False
+        self._answer: HostedAnswer | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the parts that are whole."""
+        return self._gather.text
+
+    @property
+    def answer(self) -> HostedAnswer:
+        """The whole answer, once the stream is closed.
+
+        Raises:
+            InvalidRequest: it is not closed.
+        """
+        if self._answer is None:
+            raise InvalidRequest("stream", "is not closed yet", "Call close() when all bytes are fed.")
+        return self._answer
+
+    def feed(self, data: bytes) -> list[AnswerEvent]:
+        """Take more bytes and return the events that they complete.
+
+        Raises:
+            UnexpectedResponse: they are of no stream and no answer.
+            InvalidRequest: the stream is closed.
+        """
+        self._check_open()
+        if self._body is not None:
+            self._more(self._body, data)
+        elif self._events is not None:
+            self._server_sent(self._events.feed(data))
+        elif self._frames is not None:
+            self._framed(self._frames.feed(data))
+        else:
+            self._held += data
+            self._begin()
+        return self._gather.drain()
+
+    def event(self, data: Mapping[str, Any], name: str = "") -> list[AnswerEvent]:
+        """Take one event that is parsed already and return what follows from it.
+
+        Args:
+            data: The event's JSON.
+            name: The event's name, if it is not in the data.
+
+        Raises:
+            InvalidRequest: the stream is closed.
+        """
+        self._check_open()
+        self._take(name, dict(data))
+        return self._gather.drain()
+
+    def close(self) -> list[AnswerEvent]:
+        """End the stream and return the last events; `answer` is there then. A second call returns nothing.
+
+        Raises:
+            UnexpectedResponse: what came is no answer.
+        """
+        if self._answer is not None:
+            return []
+        if self._events is not None:
+            self._server_sent(self._events.close())
+        elif self._frames is None and self._reader is None:
+            return self._close_body()
+        if self._reader is not None:
+            self._reader.finish()
+        elif not self._gather.has_errors and not self._done:
+            raise not_an_answer(self._gather.api, "a stream without events", self._status)
+        complete = self._done or (self._reader is not None and self._reader.complete)
+        self._answer = self._gather.end(complete=complete)
+        return self._gather.drain()
+
+    def _close_body(self) -> list[AnswerEvent]:
+        read_into(
+            self._gather,
+            bytes(self._held if self._body is None else self._body),
+            status=self._status,
+            headers=self._headers,
+        )
+        self._answer = self._gather.end()
+        return self._gather.drain()
+
+    def _begin(self) -> None:
+        """Find out what comes, from the first byte that is no white space."""
+        start = bytes(self._held.removeprefix(_BOM)).lstrip()
+        if not start or _BOM.startswith(bytes(self._held)):
+            return
+        data, self._held = bytes(self._held), bytearray()
+        failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
+        if start[:1] in {b"{", b"[", b"<"} or failed:
+            self._body = bytearray()
+            self._more(self._body, data)
+        elif data[:1] == b"\x00":
+            self._frames = FrameDecoder()
+            self._framed(self._frames.feed(data))
+        else:
+            self._events = EventDecoder()
+            self._server_sent(self._events.feed(data))
+
+    def _more(self, body: bytearray, data: bytes) -> None:
+        body += data
+        if len(body) > _LARGEST_BODY:
+            raise not_an_answer(self._gather.api, f"more than {_LARGEST_BODY:,} bytes", self._status)
+
+    def _server_sent(self, events: Iterator[ServerSentEvent]) -> None:
+        try:
+            for event in events:
+                self._sent(event)
+        except TooLarge as error:
+            raise not_an_answer(self._gather.api, f"a stream of which {error}", self._status) from error
+
+    def _sent(self, event: ServerSentEvent) -> None:
+        data = parsed(event.data)
+        if isinstance(data, dict):
+            self._take(event.name, data)
+            return
+        for line in event.data.split("\n"):
+            # Some servers leave out the empty line between events, so that several stand in one.
+            if line.strip() == _DONE:
+                self._done = True
+            elif isinstance(one := parsed(line), dict):
+                self._take(event.name, one)
+            elif event.name == "error" and line.strip():
+                self._take("error", {"error": line})
+
+    def _framed(self, frames: Iterator[Frame]) -> None:
+        try:
+            for frame in frames:
+                self._frame(frame)
+        except BrokenFrame as error:
+            raise not_an_answer(self._gather.api, f"a stream that {error}", self._status) from error
+
+    def _frame(self, frame: Frame) -> None:
+        data = parsed(frame.payload)
+        name = frame.headers.get(":event-type", "")
+        if frame.headers.get(":message-type") in {"exception", "error"}:
+            code = frame.headers.get(":exception-type") or frame.headers.get(":error-code", "error")
+            about = data if isinstance(data, dict) else {}
+            said = text_of(about.get("message")) or frame.headers.get(":error-message", "")
+            self._take("error", {"error": {"code": code, "message": said}})
+        elif isinstance(data, dict):
+            self._take(name, data)
+
+    def _take(self, name: str, data: dict[str, Any]) -> None:
+        failure = error_of(
+            {"type": "error", **data} if name == "error" else data, status=self._status, headers=self._headers
+        )
+        if failure is not None:
+            self._gather.fail(failure)
+        if self._reader is None:
+            if failure is not None and not {"choices", "response"} & set(data):
+                return
+            self._reader = usual_reader(self._gather.api, data)(self._gather)
+        self._reader.event(name, data)
+
+    def _check_open(self) -> None:
+        if self._answer is not None:
+            raise InvalidRequest("stream", "is closed", "Make a new AnswerStream for each answer.")
+
+
+async def stream_answer(
+    api: AnswerApi,
+    body: AsyncIterable[bytes],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> AsyncIterator[AnswerEvent]:
+    """Yield the events of a streamed answer; the last one is `Ended`, with the whole answer.
+
+    Args:
+        api: Whose answer it is.
+        body: The bytes of the body, in pieces of any size.
+        status: The HTTP status.
+        headers: The HTTP headers, for Retry-After.
+
+    Raises:
+        InvalidRequest: the API is not known.
+        UnexpectedResponse: what came is no stream and no answer.
+    """
+    stream = AnswerStream(api, status=status, headers=headers)
+    async for data in body:
+        for event in stream.feed(data):
+            yield event
+    for event in stream.close():
+        yield event

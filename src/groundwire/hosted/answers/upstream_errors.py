@@ -1,0 +1,173 @@
+"""What went wrong, in one shape: errors of whole requests, of streams, and of single searches inside good answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from groundwire.hosted.answers.json_access import first_text, items, object_of, text_of
+from groundwire.hosted.answers.types import HostedError
+from groundwire.models import Outcome
+from groundwire.providers.http_parsing import masked, retry_after
+
+__all__ = ["error_of", "outcome_of", "truncated", "unreadable"]
+
+_DELAY = re.compile(r"(\d{1,7}(?:\.\d{1,9})?)s")
+_LONGEST = 300  # characters of a message
+_LONGEST_CODE = 100  # characters of a code
+
+# The first that matches wins. The codes are those of the APIs' own references and client libraries.
+_WORDS: dict[Outcome, str] = {
+    "quota": "quota|billing|credit|balance|max_uses|payment|insufficient_funds|spend",
+    "rate_limited": "rate_?limit|too_?many_?requests|resource_?exhausted|throttl|^429$",
+    "auth": (
+        "auth|api_?key|permission|forbidden|access_?denied|^40[13]$|unrecognizedclient|invalid_?signature"
+        "|expired_?token"
+    ),
+    "timeout": "time_?d?_?out|deadline",
+    "blocked": (
+        "not_?allowed|content_?filter|refusal|safety|recitation|blocklist|prohibited|spii|policy|unsafe|paywall"
+        "|moderation|guardrail|model_?armor|jailbreak|language"
+    ),
+    "unsupported": "unsupported|not_?supported|content_too_?large",
+    "network": "stream_ended|connection",
+    "unavailable": (
+        "unavailable|overloaded|server_?error|internal|api_error|not_?accessible|not_?ready|capacity|^5\\d\\d$"
+        "|^http_5|^failed$|retrieval_status_error"
+    ),
+    "invalid_response": "malformed|unexpected_tool|too_many_tool_calls|missing_thought",
+    "bad_request": (
+        "invalid|bad_?request|validation|not_?found|too_?long|too_?large|prior_context|unprocessable|^4\\d\\d$|^http_4"
+    ),
+}
+_CODES = tuple((outcome, re.compile(words, re.IGNORECASE)) for outcome, words in _WORDS.items())
+_ERRORS = frozenset({"error", "conversation.response.error"})  # types that say nothing more
+_STATUSES: dict[int, Outcome] = {
+    401: "auth",
+    402: "quota",
+    403: "auth",
+    408: "timeout",
+    413: "bad_request",
+    429: "rate_limited",
+    504: "timeout",
+}
+
+
+def outcome_of(code: str, status: int = 200) -> Outcome:
+    """Return what kind of failure a code and an HTTP status stand for.
+
+    Args:
+        code: The API's own code.
+        status: The HTTP status; 200 when the failure stands inside an answer.
+    """
+    by_code = next((outcome for outcome, words in _CODES if words.search(code)), None)
+    if 200 <= status < 300:
+        return by_code or "unavailable"
+    if by_code in {"quota", "blocked"}:  # said with 429, 400 or 403, and more exact than these
+        return by_code
+    if status in _STATUSES:
+        return _STATUSES[status]
+    return "unavailable" if status >= 500 else by_code or "bad_request"
+
+
+def error_of(
+    body: Mapping[str, object], *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> HostedError | None:
+    """Return the error that a body or an event is, or None when it is none.
+
+    Knows the forms of all these APIs: `error` as an object, a text or a number of them; a flat object with `code`
+    and `message`; `detail` of FastAPI; and AWS's bare `message`.
+
+    Args:
+        body: What came.
+        status: The HTTP status.
+        headers: The HTTP headers, for Retry-After.
+    """
+    stated = body.get("error")
+    inner = object_of(stated)
+    failed = not 200 <= status < 300
+    flat = text_of(body.get("type")) in _ERRORS or body.get("object") == "error"
+    if not inner and not text_of(stated) and not flat and not failed:
+        return None
+    code = _code(inner, body, flat=flat or failed)
+    if not code:
+        code = f"http_{status}" if failed else "error"
+    message = first_text(
+        inner.get("message"), stated, body.get("message"), body.get("detail"), body.get("error_message")
+    )
+    if not message:
+        message = next((first_text(one.get("message"), one.get("msg")) for one in items(body.get("detail"))), "")
+    return HostedError(
+        code=code[:_LONGEST_CODE],
+        outcome=outcome_of(code, status),
+        message=_short(message),
+        status=status if failed else None,
+        retry_after=_again(inner, headers),
+    )
+
+
+def unreadable(what: str, status: int, headers: Mapping[str, str] | None = None) -> HostedError:
+    """Return the error of a failed request whose body tells nothing, as those of proxies on the way.
+
+    Args:
+        what: What the body is.
+        status: The HTTP status.
+        headers: The HTTP headers, for Retry-After.
+    """
+    code = f"http_{status}"
+    return HostedError(
+        code=code,
+        outcome=outcome_of(code, status),
+        message=f"HTTP {status} with {_short(what)}",
+        status=status,
+        retry_after=_again({}, headers),
+    )
+
+
+def truncated(api: str, characters: int) -> HostedError:
+    """Return the error of a stream that ended before its answer did.
+
+    Args:
+        api: The API's name.
+        characters: How much of the answer's text had come.
+    """
+    return HostedError(
+        code="stream_ended_early",
+        outcome="network",
+        message=f"The stream of {api} ended before the answer; {characters:,} characters of it had come. Ask again.",
+    )
+
+
+def _again(inner: Mapping[str, object], headers: Mapping[str, str] | None) -> float | None:
+    """Return when to try again, in seconds: by the header, or by Google's RetryInfo (`"retryDelay": "34s"`)."""
+    if headers and (seconds := retry_after(headers)) is not None:
+        return seconds
+    for detail in items(inner.get("details")):
+        if match := _DELAY.fullmatch(text_of(detail.get("retryDelay"))):
+            return float(match[1])
+    return None
+
+
+def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool) -> str:
+    """Return the most exact code: a text before a number, the inner object before the outer."""
+    outer = body if flat or not inner else {}
+    kind = text_of(outer.get("type"))
+    words = first_text(
+        inner.get("code"),
+        inner.get("type"),
+        inner.get("status"),
+        outer.get("code"),
+        kind if kind not in _ERRORS else None,
+        outer.get("__type"),
+    )
+    if words:
+        return words
+    for number in (inner.get("code"), outer.get("code")):
+        if isinstance(number, int) and not isinstance(number, bool):
+            return str(number) if abs(number) < 10**9 else ""
+    return ""
+
+
+def _short(message: str) -> str:
+    text = masked(" ".join(message[: _LONGEST * 8].split()))
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

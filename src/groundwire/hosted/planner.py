@@ -1,0 +1,238 @@
+"""Who searches for a model: its own API, or we."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from groundwire.errors import InvalidRequest, NativeUnsupported
+from groundwire.hosted.api_capabilities import Api, Hosted, Matrix, Version, load_matrix
+from groundwire.hosted.requirements import NO_NEEDS, Needs, common, simplified, sub_domains
+from groundwire.models.validators import check_choice
+from groundwire.settings import Settings
+from groundwire.settings.error_messages import did_you_mean
+
+__all__ = ["Mode", "Path", "Plan", "plan"]
+
+Mode = Literal["auto", "native", "local"]
+"""Who is to search: the model's API where it can, only that, or only we (document K)."""
+
+Path = Literal["native", "local"]
+"""Who does search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The one way in which a model gets its searches in a run."""
+
+    api: Api
+    """The model API."""
+    model: str
+    """The model."""
+    cloud: str = "api"
+    """Where the API is served."""
+    path: Path
+    """Whether its hosted search is used, or our tools."""
+    reason: str
+    """Why, as a sentence."""
+    needs: Needs = NO_NEEDS
+    """What the search must honour, the operator's domain lists among it."""
+    hosted: Hosted | None = None
+    """What the hosted search can do, when it is used."""
+    tool: str = ""
+    """The hosted tool's type, when it is used."""
+    direct_only: bool = False
+    """Whether the request must say that the tool is called directly."""
+    warnings: tuple[str, ...] = field(default=())
+    """What an operator should know."""
+
+
+def plan(
+    api: str | Api,
+    model: str,
+    mode: Mode | None = None,
+    needs: Needs = NO_NEEDS,
+    *,
+    cloud: str = "api",
+    settings: Settings | None = None,
+    effort: str | None = None,
+    parameters: Collection[str] = (),
+    tool: str | None = None,
+    calls_tools: bool | None = None,
+    matrix: Matrix | None = None,
+) -> Plan:
+    """Decide who searches: hosted search where it is allowed and honours all that is asked, our tools otherwise.
+
+    Args:
+        api: The model API's or provider's name, such as `anthropic`, `openai`, `ollama`.
+        model: The model's name.
+        mode: `auto`, `native` or `local`; by default the setting `search.mode`.
+        needs: What the search must honour.
+        cloud: Where the API is served: `api` is the vendor's own; others are `vertex`, `bedrock`, `foundry`, `azure`.
+        settings: Gives the mode, the providers whose hosted search may be used, and the operator's domain lists;
+            by default those of document K, and no lists.
+        effort: The request's reasoning effort, with which some models search no more.
+        parameters: The names of the request's other parameters; some hosted searches refuse some.
+        tool: Another version of the hosted tool, such as `web_search_20260209`.
+        calls_tools: Whether the model calls function tools, if you know better than the matrix.
+        matrix: What the APIs can do, if not as it is shipped.
+
+    Raises:
+        InvalidRequest: an argument is wrong, or the model can get no search at all.
+        NativeUnsupported: the mode is native, and hosted search cannot be used; it says why.
+    """
+    row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api)
+    named: object = model
+    if not isinstance(named, str) or not named.strip():
+        raise InvalidRequest("model", "is not given", "Pass the model's name.")
+    if cloud not in row.clouds:
+        near = did_you_mean(str(cloud), row.clouds).rstrip(".?")
+        raise InvalidRequest(
+            "cloud",
+            f"does not know {str(cloud)[:80]!r} for {row.title}{near}",
+            f"Pass one of: {', '.join(row.clouds)}.",
+        )
+    settings = settings or Settings()
+    mode = settings.search.mode if mode is None else mode
+    check_choice("mode", mode, get_args(Mode))
+    needs = _with_policy(needs, settings)
+    hosted, tools, note = row.look_up(model, cloud)
+    tools = tools if calls_tools is None else calls_tools
+    version = _version(row, model, cloud, tool, hosted)
+
+    def ours(reason: str) -> Plan:
+        if not tools:
+            because = f" ({note})" if note else ""
+            raise InvalidRequest(
+                "model",
+                f"{model!r} of {row.title} calls no tools{because}, and its hosted search is not used: {reason}",
+                "Choose another model, or let its hosted search be used.",
+            )
+        return Plan(api=row, model=model, cloud=cloud, path="local", reason=f"We search: {reason}.", needs=needs)
+
+    if mode == "local":
+        return ours("the search mode is local")
+    obstacles = list(_obstacles(row, model, hosted, needs, settings, effort, parameters, note))
+    if hosted is None or any(hard for hard, _, _ in obstacles) or (obstacles and mode == "auto"):
+        reasons = "; ".join(text for hard, text, _ in obstacles if hard or mode == "auto")
+        if mode == "auto":
+            return ours(reasons)
+        fixes = [fix for hard, _, fix in obstacles if hard]
+        raise NativeUnsupported(row.provider, reasons, fixes[0])
+    chosen = version.tool if version else hosted.tool
+    return Plan(
+        api=row,
+        model=model,
+        cloud=cloud,
+        path="native",
+        reason=f"{row.title} searches by itself ({chosen}).",
+        needs=needs,
+        hosted=hosted,
+        tool=chosen,
+        direct_only=bool(version and version.direct(model)),
+        warnings=tuple(f"{text[0].upper()}{text[1:]}." for _, text, _ in obstacles),
+    )
+
+
+def _obstacles(
+    row: Api,
+    model: str,
+    hosted: Hosted | None,
+    needs: Needs,
+    settings: Settings,
+    effort: str | None,
+    parameters: Collection[str],
+    note: str,
+) -> Iterator[tuple[bool, str, str]]:
+    """Yield what speaks against hosted search: whether it forbids it, what it is, and what to do about it."""
+    other = 'Set search.mode to "auto" or "local", or choose another model.'
+    if hosted is None:
+        what = f"{row.title} has no hosted search" if row.hosted is None else f"{model} has no hosted search there"
+        yield True, what + (f" ({note})" if note else ""), other
+        return
+    its = f"the hosted search of {row.title}"
+    if row.provider not in settings.search.native.providers:
+        yield True, f"search.native.providers does not name {row.provider}", f"Add {row.provider!r} to that setting."
+    if effort is not None and effort in hosted.efforts:
+        yield True, f"{row.title} refuses web search with the reasoning effort {effort}", "Ask for more effort."
+    refused = [name for name in hosted.refuses if name in parameters]
+    if refused:
+        names = ", ".join(refused)
+        yield True, f"the model that searches refuses {names}", f"Take {names} out of the request."
+    if needs.functions and not hosted.functions:
+        why = _why(hosted, "functions")
+        yield True, f"{its} does not go with other function tools{why}", "Take the others out, or choose another mode."
+    yield from (
+        (hard, text + _why(hosted, ability), f'Leave {what} out, or set search.mode to "auto".')
+        for hard, text, ability, what in _unmet(hosted, needs, its)
+    )
+
+
+def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, str, str]]:
+    """Yield what hosted search cannot honour: whether at all, how to say it, which ability it is, whose need."""
+    if needs.max_uses is not None and hosted.max_uses == "no":
+        yield True, f"{its} has no limit of searches (max_uses)", "max_uses", "max_uses"
+    for name, bound, ability in (
+        ("allowed_domains", hosted.include, "include"),
+        ("blocked_domains", hosted.exclude, "exclude"),
+    ):
+        count = len(getattr(needs, name))
+        if count and bound == 0:
+            yield True, f"{its} cannot honour {name}", ability, name
+        elif bound is not None and count > bound:
+            yield True, f"{its} takes at most {bound} {name}, not {count}", ability, name
+        elif count and hosted.whole_domains and (parts := sub_domains(getattr(needs, name))):
+            yield True, f"{its} takes whole sites only, not {parts[0]} ({name})", ability, name
+    if needs.allowed_domains and needs.blocked_domains and not hosted.together:
+        yield (
+            True,
+            f"{its} takes allowed_domains or blocked_domains, not both",
+            "together",
+            "blocked_domains",
+        )
+    if needs.blocked_domains and hosted.exclude != 0 and hosted.leaks:
+        yield False, f"{its} has let blocked_domains through before", "leaks", "blocked_domains"
+    if needs.recent and not hosted.recency:
+        yield True, f"{its} knows no time of publication (time_range)", "recency", "time_range"
+    if needs.location is not None:
+        missing = [part for part in needs.location.parts() if part not in hosted.location]
+        if missing:
+            yield True, f"{its} does not take the user's {', '.join(missing)}", "location", "location"
+
+
+def _why(hosted: Hosted, ability: str) -> str:
+    note = hosted.notes.get(ability)
+    return f" ({note})" if note else ""
+
+
+def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted | None) -> Version | None:
+    """Return the version of the tool that was configured, if it is not the usual one."""
+    if (
+        tool is None
+        or (hosted is not None and tool == hosted.tool)
+        or (row.hosted is not None and tool == row.hosted.tool)
+    ):
+        return None
+    found = next((version for version in row.versions if version.tool == tool), None)
+    if found is None:
+        known = [version.tool for version in row.versions]
+        usual = [row.hosted.tool] if row.hosted else []
+        raise InvalidRequest(
+            "tool",
+            f"{row.title} has no hosted tool {str(tool)[:80]!r}",
+            f"Pass one of: {', '.join([*usual, *known]) or 'none'}.",
+        )
+    if hosted is not None and not found.fits(cloud, model):
+        usual_name = row.hosted.tool if row.hosted else ""
+        raise InvalidRequest("tool", f"{tool} is not there for {model} on {cloud} ({found.note})", f"Use {usual_name}.")
+    return found
+
+
+def _with_policy(needs: Needs, settings: Settings) -> Needs:
+    """Return the needs with the operator's domain lists among them, in their simplest form."""
+    policy = settings.policy
+    allowed = common(needs.allowed_domains, policy.allowed_domains)
+    blocked = tuple(dict.fromkeys((*needs.blocked_domains, *policy.blocked_domains)))
+    allowed, blocked = simplified(allowed, blocked)
+    return replace(needs, allowed_domains=allowed, blocked_domains=blocked)

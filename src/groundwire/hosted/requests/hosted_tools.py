@@ -1,0 +1,227 @@
+"""Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.12.0 types; document C, tier 1).
+
+Groq: compound systems that search by themselves, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
+
+Mistral Conversations: the connectors `web_search` and `web_search_premium` (mistralai SDK 3.7.0 types).
+
+Gemini Interactions: the hosted tool `google_search` (recorded with gemini-3-flash-preview).
+
+OpenAI Chat Completions: another model that always searches, and `web_search_options` (document C, tier 2).
+
+OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; document K, section 6).
+
+OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off unless it is configured.
+
+Perplexity Sonar: it always searches; filters are keys of the body (perplexityai SDK 0.46.1 types).
+
+xAI Responses: the hosted tool `web_search`, with domains under `filters` (xai-sdk 1.21.0 for their bounds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from groundwire.hosted.planner import Plan
+from groundwire.hosted.requests.request_body import (
+    Body,
+    Found,
+    approximate,
+    choice_without,
+    lowest,
+    own,
+    replaced,
+    with_tools,
+)
+from groundwire.providers.query_mapping import country_name
+
+__all__ = [
+    "hosted_choice",
+    "to_anthropic",
+    "to_groq",
+    "to_mistral",
+    "to_openai_chat",
+    "to_openai_responses",
+    "to_openrouter",
+    "to_perplexity",
+    "to_xai",
+]
+
+_KEPT = ("cache_control", "defer_loading")  # what a function tool and a server tool both have
+
+
+def to_anthropic(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the server tool in the search's place."""
+    kept = own(found, plan) or {key: found.tool[key] for key in _KEPT if key in found.tool}
+    tool: Body = {**kept, "type": plan.tool, "name": "web_search"}
+    needs = plan.needs
+    limit = lowest(needs.max_uses, tool.get("max_uses"))
+    if limit is not None:
+        tool["max_uses"] = limit
+    if needs.allowed_domains or needs.blocked_domains:
+        for name in ("allowed_domains", "blocked_domains"):
+            tool.pop(name, None)
+            if domains := getattr(needs, name):
+                tool[name] = list(domains)
+    if place := approximate(needs):
+        tool["user_location"] = place
+    if plan.direct_only:
+        tool["allowed_callers"] = ["direct"]
+    return with_tools(body, replaced(found, tool))
+
+
+def to_groq(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with `search_settings`, or with the hosted tool, and without the function."""
+    choice: Body = {"tool_choice": choice_without(body["tool_choice"], found)} if "tool_choice" in body else {}
+    if plan.tool == "browser_search":
+        return with_tools(body, replaced(found, {"type": plan.tool}), **choice)
+    needs = plan.needs
+    given = body.get("search_settings")
+    settings: Body = dict(given) if isinstance(given, Mapping) else {}
+    if needs.allowed_domains:
+        settings["include_domains"] = list(needs.allowed_domains)
+    if needs.blocked_domains:
+        settings["exclude_domains"] = list(needs.blocked_domains)
+    if needs.location and needs.location.country and (name := country_name(needs.location.country)):
+        settings["country"] = name
+    changes: Body = {**choice, **({"search_settings": settings} if settings else {})}
+    return with_tools(body, replaced(found), **changes, **_enabled(body))
+
+
+def _enabled(body: Mapping[str, Any]) -> Body:
+    """Return `compound_custom` with the search among the enabled tools, if the request chooses them."""
+    custom = body.get("compound_custom")
+    tools = custom.get("tools") if isinstance(custom, Mapping) else None
+    enabled = tools.get("enabled_tools") if isinstance(tools, Mapping) else None
+    if not isinstance(custom, Mapping) or not isinstance(tools, Mapping) or not isinstance(enabled, list):
+        return {}
+    if "web_search" in enabled:
+        return {}
+    return {"compound_custom": {**custom, "tools": {**tools, "enabled_tools": [*enabled, "web_search"]}}}
+
+
+def to_mistral(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the connector in the search's place; it has no options that we know of."""
+    tool: Body = {**own(found, plan), "type": plan.tool}
+    return with_tools(body, replaced(found, tool))
+
+
+_CONTEXT_SIZE = "medium"  # document C
+
+
+def to_openai_chat(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the model that searches, its options, and without the search among the tools."""
+    given = body.get("web_search_options")
+    options: Body = {"search_context_size": _CONTEXT_SIZE, **(given if isinstance(given, Mapping) else {})}
+    if plan.needs.location:
+        options["user_location"] = {"type": "approximate", "approximate": plan.needs.location.parts()}
+    changes: Body = {"web_search_options": options}
+    if plan.hosted and plan.hosted.switch_to:
+        changes["model"] = plan.hosted.switch_to
+    if "tool_choice" in body:
+        changes["tool_choice"] = choice_without(body["tool_choice"], found)
+    return with_tools(body, replaced(found), **changes)
+
+
+def to_openai_responses(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the hosted tool in the search's place.
+
+    A limit of searches becomes `max_tool_calls`, which counts the calls of all hosted tools together.
+    """
+    needs = plan.needs
+    tool: Body = {**own(found, plan), "type": plan.tool}
+    if needs.allowed_domains or needs.blocked_domains:
+        filters = {key: list(getattr(needs, key)) for key in ("allowed_domains", "blocked_domains")}
+        given = tool.get("filters")
+        new = {key: value for key, value in filters.items() if value}
+        tool["filters"] = {**(given if isinstance(given, Mapping) else {}), **new}
+    if place := approximate(needs):
+        tool["user_location"] = place
+    changes: Body = {}
+    if needs.max_uses is not None:
+        changes["max_tool_calls"] = lowest(needs.max_uses, body.get("max_tool_calls"))
+    if "tool_choice" in body:
+        changes["tool_choice"] = hosted_choice(body["tool_choice"], found.name, plan.tool)
+    return with_tools(body, replaced(found, tool), **changes)
+
+
+def hosted_choice(choice: Any, name: str, tool: str) -> Any:
+    """Return a `tool_choice` that names the hosted tool where it named the function.
+
+    Args:
+        choice: The request's `tool_choice`.
+        name: The function's name.
+        tool: The hosted tool's type.
+    """
+    if not isinstance(choice, Mapping):
+        return choice
+    if choice.get("type") == "function" and choice.get("name") == name:
+        return {"type": tool}
+    if choice.get("type") == "allowed_tools" and isinstance(choice.get("tools"), list):
+        return {**choice, "tools": [hosted_choice(one, name, tool) for one in choice["tools"]]}
+    return choice
+
+
+def to_openrouter(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the server tool in the search's place."""
+    needs = plan.needs
+    kept = own(found, plan)
+    given = kept.get("parameters")
+    parameters: Body = dict(given) if isinstance(given, Mapping) else {}
+    limit = lowest(needs.max_uses, parameters.get("max_uses"))
+    if limit is not None:
+        parameters["max_uses"] = limit
+    if needs.allowed_domains or needs.blocked_domains:
+        for key in ("allowed_domains", "excluded_domains"):
+            parameters.pop(key, None)
+        key = "allowed_domains" if needs.allowed_domains else "excluded_domains"
+        parameters[key] = list(needs.allowed_domains or needs.blocked_domains)
+    if place := approximate(needs):
+        parameters["user_location"] = place
+    tool: Body = {**kept, "type": plan.tool, **({"parameters": parameters} if parameters else {})}
+    changes = {"tool_choice": choice_without(body["tool_choice"], found)} if "tool_choice" in body else {}
+    return with_tools(body, replaced(found, tool), **changes)
+
+
+_RECENCY = {"d": "day", "w": "week", "m": "month", "y": "year"}
+
+
+def to_perplexity(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the filters, and without the function: the model searches anyway."""
+    needs = plan.needs
+    changes: Body = {}
+    if needs.allowed_domains:
+        changes["search_domain_filter"] = list(needs.allowed_domains)
+    elif needs.blocked_domains:
+        changes["search_domain_filter"] = [f"-{domain}" for domain in needs.blocked_domains]
+    if needs.published_after or needs.published_before:  # dates and search_recency_filter exclude each other
+        start, end = needs.span(now)
+        changes["search_recency_filter"] = None
+        for key, moment in (("search_after_date_filter", start), ("search_before_date_filter", end)):
+            changes[key] = f"{moment.month}/{moment.day}/{moment.year}" if moment else None
+    elif needs.time_range in _RECENCY:
+        changes["search_recency_filter"] = _RECENCY[needs.time_range]
+    if needs.location:
+        given = body.get("web_search_options")
+        place = needs.location.parts()
+        changes["web_search_options"] = {**(given if isinstance(given, Mapping) else {}), "user_location": place}
+    if "tool_choice" in body:
+        changes["tool_choice"] = choice_without(body["tool_choice"], found)
+    return with_tools(body, replaced(found), **changes)
+
+
+def to_xai(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+    """Return the body with the hosted tool in the search's place."""
+    needs = plan.needs
+    tool: Body = {**own(found, plan), "type": plan.tool}
+    if needs.allowed_domains:
+        tool["filters"] = {"allowed_domains": list(needs.allowed_domains)}
+    elif needs.blocked_domains:
+        tool["filters"] = {"excluded_domains": list(needs.blocked_domains)}
+    if place := approximate(needs):
+        tool["user_location"] = place
+    changes = (
+        {"tool_choice": hosted_choice(body["tool_choice"], found.name, plan.tool)} if "tool_choice" in body else {}
+    )
+    return with_tools(body, replaced(found, tool), **changes)

@@ -1,0 +1,122 @@
+"""What a request says, before anything is changed: whose it is, its tools, the search among them and what that asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from groundwire.errors import InvalidRequest
+from groundwire.hosted.api_capabilities import Api, Matrix, load_matrix
+from groundwire.hosted.requests import gemini
+from groundwire.hosted.requests.request_body import SEARCH, Body, Found, find
+from groundwire.hosted.requirements import NO_NEEDS, Needs
+from groundwire.hosted.tool_definitions import FunctionTool, needs_of, read
+
+__all__ = ["Facts", "api_of", "asked_by", "facts_of", "put_tools", "tools_of"]
+
+_OWN_NAMES = ("web_search", "search")  # document C's and document K's tool
+_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
+_STATE = ("previous_response_id", "conversation", "prompt")  # with which a Responses request needs no input
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a request says that matters for a plan."""
+
+    found: Found | None
+    """The search among its tools."""
+    functions: bool
+    """Whether there are function tools beside it."""
+    effort: str | None
+    """The reasoning effort that it asks for."""
+    parameters: tuple[str, ...]
+    """The names of its parameters."""
+
+
+def api_of(body: object, api: str | Api, matrix: Matrix | None) -> Api:
+    """Return the API of a request, after a look at whether it is a request of that API at all."""
+    if not isinstance(body, Mapping):
+        raise InvalidRequest(
+            "body", f"must be an object, not {type(body).__name__}", "Pass the request as a dictionary."
+        )
+    row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api, body)
+    talk = body.get(row.body)
+    if not talk and not (row.wire == "responses" and any(body.get(key) for key in _STATE)):
+        what = "is empty" if row.body in body else "is missing"
+        raise InvalidRequest(
+            row.body, f"{what} in the body of a request to {row.title}", "Pass the conversation there."
+        )
+    return row
+
+
+def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) -> Facts:
+    """Return what a request says that matters for a plan.
+
+    Args:
+        body: The request.
+        row: Its API.
+        ours: Our tools; one named as a search is the search.
+
+    Raises:
+        InvalidRequest: there are two searches, or a function of the caller's own has the name of ours.
+    """
+    names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
+    tools = tools_of(body, row)
+    found = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
+    if found is None:
+        functions = False
+    elif row.wire == "gemini":
+        functions = gemini.has_functions(found, names)
+    else:
+        functions = any(read(tool) is not None for tool in found.others)
+    reasoning = body.get("reasoning")
+    effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
+    parameters = tuple(key for key, value in body.items() if value is not None)
+    return Facts(found, functions, effort if isinstance(effort, str) else None, parameters)
+
+
+def tools_of(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
+    """Return a request's tools, wherever its API has them.
+
+    Raises:
+        InvalidRequest: they are no list.
+    """
+    if row.wire == "bedrock":
+        config = body.get("toolConfig")
+        tools = config.get("tools") if isinstance(config, Mapping) else None
+    else:
+        tools = gemini.tools_of(body) if row.wire == "gemini" else body.get("tools")
+    if tools is None:
+        return ()
+    if not isinstance(tools, (list, tuple)):
+        raise InvalidRequest("tools", f"must be a list, not {type(tools).__name__}", "Pass a list of tools.")
+    return tools
+
+
+def put_tools(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
+    """Return a body with other tools, wherever this API has them."""
+    key = "toolConfig" if row.wire == "bedrock" else "config" if row.wire == "gemini" and gemini.is_call(body) else ""
+    if not key:
+        return {**body, "tools": list(tools)}
+    given = body.get(key)
+    return {**body, key: {**(given if isinstance(given, Mapping) else {}), "tools": list(tools)}}
+
+
+def asked_by(found: Found | None) -> Needs:
+    """Return what the search in a body asks for: ours, or an API's own hosted tool in whichever API's words."""
+    if found is None or found.kind not in ("hosted", "native"):
+        return NO_NEEDS
+    tool = found.tool
+    if found.kind == "hosted":
+        return needs_of(tool)
+    options: dict[str, Any] = {}
+    for part in (tool, *(tool.get(key) for key in ("filters", "parameters", "googleSearch", "google_search"))):
+        if isinstance(part, Mapping):
+            options |= {key: value for key, value in part.items() if value}
+    blocked = [options[key] for key in _BLOCKED if key in options]
+    return Needs(
+        max_uses=options.get("max_uses"),
+        allowed_domains=options.get("allowed_domains", ()),
+        blocked_domains=blocked[0] if blocked else (),
+    )

@@ -1,0 +1,259 @@
+"""One function for every API: a request with a search in it goes in, the request to send comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from groundwire.errors import InvalidRequest, NativeUnsupported
+from groundwire.hosted.api_capabilities import Api, Matrix
+from groundwire.hosted.planner import Mode, Plan, plan
+from groundwire.hosted.requests import (
+    gemini,
+    hosted_tools,
+    request_body,
+)
+from groundwire.hosted.requests.inspection import Facts, api_of, asked_by, facts_of, put_tools, tools_of
+from groundwire.hosted.requests.request_body import Body, Builder, Found, choice_without, with_tools
+from groundwire.hosted.requirements import NO_NEEDS, Needs
+from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, hosted_definition, read
+from groundwire.settings import Settings
+
+__all__ = ["plan_for", "prepare", "with_search", "without_search"]
+
+_BUILDERS: Mapping[str, Builder] = MappingProxyType(
+    {
+        "anthropic": hosted_tools.to_anthropic,
+        "gemini": gemini.to_native,
+        "gemini_interactions": hosted_tools.to_mistral,
+        "groq": hosted_tools.to_groq,
+        "mistral": hosted_tools.to_mistral,
+        "openai_chat": hosted_tools.to_openai_chat,
+        "openai_responses": hosted_tools.to_openai_responses,
+        "openrouter": hosted_tools.to_openrouter,
+        "perplexity": hosted_tools.to_perplexity,
+        "xai": hosted_tools.to_xai,
+    }
+)
+
+
+def plan_for(
+    body: Mapping[str, Any],
+    api: str | Api,
+    *,
+    model: str | None = None,
+    mode: Mode | None = None,
+    needs: Needs | None = None,
+    cloud: str = "api",
+    settings: Settings | None = None,
+    tool: str | None = None,
+    calls_tools: bool | None = None,
+    tools: Sequence[FunctionTool] = (),
+    matrix: Matrix | None = None,
+) -> Plan:
+    """Decide who searches for one request; see `plan` for the arguments that are not here.
+
+    Args:
+        body: The request: its model, its reasoning effort, and the tools beside the search are looked at.
+        api: The model API's or provider's name.
+        model: The model, where the body does not name it (Gemini has it in the URL).
+        mode: `auto`, `native` or `local`; by default the setting `search.mode`.
+        needs: What the search must honour beside what the search in the body says.
+        cloud: Where the API is served.
+        settings: What the operator wants.
+        tool: Another version of the hosted tool; by default the one in the body, if it is one.
+        calls_tools: Whether the model calls function tools, if you know better than the matrix.
+        tools: Our tools, whose names are then taken for ours.
+        matrix: What the APIs can do, if not as it is shipped.
+
+    Raises:
+        InvalidRequest: the body is none of this API, or an argument is wrong. NativeUnsupported: see `plan`.
+    """
+    row = api_of(body, api, matrix)
+    facts = facts_of(body, row, tools)
+    asked = (needs or NO_NEEDS).also(asked_by(facts.found))
+    if tool is None and facts.found is not None and facts.found.kind == "native":
+        written = facts.found.tool.get("type")
+        tool = written if written in [version.tool for version in row.versions] else None
+    named = model or body.get("model")
+    if not isinstance(named, str) or not named.strip():
+        raise InvalidRequest("model", "is not given, neither in the body nor as an argument", "Pass the model's name.")
+    return plan(
+        row,
+        named,
+        mode,
+        replace(asked, functions=facts.functions or asked.functions),
+        cloud=cloud,
+        settings=settings,
+        effort=facts.effort,
+        parameters=facts.parameters,
+        tool=tool,
+        calls_tools=calls_tools,
+    )
+
+
+def prepare(
+    body: Mapping[str, Any],
+    how: Plan | str,
+    *,
+    model: str | None = None,
+    mode: Mode | None = None,
+    needs: Needs | None = None,
+    cloud: str = "api",
+    settings: Settings | None = None,
+    tool: str | None = None,
+    calls_tools: bool | None = None,
+    tools: Sequence[FunctionTool] = (),
+    add: bool = False,
+    now: datetime | None = None,
+) -> Body:
+    """Return the request to send: the search in it is the API's own or ours, all the rest is as it was.
+
+    The search is a function tool named `web_search`, a `hosted_definition()`, or the API's own hosted tool. A body
+    without one comes back unchanged. The body itself is never changed, its other tools are the same objects in the same
+    order, and preparing twice is preparing once.
+
+    Args:
+        body: The request, as JSON for the API.
+        how: A plan, or the model API's name, and then the plan is made for this body.
+        model: See `plan_for`; with a plan nothing but `tools`, `add` and `now` is looked at.
+        mode: See `plan_for`.
+        needs: See `plan_for`.
+        cloud: See `plan_for`.
+        settings: See `plan_for`.
+        tool: See `plan_for`.
+        calls_tools: See `plan_for`.
+        tools: Our function tools, such as `web_tools(web)`, for a model that searches with them; by default the one
+            that is in the body.
+        add: Whether a body without a search gets one.
+        now: The present moment, for times of publication.
+
+    Raises:
+        InvalidRequest: the body is none of this API (no messages, for one), has two searches, or has a tool of the
+            caller's own by the name of ours. NativeUnsupported: hosted search is demanded and cannot be used.
+    """
+    row = api_of(body, how.api if isinstance(how, Plan) else how, None)
+    if add:
+        body = with_search(body, row, needs or NO_NEEDS, tools=tools)
+    facts = facts_of(body, row, tools)
+    if facts.found is None:
+        return dict(body)
+    if isinstance(how, Plan):
+        chosen = _fitting(how, body, facts)
+    else:
+        chosen = plan_for(
+            body,
+            row,
+            model=model,
+            mode=mode,
+            needs=needs,
+            cloud=cloud,
+            settings=settings,
+            tool=tool,
+            calls_tools=calls_tools,
+            tools=tools,
+        )
+    if chosen.path == "local":
+        return _local(body, facts.found, row, tools)
+    return _BUILDERS[row.name](body, facts.found, chosen, now or datetime.now(UTC))
+
+
+def with_search(
+    body: Mapping[str, Any], api: str | Api, needs: Needs = NO_NEEDS, *, tools: Sequence[FunctionTool] = ()
+) -> Body:
+    """Return a request that has a search among its tools: its own, or else a `hosted_definition()`.
+
+    Args:
+        body: The request.
+        api: The model API's or provider's name.
+        needs: What a search that is added must honour.
+        tools: Our tools, whose names are then taken for ours.
+
+    Raises:
+        InvalidRequest: see `prepare`.
+    """
+    row = api_of(body, api, None)
+    if facts_of(body, row, tools).found is not None:
+        return dict(body)
+    return put_tools(body, row, [*tools_of(body, row), hosted_definition(needs)])
+
+
+def without_search(body: Mapping[str, Any], api: str | Api) -> Body:
+    """Return a request without its search; all other tools are as they were.
+
+    Args:
+        body: The request.
+        api: The model API's or provider's name.
+
+    Raises:
+        InvalidRequest: see `prepare`.
+    """
+    row = api_of(body, api, None)
+    found = facts_of(body, row, ()).found
+    if found is None:
+        return dict(body)
+    if row.wire == "gemini":
+        left = gemini.without(found)
+        return put_tools(body, row, left) if left else _no_tools(body)
+    if row.wire == "bedrock":
+        return put_tools(body, row, list(found.others))
+    changes = {"tool_choice": choice_without(body["tool_choice"], found)} if "tool_choice" in body else {}
+    return with_tools(body, list(found.others), **changes)
+
+
+def _no_tools(body: Mapping[str, Any]) -> Body:
+    holder = body.get("config") if gemini.is_call(body) else None
+    if isinstance(holder, Mapping):
+        return {**body, "config": {key: value for key, value in holder.items() if key not in ("tools", "tool_config")}}
+    return {key: value for key, value in body.items() if key not in ("tools", "toolConfig")}
+
+
+def _local(body: Mapping[str, Any], found: Found, row: Api, tools: Sequence[FunctionTool]) -> Body:
+    if row.wire == "gemini":
+        if found.kind == "declared":
+            return gemini.to_local(body, found, tools)
+        return gemini.to_local(body, found, tools or (found.function or WEB_SEARCH,))
+    if not tools and found.function is not None and read(found.tool, row.wire) is not None:
+        return dict(body)
+    ours = tools or (found.function or WEB_SEARCH,)
+    if row.wire == "bedrock":
+        return put_tools(body, row, request_body.local_tools(found, ours, row.wire))
+    return request_body.to_local(body, found, ours, row.wire)
+
+
+def _fitting(chosen: Plan, body: Mapping[str, Any], facts: Facts) -> Plan:
+    """Return the plan for this body, or say why it does not fit."""
+    both = chosen.needs.also(asked_by(facts.found))
+    limit = both.max_uses
+    if replace(both, max_uses=None, functions=False) != replace(chosen.needs, max_uses=None, functions=False):
+        raise InvalidRequest(
+            "tools", "the search in the body asks for something that the plan does not know", "Plan with plan_for."
+        )
+    chosen = replace(chosen, needs=replace(chosen.needs, max_uses=limit))
+    hosted = chosen.hosted
+    switched = hosted.switch_to if hosted else ""
+    if body.get("model") not in (None, chosen.model, switched):
+        raise InvalidRequest(
+            "model", f"is {str(body['model'])[:80]!r} in the body and {chosen.model!r} in the plan", "Make a new plan."
+        )
+    if hosted is None:
+        return chosen
+    if facts.functions and not hosted.functions:
+        raise NativeUnsupported(
+            chosen.api.provider,
+            f"the hosted search of {chosen.model} does not go with the other function tools of the body",
+            "Plan with Needs(functions=True), or with plan_for.",
+        )
+    if facts.effort in hosted.efforts:
+        raise NativeUnsupported(
+            chosen.api.provider, f"web search is refused with the reasoning effort {facts.effort}", "Use plan_for."
+        )
+    if refused := [name for name in hosted.refuses if name in facts.parameters]:
+        names = ", ".join(refused)
+        raise NativeUnsupported(
+            chosen.api.provider, f"the model that searches refuses {names}", f"Take {names} out, or use plan_for."
+        )
+    return replace(chosen, needs=replace(chosen.needs, functions=facts.functions))

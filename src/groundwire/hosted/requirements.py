@@ -1,0 +1,204 @@
+"""What a caller asks of a search, whoever does it.
+
+Domain lists put together: the operator's with the caller's, and the allowed with the blocked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, get_args
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import TimeRange
+from groundwire.models.validators import check_choice, check_date, check_domains, check_int, check_pattern
+from groundwire.safety.domains import host_matches
+
+__all__ = ["NO_NEEDS", "Location", "Needs", "common", "simplified", "sub_domains"]
+
+
+def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the domains that both lists of allowed domains let through; an empty list lets everything through.
+
+    Raises:
+        InvalidRequest: nothing would be left.
+    """
+    if not ours or not theirs:
+        return ours or theirs
+    both = [one for one in ours if any(host_matches(one, other) for other in theirs)]
+    both += [other for other in theirs if other not in both and any(host_matches(other, one) for one in ours)]
+    if not both:
+        raise InvalidRequest(
+            "allowed_domains",
+            "has no domain that the other allowed domains let through",
+            f"Pass some of: {', '.join(theirs[:10])}.",
+        )
+    return tuple(both)
+
+
+def simplified(allowed: tuple[str, ...], blocked: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return two lists that mean the same and hold no entry without effect: most searches then need one of them only.
+
+    Raises:
+        InvalidRequest: every allowed domain is blocked.
+    """
+    if not allowed or not blocked:
+        return allowed, blocked
+    left = tuple(one for one in allowed if not any(host_matches(one, other) for other in blocked))
+    if not left:
+        raise InvalidRequest("allowed_domains", "has only domains that are blocked", "Take them from one of the lists.")
+    return left, tuple(other for other in blocked if any(host_matches(other, one) for one in left))
+
+
+def sub_domains(domains: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the entries that are perhaps not whole sites: more than two parts, and not as `example.co.uk`."""
+    found = []
+    for domain in domains:
+        parts = domain.split(".")
+        second_level = len(parts) == 3 and len(parts[2]) == 2 and len(parts[1]) <= 3
+        if len(parts) > 2 and not second_level:
+            found.append(domain)
+    return tuple(found)
+
+
+_MOST_USES = 1_000  # searches of one request; nobody means more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where the user roughly is.
+
+    Raises:
+        InvalidRequest: a part is not text, or the country is no code of two letters.
+    """
+
+    city: str | None = None
+    """The city's name."""
+    region: str | None = None
+    """The name of the region or state."""
+    country: str | None = None
+    """An ISO 3166-1 code of two letters such as `DE`."""
+    timezone: str | None = None
+    """An IANA time zone such as `Europe/Berlin`."""
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if value is not None and not (isinstance(value, str) and 0 < len(value.strip()) <= 200):
+                raise InvalidRequest(f"location.{part.name}", "must be a short text", "Leave it out, or pass a name.")
+        check_pattern("location.country", self.country, r"[A-Za-z]{2}", "US or DE")
+
+    def parts(self) -> dict[str, str]:
+        """Return the parts that are known."""
+        known = ((part.name, getattr(self, part.name)) for part in fields(self))
+        return {name: value for name, value in known if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a search must honour. A hosted tool that cannot honour all of it is not used.
+
+    Raises:
+        InvalidRequest: a value is out of bounds; the error names the field and what to do.
+    """
+
+    max_uses: int | None = None
+    """The most searches of one request, 1 to 1,000; None means no limit."""
+    allowed_domains: tuple[str, ...] = ()
+    """Only these domains and their sub-domains; empty means every domain."""
+    blocked_domains: tuple[str, ...] = ()
+    """Never these domains nor their sub-domains."""
+    time_range: TimeRange = "all"
+    """How recent: `d` (day), `w`, `m`, `y` or `all`."""
+    published_after: date | None = None
+    """The first day on which a page may have been published."""
+    published_before: date | None = None
+    """The last such day."""
+    location: Location | None = None
+    """Where the user roughly is."""
+    functions: bool = False
+    """Whether the request has function tools of the caller's own beside the search."""
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__  # how a frozen dataclass brings its own fields into one form
+        if self.max_uses is not None:
+            check_int("max_uses", self.max_uses, 1, _MOST_USES)
+        for name in ("allowed_domains", "blocked_domains"):
+            set_(self, name, check_domains(name, getattr(self, name)))
+        check_choice("time_range", self.time_range, get_args(TimeRange))
+        for name in ("published_after", "published_before"):
+            set_(self, name, check_date(name, getattr(self, name)))
+        if self.published_after and self.published_before and self.published_after > self.published_before:
+            raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
+        place: object = self.location
+        if place is not None and not isinstance(place, Location):
+            raise InvalidRequest("location", "is no Location", 'Pass Location(country="DE").')
+
+    @property
+    def recent(self) -> bool:
+        """Whether a page's age matters."""
+        return self.time_range != "all" or self.published_after is not None or self.published_before is not None
+
+    def also(self, other: Needs) -> Needs:
+        """Return needs that honour these and others.
+
+        Raises:
+            InvalidRequest: no page can honour both.
+        """
+        ranges = get_args(TimeRange)
+        limits = [limit for limit in (self.max_uses, other.max_uses) if limit is not None]
+        starts = [day for day in (self.published_after, other.published_after) if day]
+        ends = [day for day in (self.published_before, other.published_before) if day]
+        return Needs(
+            max_uses=min(limits, default=None),
+            allowed_domains=common(self.allowed_domains, other.allowed_domains),
+            blocked_domains=(*self.blocked_domains, *other.blocked_domains),
+            time_range=min(self.time_range, other.time_range, key=ranges.index),
+            published_after=max(starts, default=None),
+            published_before=min(ends, default=None),
+            location=self.location or other.location,
+            functions=self.functions or other.functions,
+        )
+
+    def within(self, allowed_domains: Sequence[str] = (), time_range: TimeRange = "all") -> dict[str, Any]:
+        """Return the filters of `Web.search` under which a search of ours honours these needs.
+
+        Args:
+            allowed_domains: What a model asks for beside them; it can only narrow them.
+            time_range: The same for a page's age.
+
+        Raises:
+            InvalidRequest: nothing that the model asks for is left.
+        """
+        ranges = get_args(TimeRange)
+        check_choice("time_range", time_range, ranges)
+        return {
+            "allowed_domains": common(check_domains("allowed_domains", allowed_domains), self.allowed_domains),
+            "blocked_domains": self.blocked_domains,
+            "time_range": min(time_range, self.time_range, key=ranges.index),
+            "published_after": self.published_after,
+            "published_before": self.published_before,
+            "region": self.location.country if self.location else None,
+        }
+
+    def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+        """Return the first and the last moment at which a page may have been published.
+
+        Args:
+            now: The present moment, with its time zone.
+        """
+        days = {"d": 1, "w": 7, "m": 31, "y": 366}.get(self.time_range)
+        starts = [now - timedelta(days=days)] if days else []
+        if self.published_after:
+            starts.append(datetime.combine(self.published_after, time.min, UTC))
+        end = (
+            datetime.combine(self.published_before, time.max, UTC).replace(microsecond=0)
+            if self.published_before
+            else None
+        )
+        return max(starts, default=None), end
+
+
+NO_NEEDS = Needs()
+"""Any search will do."""

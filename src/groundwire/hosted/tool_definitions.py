@@ -1,0 +1,148 @@
+"""Function tools in the form of each API, and the hosted definition of our own that stands for "search the web"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from groundwire.errors import InvalidRequest
+from groundwire.hosted.api_capabilities import Wire
+from groundwire.hosted.requirements import NO_NEEDS, Location, Needs
+from groundwire.models.validators import check_choice
+
+__all__ = ["HOSTED_TYPE", "WEB_SEARCH", "Definition", "FunctionTool", "hosted_definition", "needs_of", "read", "write"]
+
+HOSTED_TYPE = "groundwire:web_search"
+"""The type of our own hosted definition; no API knows it, so a request with it must go through `prepare`."""
+
+
+class FunctionTool(Protocol):
+    """What a tool of ours tells a model; `groundwire.tools.Tool` is one."""
+
+    @property
+    def name(self) -> str:
+        """The name that the model calls."""
+
+    @property
+    def description(self) -> str:
+        """When and how to use it."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The arguments as a JSON schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function tool, in no API's form."""
+
+    name: str
+    """The name that the model calls."""
+    description: str = ""
+    """When and how to use it."""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """The arguments as a JSON schema."""
+
+
+WEB_SEARCH = Definition(
+    "web_search",
+    "Search the web for current information. Returns ranked results with title, URL and snippet.",
+    MappingProxyType(
+        {
+            "type": "object",
+            "properties": {"query": {"type": "string", "description": "What to search for"}},
+            "required": ["query"],
+        }
+    ),
+)
+"""The function tool for a hosted definition that is searched by us, when no tools are given."""
+
+
+def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
+    """Return a tool that stands beside function tools in any request and means: search the web, whoever does it.
+
+    Args:
+        needs: What the search must honour; `prepare` takes it from here.
+    """
+    definition: dict[str, Any] = {"type": HOSTED_TYPE, "name": "web_search"}
+    for one in fields(Needs):
+        value = getattr(needs, one.name)
+        if one.name == "functions" or value == getattr(NO_NEEDS, one.name):
+            continue
+        if isinstance(value, Location):
+            value = value.parts()
+        definition[one.name] = (
+            list(value) if isinstance(value, tuple) else value.isoformat() if isinstance(value, date) else value
+        )
+    return definition
+
+
+def needs_of(definition: Mapping[str, Any]) -> Needs:
+    """Return what a hosted definition of ours asks for.
+
+    Raises:
+        InvalidRequest: it has a field that is none of ours, or a value out of bounds.
+    """
+    asked = {key: value for key, value in definition.items() if key not in ("type", "name")}
+    known = [one.name for one in fields(Needs) if one.name != "functions"]
+    for key in asked:
+        if key not in known:
+            raise InvalidRequest(HOSTED_TYPE, f"does not know {key!r}", f"Its fields are: {', '.join(known)}.")
+    place = asked.get("location")
+    if isinstance(place, Mapping):
+        for part in place:
+            check_choice("location", part, [one.name for one in fields(Location)])
+        asked["location"] = Location(**place)
+    return Needs(**asked)
+
+
+def read(tool: object, wire: Wire | None = None) -> Definition | None:
+    """Return the function tool that a tool of a request is, in whichever form; None for anything else.
+
+    Args:
+        tool: One entry of a request's tools.
+        wire: Only if it is in the form of this API.
+    """
+    if not isinstance(tool, Mapping):
+        return None
+    forms = {
+        "chat": tool.get("function") if tool.get("type") == "function" else None,
+        "responses": tool if tool.get("type") == "function" and "function" not in tool else None,
+        "anthropic": tool if tool.get("type", "custom") == "custom" and "input_schema" in tool else None,
+        "neutral": tool if "type" not in tool and "parameters" in tool else None,
+        "bedrock": tool.get("toolSpec"),
+    }
+    form = "chat" if wire == "mistral" else "responses" if wire == "interactions" else wire
+    for name, inner in forms.items():
+        if form in (None, name) and isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
+            schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema", {})))
+            if name == "bedrock" and isinstance(schema, Mapping):
+                schema = schema.get("json", {})
+            return Definition(
+                inner["name"], str(inner.get("description") or ""), schema if isinstance(schema, Mapping) else {}
+            )
+    return None
+
+
+def write(tool: FunctionTool, wire: Wire) -> dict[str, Any]:
+    """Return a function tool in the form of an API; for Gemini that is one function declaration."""
+    name, description, schema = tool.name, tool.description, plain(tool.parameters)
+    if wire in ("chat", "mistral"):
+        return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+    if wire in ("responses", "interactions"):
+        return {"type": "function", "name": name, "description": description, "parameters": schema}
+    if wire == "anthropic":
+        return {"name": name, "description": description, "input_schema": schema}
+    if wire == "bedrock":
+        return {"toolSpec": {"name": name, "description": description, "inputSchema": {"json": schema}}}
+    return {"name": name, "description": description, "parametersJsonSchema": schema}
+
+
+def plain(value: Any) -> Any:
+    """Return a schema as plain dictionaries and lists, a copy."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,302 @@
+"""The extension of document Y: the class that its host loads, with two tools, set-up and the citation sentence.
+
+`groundwire export extension DIR` writes the folder that the host wants; its `main.py` imports this class.
+
+Writing the folder from which the host of document Y loads the extension.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from groundwire._version import __version__
+from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.integrations.hosts.defaults import load_with
+from groundwire.integrations.hosts.extension_tools import PageTools
+from groundwire.providers.registry import provider_class
+from groundwire.settings import Settings
+from groundwire.settings.sections import Words
+from groundwire.setup import SetupField, clean_key, load_offers, setup_schema, verify
+from groundwire.web import Web
+
+__all__ = ["CITATION_SENTENCE", "WebSearchExtension", "WebSearchExtensionConfig", "export_extension"]
+
+_logger = logging.getLogger(__name__)
+
+CITATION_SENTENCE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
+"""What the host adds to the system prompt (document Y, section 10)."""
+
+_USUAL: Mapping[str, Any] = {
+    "search.timeout": 20.0,
+    "search.attempt_timeout": 10.0,
+    "read.timeout": 30.0,
+    "session.limit": 0,  # the host's process has no end, and the document no limit of searches
+    "session.warning_threshold": 0,
+    "storage.url": "memory://",
+    "cache.search_ttl": 0.0,  # pages are kept, as the document has it; searches are not
+    "cache.stale": 0.0,
+    "archive.enabled": False,
+}
+
+
+class WebSearchExtensionConfig(BaseModel):
+    """The `config` of the manifest."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    search_provider: Words = ("duckduckgo_lite",)
+    """Who searches; of several the next is asked when one fails."""
+    read_provider: Words = ("jina",)
+    """Who reads pages; of several the next is asked when one fails."""
+    max_page_length: int = Field(default=15_000, ge=1, le=10_000_000)
+    """The most characters of a page."""
+    searxng_base_url: str = "http://localhost:8080"
+    """The address of SearXNG."""
+    max_urls_per_call: int = Field(default=10, ge=1, le=50)
+    """The most pages of one call."""
+    total_content_budget: int = Field(default=40_000, ge=1, le=10_000_000)
+    """The most characters of all pages of one call."""
+    open_page_concurrency: int = Field(default=5, ge=1, le=16)
+    """The most pages that are read at the same time."""
+    duckduckgo_delay: float = Field(default=0.0, ge=0, le=3_600)
+    """Seconds between two requests to DuckDuckGo."""
+    allowed_domains: Words = ()
+    """Only these domains and their sub-domains, in results and in pages; none means every domain."""
+    blocked_domains: Words = ()
+    """Never these domains nor their sub-domains."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Any other setting of Groundwire by its dotted key, such as `search.safesearch`."""
+
+
+class WebSearchExtension:
+    """The extension. The host makes it without arguments and calls `initialize` with its context."""
+
+    ConfigModel = WebSearchExtensionConfig
+
+    def __init__(self) -> None:
+        self._context: Any = None
+        self._config = WebSearchExtensionConfig()
+        self._web: Web | None = None
+
+    async def initialize(self, context: Any) -> None:
+        """Read the configuration and the keys, and make the providers.
+
+        Args:
+            context: The host's: `get_config(key, default)`, `await get_secret(name)`, `await set_secret(name, value)`.
+
+        Raises:
+            ValueError: a value is wrong, a provider is unknown (the known ones are listed), or its key is missing.
+        """
+        self._context = context
+        given = {name: context.get_config(name, None) for name in WebSearchExtensionConfig.model_fields}
+        self._config = WebSearchExtensionConfig.model_validate(
+            {name: value for name, value in given.items() if value is not None}
+        )
+        for name in (*self._config.search_provider, *self._config.read_provider):
+            provider_class(name)  # an unknown one is refused here, whatever else is there
+        await self._open()
+        _logger.info(
+            "The web is open: search by %s, pages by %s",
+            ", ".join(self._config.search_provider),
+            ", ".join(self._config.read_provider),
+        )
+
+    async def start(self) -> None:
+        """Do nothing: there is no work in the background."""
+
+    async def stop(self) -> None:
+        """Do nothing: calls under way end by their deadlines."""
+
+    async def destroy(self) -> None:
+        """Close all connections."""
+        web, self._web = self._web, None
+        if web is not None:
+            await web.aclose()
+
+    def health_check(self) -> bool:
+        """Tell whether the extension can be used."""
+        return self._web is not None
+
+    def get_tools(self) -> list[Any]:
+        """Return `web_search` and `open_page` as function tools of the OpenAI Agents SDK, which the host runs.
+
+        Raises:
+            ImportError: that SDK is not installed, or of another version.
+        """
+        from groundwire.integrations.openai_agents import function_tool
+
+        tools = PageTools(lambda: self._web, self._config)
+        return [function_tool(*tool) for tool in tools.definitions()]
+
+    @property
+    def context_priority(self) -> int:
+        """The place of the citation sentence among what other extensions say; lower is earlier."""
+        return 100
+
+    async def get_context(self, prompt: str, *turn: object, **more: object) -> str | None:
+        """Return the citation sentence for the system prompt, the same in every turn.
+
+        Args:
+            prompt: What the user wrote; not looked at.
+            turn: What newer hosts pass beside it.
+            more: What older hosts pass beside it.
+        """
+        return CITATION_SENTENCE
+
+    def get_setup_schema(self) -> list[dict[str, Any]]:
+        """Return what can be set up: a key for each service that takes one."""
+        return [
+            {
+                "name": field.name,
+                "description": field.description,
+                "secret": field.secret,
+                "required": field.required,
+            }
+            for field in self._fields()
+        ]
+
+    async def apply_config(self, name: str, value: str) -> None:
+        """Keep a key with the host, and use it from now on.
+
+        Args:
+            name: A name of the set-up schema.
+            value: The key.
+
+        Raises:
+            ValueError: there is nothing of this name to set up, or the value is no key. RuntimeError: `initialize` was
+                not called yet.
+        """
+        if self._context is None:
+            raise RuntimeError("The extension is not initialized; call initialize first.")
+        fields = {field.name: field for field in self._fields()}
+        if name.lower() not in fields:
+            raise ValueError(f"There is no {name!r} to set up; there are {', '.join(fields)}.")
+        key = clean_key(value).get_secret_value() if value and value.strip() else ""  # an empty one takes it away
+        await self._context.set_secret(fields[name.lower()].variable, key)
+        try:
+            await self._open()
+        except GroundwireError as error:
+            _logger.info("Not all is set up yet: %s", error)
+
+    async def on_setup_complete(self) -> tuple[bool, str]:
+        """Return whether the keys work, after asking each service that needs one; and a sentence for the user."""
+        if self._context is None:
+            return False, "The extension is not initialized; call initialize first."
+        needed = [field for field in self._fields() if field.required]
+        if not needed:
+            return True, "The providers that are set need no key."
+        for field in needed:
+            if not await self._context.get_secret(field.variable):
+                return False, f"{field.variable} is required when using {field.provider}."
+        try:
+            settings = await self._settings()
+            for field in needed:
+                tried = await verify(field.provider, settings)
+                if not tried.works:
+                    return False, f"The key could not be verified: {field.provider}: {tried.what} {tried.fix}"
+            if self._web is None:
+                await self._open()
+        except GroundwireError as error:
+            return False, f"The key could not be verified: {error}"
+        return True, "Every key was tried, and works."
+
+    def _fields(self) -> tuple[SetupField, ...]:
+        """Return what can be set up; the keys without which the chosen providers cannot be used are required."""
+        chosen = {name.partition(":")[0] for name in (*self._config.search_provider, *self._config.read_provider)}
+        return setup_schema(load_offers().values(), chosen)
+
+    async def _open(self) -> None:
+        old, self._web = self._web, None
+        if old is not None:
+            await old.aclose()
+        self._web = Web(
+            await self._settings(),
+            search_providers=self._config.search_provider,
+            read_providers=self._config.read_provider,
+        )
+
+    async def _settings(self) -> Settings:
+        config = self._config
+        arguments: dict[str, Any] = {
+            "read.max_length": config.max_page_length,
+            "policy.allowed_domains": config.allowed_domains,
+            "policy.blocked_domains": config.blocked_domains,
+        }
+        if "searxng" in config.search_provider:
+            arguments["providers.searxng.base_url"] = config.searxng_base_url
+        if config.duckduckgo_delay:
+            for name in ("duckduckgo", "duckduckgo_lite"):
+                arguments[f"providers.{name}.delay"] = config.duckduckgo_delay
+        offers = load_offers()
+        for name in dict.fromkeys((*config.search_provider, *config.read_provider)):
+            offer = offers.get(name.partition(":")[0])
+            for variable in offer.variables if offer else ():
+                if key := await self._context.get_secret(variable):
+                    arguments[f"keys.{variable}"] = key
+        return load_with(_USUAL, {**arguments, **config.settings})
+
+
+_MANIFEST = """\
+id: web_search
+name: Web Search & Reader
+version: "{version}"
+entrypoint: main:WebSearchExtension
+
+description: |
+  Searches the internet and reads web pages.
+  Provides web_search and open_page tools.
+
+enabled: true
+
+config:
+  search_provider: duckduckgo_lite # {search}; several are separated by commas
+  read_provider: jina            # {read}
+  max_page_length: 15000         # characters of one page
+  searxng_base_url: "http://localhost:8080"  # for search_provider: searxng
+  max_urls_per_call: 10          # pages of one call of open_page
+  total_content_budget: 40000    # characters of all pages of one call
+  open_page_concurrency: 5       # pages that are read at the same time
+  duckduckgo_delay: 0            # seconds between two requests to DuckDuckGo
+  # allowed_domains: wikipedia.org, github.com
+  # blocked_domains: example.com
+  # settings:                    # any other setting of Groundwire, by its dotted key
+  #   search.safesearch: strict
+"""
+_MAIN = '''\
+"""Web search and page reading, by Groundwire."""
+
+from groundwire.integrations.hosts.extension import WebSearchExtension
+
+__all__ = ["WebSearchExtension"]
+'''
+_SEARCH, _READ = "duckduckgo_lite | tavily | searxng | perplexity | brave ...", "jina | tavily | crawl4ai | local ..."
+
+
+def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:
+    """Write `manifest.yaml` and `main.py` into a folder, which is made if it is not there.
+
+    Args:
+        folder: The extension's folder, such as `sandbox/extensions/web_search`.
+        force: Whether files of these names that say something else may be written over.
+
+    Returns:
+        The two files.
+
+    Raises:
+        ConfigurationError: one of them is there and says something else. OSError: they cannot be written.
+    """
+    manifest = _MANIFEST.format(version=__version__, search=_SEARCH, read=_READ)
+    texts = {folder / "manifest.yaml": manifest, folder / "main.py": _MAIN}
+    for path, text in texts.items():
+        if not force and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
+            raise ConfigurationError(f"{path} is there already and says something else. Pass --force to write over it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    first, second = texts
+    return first, second

@@ -1,0 +1,287 @@
+"""The search chain of document H as a drop-in: DuckDuckGo, then Brave, then Tavily, with a limit for each session.
+
+    from groundwire.integrations.hosts.fallback_chain import reset_session_counter, web_search
+
+    reset_session_counter("workflow-1")
+    print(web_search("AI product validation", max_results=5))
+
+The functions of this module share one chain, as the document has it; `SearchChain` is one of your own. The limit is
+WEB_SEARCH_SESSION_LIMIT (20), the warning begins at WEB_SEARCH_WARNING_THRESHOLD (15); both are read at each search.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+from uuid import uuid4
+
+from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
+from groundwire.integrations.hosts.defaults import load_with, whole_number
+from groundwire.integrations.tool_runner import closed_with
+from groundwire.models import Attempt, SearchResponse
+from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.settings import Settings
+from groundwire.storage import Store, open_store
+from groundwire.sync import SyncWeb
+from groundwire.web import Web
+
+__all__ = ["SearchChain", "get_session_stats", "reset_session_counter", "shared_chain", "web_search"]
+
+_logger = logging.getLogger(__name__)
+
+_LIMIT, _THRESHOLD = ("WEB_SEARCH_SESSION_LIMIT", 20), ("WEB_SEARCH_WARNING_THRESHOLD", 15)
+_MOST = 10  # results
+_ORDER = ("duckduckgo_lite", "brave", "tavily")
+_TITLES = {"duckduckgo": "DuckDuckGo", "duckduckgo_lite": "DuckDuckGo", "brave": "Brave", "tavily": "Tavily"}
+_USUAL = {
+    "search.providers": _ORDER,
+    "search.strategy": "fallback",
+    "search.timeout": 30.0,  # three providers, one after the other
+    "search.attempt_timeout": 10.0,
+    "cache.enabled": False,  # each search is counted, and is to be a search
+    "archive.enabled": False,
+}
+
+
+class SearchChain:
+    """One chain with one counter. It may be used from any thread, and makes its connections at the first search.
+
+    Args:
+        settings: What is in force; by default that of the environment and the files, with the document's order.
+        session: The session's name; processes that share it and the storage share one counter.
+    """
+
+    def __init__(self, settings: Settings | None = None, session: str | None = None) -> None:
+        self._settings = settings
+        self._session = session
+        self._key = session or uuid4().hex
+        self._lock = threading.Lock()
+        self._web: SyncWeb | None = None
+        self._store: Store | None = None
+        self._deep: Web | None = None
+
+    def search(
+        self,
+        query: str,
+        max_results: int = 5,
+        include_domains: Sequence[str] | None = None,
+        search_depth: str = "basic",
+    ) -> str:
+        """Return what the document's `web_search` returns; nothing is raised.
+
+        Args:
+            query: The words.
+            max_results: The most results, 1 to 10; what is beyond is brought to the nearest.
+            include_domains: Only these domains and their sub-domains.
+            search_depth: `basic` or `advanced`; only Tavily knows the difference.
+        """
+        words: object = query
+        if not isinstance(words, str) or not words.strip():
+            return "Error: Search query cannot be empty"
+        try:
+            allowed, message = self.check_limit()
+            if not allowed:
+                _logger.warning("Web search refused: the session's limit is reached", extra=self._facts())
+                return message
+            text = self._search(query, max_results, include_domains, search_depth)
+        except GroundwireError as error:  # the settings, or a fault in an argument
+            return f"Web search unavailable. Errors: {error}"
+        except Exception:  # an agent must never see a traceback; the operator does, in the log
+            _logger.exception("web_search failed")
+            return "Web search unavailable. Errors: the tool itself failed; the operator finds the reason in the log"
+        return f"{text}\n\n{message}" if message else text
+
+    def check_limit(self) -> tuple[bool, str]:
+        """Count one search, if the session may make it.
+
+        Returns:
+            Whether it may, and what to tell the agent: the limit's sentence, a warning, or nothing.
+        """
+        if (limit := session_limit()) <= 0:  # no search at all, where 0 means no limit in our own settings
+            count = self.statistics()["count"]
+            return False, (
+                f"Search limit reached ({count}/{limit}). Use existing results or training knowledge. "
+                "Limit resets with new session."
+            )
+        try:
+            taken = self._run(lambda _: self._budget().take())
+        except BudgetExceeded as error:
+            return False, str(error)
+        warning = self._budget().warning(taken)
+        return True, f" {warning}" if warning else ""
+
+    def reset(self, session: str | None = None) -> None:
+        """Begin a new session: the counter is at 0.
+
+        Args:
+            session: Its name, for the log and for other processes; None is a session of this chain alone.
+        """
+        with self._lock:
+            self._session = session
+            self._key = session or uuid4().hex
+        self._run(lambda _: self._budget().reset())
+        _logger.info("Web search session began", extra=self._facts())
+
+    def statistics(self) -> dict[str, Any]:
+        """Return `count`, `limit`, `remaining` and `session_id` of the session."""
+        limit = session_limit()
+        used = self._run(lambda _: self._budget().statistics())
+        count = round(used["searches"])
+        return {"count": count, "limit": limit, "remaining": max(0, limit - count), "session_id": self._session}
+
+    def close(self) -> None:
+        """Close all connections. The next search opens them anew."""
+        with self._lock:
+            web, store, self._web, self._store, self._deep = self._web, self._store, None, None, None
+        if web is not None:
+            if store is not None:
+                web.submit(lambda _: store.aclose()).result()
+            web.close()
+
+    def _search(self, query: str, max_results: int, domains: Sequence[str] | None, depth: str) -> str:
+        limit = min(max(1, whole_number(max_results, 5)), _MOST)
+        names = [domains] if isinstance(domains, str) else list(domains or ())
+
+        async def ask(web: Web) -> SearchResponse:
+            chosen = self._advanced(web) if depth == "advanced" else web
+            return await chosen.search(query, limit=limit, allowed_domains=names)
+
+        try:
+            found = self._run(ask)
+        except AllProvidersFailed as error:
+            self._log(query, "", error.attempts)
+            return f"Web search unavailable. Errors: {'; '.join(map(_cause, error.attempts))}"
+        self._log(query, found.provider, found.attempts)
+        if not found.results:
+            return f"Web search unavailable. Errors: {'; '.join(map(_cause, found.attempts))}"
+        return _text(found)
+
+    def _advanced(self, web: Web) -> Web:
+        """Return a view that has Tavily search more thoroughly."""
+        settings = web.settings
+        if "tavily" not in settings.search.providers:
+            return web
+        if self._deep is None:
+            tavily = {**settings.providers.get("tavily", {}), "search_depth": "advanced"}
+            options = {**settings.providers, "tavily": tavily}
+            deeper = settings.model_copy(update={"providers": options})
+            names = [name for name in settings.search.providers if not any(name in why for why in web.skipped)]
+            self._deep = web.using(*names, settings=deeper)
+        return self._deep
+
+    def _budget(self) -> SessionBudget:
+        if self._store is None:
+            raise RuntimeError("The chain is not open.")
+        limits = Limits(searches=max(0, session_limit()), warning_threshold=warning_threshold())
+        return SessionBudget(self._store, self._key, limits)
+
+    def _run(self, start: Callable[[Web], Any]) -> Any:
+        with self._lock:
+            if self._web is None:
+                settings = self._settings or load_with(_USUAL)
+                uncounted = settings.session.model_copy(update={"limit": 0})  # the chain counts, failed searches too
+                settings = settings.model_copy(update={"session": uncounted})
+                self._web = SyncWeb(settings)
+                self._store = open_store(settings.storage.url)
+                closed_with(self, self._web.close)
+            web = self._web
+        return web.submit(start).result()
+
+    def _facts(self) -> dict[str, object]:
+        return {"session_id": self._session, "session_limit": session_limit()}
+
+    def _log(self, query: str, provider: str, attempts: Sequence[Attempt]) -> None:
+        facts = {
+            "query_length": len(query),
+            "session_count": self.statistics()["count"],
+            "provider": provider,
+            "attempts": [f"{attempt.provider}: {attempt.outcome}" for attempt in attempts],
+        }
+        _logger.info("Web search executed", extra={**facts, **self._facts()})
+
+
+def session_limit() -> int:
+    """Return the most searches of a session, from WEB_SEARCH_SESSION_LIMIT."""
+    return _number(*_LIMIT)
+
+
+def warning_threshold() -> int:
+    """Return from how many searches on there is a warning, from WEB_SEARCH_WARNING_THRESHOLD."""
+    return _number(*_THRESHOLD)
+
+
+@cache
+def shared_chain() -> SearchChain:
+    """Return the chain that the functions of this module share: the document's counter is one for the process."""
+    return SearchChain()
+
+
+def web_search(
+    query: str,
+    max_results: int = 5,
+    include_domains: list[str] | None = None,
+    search_depth: str = "basic",
+) -> str:
+    """Search the web by the best provider that answers: DuckDuckGo, then Brave, then Tavily.
+
+    The searches of a session are limited; the answer says when few are left.
+
+    Args:
+        query: The words to search for.
+        max_results: The most results, 1 to 10.
+        include_domains: Only these domains, such as ["g2.com"]; none means every domain.
+        search_depth: "basic" or "advanced"; "advanced" is more thorough where a provider can.
+
+    Returns:
+        The results with titles, URLs and snippets, or a sentence about why there are none.
+    """
+    return shared_chain().search(query, max_results, include_domains, search_depth)
+
+
+def reset_session_counter(session_id: str | None = None) -> None:
+    """Begin a new session of the shared chain; call it when a workflow starts.
+
+    Args:
+        session_id: The session's name.
+    """
+    shared_chain().reset(session_id)
+
+
+def get_session_stats() -> dict[str, Any]:
+    """Return `count`, `limit`, `remaining` and `session_id` of the shared chain's session."""
+    return shared_chain().statistics()
+
+
+def _text(found: SearchResponse) -> str:
+    """Return results in the document's format."""
+    blocks = [f"Search results for: {found.query}\n(Source: {_title(found.provider)})"]
+    for number, row in enumerate(found.results, start=1):
+        snippet = f"\n   {' '.join(row.snippet.split())}" if row.snippet.strip() else ""
+        blocks.append(f"{number}. {' '.join(row.title.split())}\n   URL: {row.url}{snippet}")
+    return "\n\n".join(blocks)
+
+
+def _title(provider: str) -> str:
+    return " + ".join(_TITLES.get(name, name) for name in provider.split("+"))
+
+
+def _cause(attempt: Attempt) -> str:
+    if attempt.outcome == "empty":
+        return f"{_title(attempt.provider)}: No results"
+    status = f" (HTTP {attempt.status})" if attempt.status else ""
+    return f"{_title(attempt.provider)}: {attempt.reason or attempt.outcome}{status}"
+
+
+def _number(variable: str, usual: int) -> int:
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return usual
+    if not re.fullmatch(r"\d{1,9}", text):
+        _logger.warning("%s is no whole number of 0 or more; %d counts instead", variable, usual)
+        return usual
+    return int(text)

@@ -1,0 +1,136 @@
+"""The three tiers of document C: Anthropic's search, OpenAI's search, and ours for all others.
+
+    request = prepare_request(body, "openai")      # whatever the provider, one call
+    text = await tool_web_search("rank fusion")    # what the tool `web_search` runs in the third tier
+
+Tools may be lists, or the JSON text that a host written in C passes about; what comes back is of the same kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from groundwire.errors import InvalidRequest
+from groundwire.hosted import prepare
+from groundwire.hosted.tool_definitions import read
+from groundwire.integrations.hosts.defaults import load_with
+from groundwire.tools import render_text, web_search_tool
+from groundwire.web import Web
+
+__all__ = [
+    "WEB_SEARCH_TOOL",
+    "build_tools_json_excluding_web_search",
+    "has_web_search_tool",
+    "prepare_request",
+    "tool_web_search",
+    "transform_tools_for_anthropic",
+]
+
+_NAME = "web_search"
+_NATIVE = "web_search_20250305"
+
+WEB_SEARCH_TOOL: Mapping[str, Any] = MappingProxyType(
+    {
+        "name": _NAME,
+        "description": (
+            "Search the web for current information. Use for real-time data, news, stock prices, recent events, or "
+            "anything requiring up-to-date information."
+        ),
+        "input_schema": {
+            "type": "object",
+            "properties": {"query": {"type": "string", "description": "Search query"}},
+            "required": ["query"],
+        },
+    }
+)
+"""The tool as the document defines it."""
+
+Tools = TypeVar("Tools", str, Sequence[Mapping[str, Any]])
+"""A request's tools, as a list or as JSON text."""
+
+
+def has_web_search_tool(tools: str | Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a request's tools have a function tool `web_search`, in the form of whichever API.
+
+    Raises:
+        InvalidRequest: the tools are no list.
+    """
+    return any(map(_is_search, _listed(tools)))
+
+
+def transform_tools_for_anthropic(tools: Tools) -> Tools:
+    """Return the tools with Anthropic's own search in the place of `web_search`; all others stay as they are.
+
+    Raises:
+        InvalidRequest: the tools are no list.
+    """
+    native = {"type": _NATIVE, "name": _NAME}
+    changed: Tools = _alike(tools, [native if _is_search(tool) else tool for tool in _listed(tools)])
+    return changed
+
+
+def build_tools_json_excluding_web_search(tools: Tools) -> Tools:
+    """Return the tools without `web_search`, which OpenAI's search model does by itself.
+
+    Raises:
+        InvalidRequest: the tools are no list.
+    """
+    left: Tools = _alike(tools, [tool for tool in _listed(tools) if not _is_search(tool)])
+    return left
+
+
+def prepare_request(body: Mapping[str, Any], provider: str) -> dict[str, Any]:
+    """Return the request to send: with the provider's own search where it has one that fits, else with our tool.
+
+    Args:
+        body: The request, with a function tool `web_search` if the agent may search.
+        provider: Whose model it is: `anthropic`, `openai`, `gemini`, `ollama`, `mlx` and others.
+
+    Raises:
+        InvalidRequest: the body is none of this provider's, or the provider is not known; the known ones are listed.
+    """
+    return dict(prepare(body, provider, mode="auto"))
+
+
+async def tool_web_search(query: str, *, web: Web | None = None) -> str:
+    """Search DuckDuckGo's page for simple browsers, and return titles, URLs and snippets as text; nothing is raised.
+
+    Args:
+        query: The words.
+        web: What searches; by default one that is made for this call, with 15 seconds and the document's bounds.
+    """
+    if web is not None:
+        return render_text(await web_search_tool(web).call(query=query))
+    usual = {
+        "search.providers": ("duckduckgo_lite",),
+        "search.strategy": "fallback",
+        "search.timeout": 15.0,
+        "search.attempt_timeout": 15.0,
+        "session.limit": 0,
+        "session.warning_threshold": 0,
+    }
+    async with Web(load_with(usual)) as made:
+        return render_text(await web_search_tool(made).call(query=query))
+
+
+def _is_search(tool: object) -> bool:
+    function = read(tool)
+    return function is not None and function.name == _NAME
+
+
+def _listed(tools: object) -> list[Any]:
+    try:
+        read_in = json.loads(tools) if isinstance(tools, str) else tools
+    except ValueError:
+        read_in = None
+    if isinstance(read_in, (str, bytes)) or not isinstance(read_in, Sequence):
+        raise InvalidRequest("tools", "are no list", "Pass a list of tools, or its JSON text.")
+    return list(read_in)
+
+
+def _alike(tools: object, made: list[Any]) -> Any:
+    """Return the list in the form of the tools: as JSON text where they were that."""
+    return json.dumps(made, ensure_ascii=False) if isinstance(tools, str) else made

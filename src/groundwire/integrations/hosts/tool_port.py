@@ -1,0 +1,186 @@
+"""The tool of document S: one provider, one adapter that satisfies the host's port by its structure.
+
+tool = WebSearchTool(config)          # config.provider, config.url, config.api_key
+result = await tool.execute(query="reciprocal rank fusion", max_results=3)
+print(result.content, result.is_error)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from pydantic import SecretStr
+
+from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
+from groundwire.integrations.hosts.defaults import load_with, whole_number
+from groundwire.integrations.tool_runner import closed_with
+from groundwire.models import Attempt, SearchResult
+from groundwire.settings import Settings
+from groundwire.sync import SyncWeb
+
+__all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
+
+_logger = logging.getLogger(__name__)
+
+_PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
+_MOST = 50  # results, the most that a query may ask for
+_USUAL = MappingProxyType(
+    {
+        "search.timeout": 10.0,
+        "search.attempt_timeout": 10.0,
+        "session.limit": 0,  # the document has no sessions, and its host runs for months
+        "session.warning_threshold": 0,
+        "cache.enabled": False,
+        "archive.enabled": False,
+        "storage.url": "memory://",
+    }
+)
+
+
+class WebSearchConfig(Protocol):
+    """What the host's configuration has under `web_search`."""
+
+    @property
+    def provider(self) -> str:
+        """`searxng`, `duckduckgo` or `brave`."""
+
+    @property
+    def url(self) -> str | None:
+        """The address of SearXNG."""
+
+    @property
+    def api_key(self) -> str | None:
+        """The key: needed for Brave, sent as a bearer token to SearXNG, not used for DuckDuckGo."""
+
+
+@dataclass
+class ToolResult:
+    """The outcome of a call, with the fields of the host's own class."""
+
+    tool_call_id: str
+    """The call; the host fills it in."""
+    content: str
+    """What the model reads."""
+    is_error: bool = False
+    """Whether the call failed."""
+
+
+@dataclass
+class ToolDefinition:
+    """What a model is told of the tool, with the fields of the host's own class."""
+
+    name: str
+    """The tool's name."""
+    description: str
+    """What it does."""
+    parameters: dict[str, Any]
+    """Its arguments as a JSON schema."""
+
+    def to_openai_dict(self) -> dict[str, Any]:
+        """Return it in the form of OpenAI's APIs."""
+        function = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": function}
+
+
+class WebSearchTool:
+    """Searches by the one provider of the configuration.
+
+    It may be used from any event loop. Its connections close with it, or with `aclose`.
+
+    Args:
+        config: The host's configuration; a mapping does as well.
+
+    Raises:
+        ValueError: the provider is unknown, Brave has no key, or the address of SearXNG is wrong.
+    """
+
+    name = "web_search"
+    description = "Search the web. Returns titles, URLs, and snippets for each result."
+
+    def __init__(self, config: WebSearchConfig | Mapping[str, Any]) -> None:
+        self.parameters: dict[str, Any] = {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "The search query."},
+                "max_results": {
+                    "type": "integer",
+                    "description": "Number of results to return (default: 5).",
+                    "default": 5,
+                },
+            },
+            "required": ["query"],
+        }
+        self._web = SyncWeb(_settings(config))
+        closed_with(self, self._web.close)
+
+    def to_definition(self) -> ToolDefinition:
+        """Return what a model is told of the tool."""
+        return ToolDefinition(self.name, self.description, self.parameters)
+
+    async def execute(self, query: str = "", max_results: int = 5, **_: object) -> ToolResult:
+        """Search; failures are error results, and nothing is raised.
+
+        Args:
+            query: The words.
+            max_results: The most results.
+        """
+        limit = min(max(1, whole_number(max_results, 5)), _MOST)
+        try:
+            found = await asyncio.wrap_future(self._web.submit(lambda web: web.search(query, limit=limit)))
+        except AllProvidersFailed as error:
+            return ToolResult("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
+        except GroundwireError as error:
+            return ToolResult("", f"Search failed: {error}", is_error=True)
+        except Exception:  # an agent must never see a traceback; the operator does, in the log
+            _logger.exception("web_search failed")
+            return ToolResult("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
+        if not found.results:
+            return ToolResult("", f"No results found for: {query}")
+        return ToolResult("", "\n\n".join(_row(number, row) for number, row in enumerate(found.results, start=1)))
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await asyncio.to_thread(self._web.close)
+
+
+def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:
+    """Return the settings that a configuration means.
+
+    Raises:
+        ConfigurationError: it cannot be meant; that is a ValueError, as the document wants it.
+    """
+    provider, url, key = (
+        config.get(name) if isinstance(config, Mapping) else getattr(config, name, None)
+        for name in ("provider", "url", "api_key")
+    )
+    if not isinstance(provider, str) or provider not in _PROVIDERS:
+        raise UnknownProvider(str(provider), _PROVIDERS)
+    arguments: dict[str, Any] = {"search.providers": (_PROVIDERS[provider],), "search.strategy": "fallback"}
+    if isinstance(key, SecretStr):
+        key = key.get_secret_value()
+    if provider == "brave":
+        if not (key and key.strip()):
+            raise ConfigurationError("Brave Search needs a key: set api_key in the web_search configuration.")
+        arguments["keys.BRAVE_API_KEY"] = key
+    if provider == "searxng":
+        if not url:
+            raise ConfigurationError("SearXNG needs an address: set url in the web_search configuration.")
+        arguments["providers.searxng.base_url"] = url
+        if key and key.strip():
+            arguments["keys.SEARXNG_API_KEY"] = key
+    return load_with(_USUAL, arguments)
+
+
+def _row(number: int, row: SearchResult) -> str:
+    snippet = f"\n   {' '.join(row.snippet.split())}" if row.snippet.strip() else ""
+    return f"{number}. {' '.join(row.title.split())} — {row.url}{snippet}"
+
+
+def _cause(attempt: Attempt) -> str:
+    status = f"HTTP {attempt.status}" if attempt.status else ""
+    return ": ".join(filter(None, (status, attempt.reason))) or attempt.outcome

@@ -1,0 +1,134 @@
+"""Calling our asynchronous tools from whatever a framework runs: an event loop, several in turn, or none."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TypeVar
+
+from groundwire.errors import InvalidRequest
+from groundwire.sync import SyncWeb
+from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, render_text, web_tools
+from groundwire.tools.permissions import Permission, guarded
+from groundwire.web import Web
+
+__all__ = ["Runner", "closed_with", "failed", "runners", "text_of"]
+
+_T = TypeVar("_T")
+
+
+class Runner:
+    """One tool and where it runs.
+
+    Args:
+        tool: The tool.
+        home: The `SyncWeb` in whose thread it runs; without one it runs in the caller's own event loop.
+    """
+
+    def __init__(self, tool: Tool, home: SyncWeb | None) -> None:
+        self.tool = tool
+        self._home = home
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.tool.name
+
+    @property
+    def description(self) -> str:
+        """When and how to use it."""
+        return self.tool.description
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The arguments as a JSON schema, a copy of one's own."""
+        schema: dict[str, Any] = self.tool.definition()["parameters"]
+        return schema
+
+    async def acall(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Return what the tool says; it never raises but on cancellation."""
+        given = {key: value for key, value in arguments.items() if value is not None}
+        if self._home is None:
+            return await self.tool.call(**given)
+        return await asyncio.wrap_future(self._submit(lambda: self._begin(given)))
+
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Return what the tool says, for callers without `async`."""
+        given = {key: value for key, value in arguments.items() if value is not None}
+        if self._home is None:
+            error = InvalidRequest(
+                "web", "is a Web, which needs an event loop, and it was called without", "Pass a SyncWeb, or nothing."
+            )
+            return refused(self.name, given, error)
+        return self._submit(lambda: self._begin(given)).result()
+
+    async def _begin(self, arguments: Mapping[str, Any]) -> ToolResult:
+        return await self.tool.call(**arguments)
+
+    def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
+        if self._home is None:
+            raise RuntimeError("There is no thread to run in.")
+        return self._home.submit(lambda _: start())
+
+
+def runners(web: Web | SyncWeb | None = None, permission: Permission | None = None) -> tuple[Runner, Runner]:
+    """Return `web_search` and `open_page`, ready to be called by a framework.
+
+    Args:
+        web: What searches and reads; it stays the caller's to close. A `SyncWeb` may be used from any thread and any
+            event loop, a `Web` in one event loop. With None a `SyncWeb` is made from the settings in force, and closed
+            when nobody holds its tools any more.
+        permission: Who decides whether a call is made; by default every call is.
+    """
+    given: object = web
+    if given is not None and not isinstance(given, (Web, SyncWeb)):
+        raise InvalidRequest("web", f"is of type {type(given).__name__}", "Pass a Web, a SyncWeb or nothing.")
+    # The tools are no local variable here: an exception that the making of a web keeps would keep this frame, and them.
+    return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
+
+
+def failed(result: ToolResult) -> bool:
+    """Tell whether a tool could not do what it was asked to."""
+    return result.status == "error"
+
+
+def text_of(result: ToolResult) -> str:
+    """Return a result as a model reads it; the words of a page stand between marks that say they are no instruction."""
+    return render_text(result, fenced=isinstance(result, OpenPageToolResult))
+
+
+def closed_with(owner: object, close: Callable[[], None]) -> None:
+    """Have something closed when its owner is gone, but not when the process ends: by then its threads are ended.
+
+    Args:
+        owner: Whoever holds it.
+        close: Closes it; it must not hold the owner.
+    """
+    weakref.finalize(owner, close).atexit = False
+
+
+def _made(web: Web | SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
+    home, inner = (web, web.inner) if isinstance(web, SyncWeb) else (None, web)
+    search, read = (guarded(tool, permission) if permission else tool for tool in web_tools(inner))
+    return Runner(search, home), Runner(read, home)
+
+
+def _owned(home: SyncWeb, permission: Permission | None) -> tuple[SyncWeb, tuple[Runner, Runner]]:
+    return home, _made(home, permission)
+
+
+def _close_after(home: SyncWeb, made: tuple[Runner, Runner]) -> tuple[Runner, Runner]:
+    """Have a web closed when the last of its runners is gone."""
+    left = set(range(len(made)))
+
+    def gone(number: int) -> None:
+        left.discard(number)
+        if not left:
+            home.close()
+
+    for number, one in enumerate(made):
+        closed_with(one, partial(gone, number))
+    return made

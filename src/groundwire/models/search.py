@@ -1,0 +1,258 @@
+"""What a search brings back.
+
+What is asked: the words, and what a result must satisfy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from types import MappingProxyType
+from typing import Literal, Self, get_args, overload
+
+from groundwire.errors import InvalidRequest
+from groundwire.models.attempts import Attempt
+from groundwire.models.validators import (
+    Noun,
+    check_choice,
+    check_date,
+    check_domains,
+    check_int,
+    check_pattern,
+    check_text,
+)
+
+__all__ = [
+    "MAX_LIMIT",
+    "MAX_PAGE",
+    "MAX_SNIPPET",
+    "MAX_TITLE",
+    "MAX_URL",
+    "NO_FILTERS",
+    "Applied",
+    "Budget",
+    "FilterReceipt",
+    "Filters",
+    "Query",
+    "RateWindow",
+    "Results",
+    "SafeSearch",
+    "SearchResponse",
+    "SearchResult",
+    "Source",
+    "TimeRange",
+]
+
+Applied = Literal["native", "operator", "post_filter", "not_possible"]
+"""Who saw to a filter: the service by a parameter, by words in the query, we afterwards, or nobody."""
+
+MAX_URL = 2_048  # characters, row C4
+MAX_TITLE = 500  # characters, row C4
+MAX_SNIPPET = 1_000  # characters, row C4
+
+
+class SearchResult(Noun):
+    """One page that a provider found."""
+
+    citation_id: int = 0
+    """The number to cite it by: in a session a page keeps its number, new ones go on from there, from 1. 0 until a
+    `Web` has numbered it."""
+    title: str
+    """The page's title as plain text, at most 500 characters."""
+    url: str
+    """The page's address, as the provider gave it, at most 2,048 characters."""
+    snippet: str = ""
+    """A passage of the page as plain text, at most 1,000 characters."""
+    source: str = ""
+    """The provider that found it and, where it says so, the indexes behind it: `searxng (bing, mojeek)`."""
+    published: str | None = None
+    """When the page was published, ISO 8601 (`2026-11-01` or with a time of day); None means unknown."""
+    published_origin: str = ""
+    """How the provider said it, when that was not a date: `2 days ago`."""
+    score: float | None = None
+    """The provider's own measure; comparable within one response only."""
+
+
+class FilterReceipt(Noun):
+    """What became of one filter of a search."""
+
+    filter: str
+    """The filter's name, as in the call."""
+    applied: Applied
+    """Who saw to it."""
+    note: str = ""
+    """What the reader should know: rows without a date, more domains than a query can hold."""
+
+
+class Source(Noun):
+    """What a citation `[1]` points to."""
+
+    citation_id: int
+    """The number in the brackets."""
+    title: str
+    """The page's title."""
+    url: str
+    """The page's address."""
+
+
+class Budget(Noun):
+    """What a session may use and has used, in searches."""
+
+    limit: int
+    """The most searches of the session."""
+    spent: int
+    """The searches made so far."""
+
+    @property
+    def remaining(self) -> int:
+        """The searches that are left."""
+        return max(0, self.limit - self.spent)
+
+
+class SearchResponse(Noun):
+    """The answer to a search. No results means: searched, and found nothing."""
+
+    query: str
+    """The words that were searched for."""
+    results: tuple[SearchResult, ...]
+    """What was found, best first."""
+    sources: tuple[Source, ...] = ()
+    """What each citation number points to."""
+    provider: str
+    """The provider that answered."""
+    attempts: tuple[Attempt, ...] = ()
+    """Every try that led here, in order."""
+    filters: tuple[FilterReceipt, ...] = ()
+    """What became of each filter that was asked for."""
+    budget: Budget | None = None
+    """What the session may still use; None when it has no limit."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know: words cut, filters not honoured, searches running out."""
+    cached: bool = False
+    """Whether the answer came from the cache."""
+    stale: bool = False
+    """Whether the answer is older than it should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateWindow:
+    """What a service says about one of its limits: so many requests in so many seconds."""
+
+    limit: int | None = None
+    """The requests of one window; 0 means no limit, None that it was not said."""
+    seconds: float | None = None
+    """How long a window is."""
+    remaining: int | None = None
+    """The requests that are left in this window."""
+    reset: float | None = None
+    """Seconds until the next window begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Sequence[SearchResult]):
+    """What a search provider returns when it has more to say than a plain list.
+
+    A provider may return any sequence of `SearchResult`; this one carries notes with it.
+    """
+
+    items: tuple[SearchResult, ...] = ()
+    """The results, best first."""
+    partial: bool = False
+    """Whether some of the service's own sources failed."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know about them."""
+    status: int | None = None
+    """The HTTP status of the answer."""
+    cost_usd: float = 0.0
+    """What the answer cost, in US dollars."""
+    applied: Mapping[str, Applied] = field(default_factory=lambda: MappingProxyType({}))
+    """What the service did about filters, by their names, where it differs from its capabilities."""
+    windows: tuple[RateWindow, ...] = ()
+    """What the service said about its limits."""
+
+    @classmethod
+    def of(cls, rows: Sequence[SearchResult]) -> Self:
+        """Return `rows` as `Results`, itself if it is one already."""
+        return rows if isinstance(rows, cls) else cls(tuple(rows))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[SearchResult]:
+        return iter(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> SearchResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SearchResult]: ...
+    def __getitem__(self, index: int | slice) -> SearchResult | Sequence[SearchResult]:
+        return self.items[index]
+
+
+TimeRange = Literal["d", "w", "m", "y", "all"]
+"""How recent a result must be: a day, a week, a month, a year, or any age."""
+
+SafeSearch = Literal["off", "moderate", "strict"]
+"""How much a provider should leave out for decency."""
+
+MAX_LIMIT = 50  # results; no provider of the reference gives more than 20 to 50 for one request
+MAX_PAGE = 10  # pages of results; Brave's own limit, and more than anybody reads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a result must satisfy beyond matching the words."""
+
+    allowed_domains: tuple[str, ...] = ()
+    """Only these domains and their sub-domains; empty means every domain."""
+    blocked_domains: tuple[str, ...] = ()
+    """Never these domains nor their sub-domains."""
+    time_range: TimeRange = "all"
+    """How recent a result must be."""
+    published_after: date | None = None
+    """The first day on which a result may have been published."""
+    published_before: date | None = None
+    """The last day on which a result may have been published."""
+    language: str | None = None
+    """A BCP 47 language tag such as `en` or `pt-BR`."""
+    region: str | None = None
+    """An ISO 3166-1 country code of two letters such as `us`."""
+    safesearch: SafeSearch = "moderate"
+    """How much a provider should leave out for decency."""
+    page: int = 1
+    """Which page of results, from 1 to 10."""
+
+
+NO_FILTERS = Filters()
+"""Every result will do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query(Filters):
+    """A validated question to the web; it is its own `Filters`.
+
+    Raises:
+        InvalidRequest: a value is out of bounds; the error names the field and what to do.
+    """
+
+    text: str
+    """The words to search for: 1 to 2,000 characters once white space is trimmed."""
+    limit: int = 5
+    """The most results to return: 1 to 50."""
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__  # how a frozen dataclass brings its own fields into one form
+        set_(self, "text", check_text(self.text))
+        check_int("limit", self.limit, 1, MAX_LIMIT)
+        check_choice("time_range", self.time_range, get_args(TimeRange))
+        check_choice("safesearch", self.safesearch, get_args(SafeSearch))
+        for name in ("allowed_domains", "blocked_domains"):
+            set_(self, name, check_domains(name, getattr(self, name)))
+        check_int("page", self.page, 1, MAX_PAGE)
+        for name in ("published_after", "published_before"):
+            set_(self, name, check_date(name, getattr(self, name)))
+        if self.published_after and self.published_before and self.published_after > self.published_before:
+            raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
+        check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
+        check_pattern("region", self.region, r"[A-Za-z]{2}", "us or de")

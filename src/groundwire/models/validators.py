@@ -1,0 +1,104 @@
+"""What an argument must be: one clear error for each kind of mistake.
+
+What all nouns that cross a border have in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from groundwire.errors import InvalidRequest
+
+__all__ = [
+    "MAX_QUERY",
+    "Noun",
+    "check_choice",
+    "check_date",
+    "check_domains",
+    "check_int",
+    "check_pattern",
+    "check_text",
+]
+
+MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are met in their files
+
+_DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
+
+
+def check_text(text: object) -> str:
+    """Return the trimmed words of a query, or raise InvalidRequest."""
+    if not isinstance(text, str):
+        raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass the words to look for.")
+    clean = " ".join(text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").split())
+    if not clean:
+        raise InvalidRequest("query", "is empty", "Pass the words to look for.")
+    if len(clean) > MAX_QUERY:
+        raise InvalidRequest(
+            "query", f"has {len(clean):,} characters", f"Shorten it to at most {MAX_QUERY:,} characters."
+        )
+    return clean
+
+
+def check_int(field: str, value: object, low: int, high: int) -> int:
+    """Return `value` if it is a whole number from `low` to `high`, or raise InvalidRequest."""
+    fix = f"Pass a whole number from {low:,} to {high:,}."
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidRequest(field, f"must be a whole number, not {type(value).__name__}", fix)
+    if not low <= value <= high:
+        raise InvalidRequest(field, f"is {_shown(value)}", fix)
+    return value
+
+
+def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
+    """Raise InvalidRequest unless `value` is one of `choices`."""
+    if value not in choices:
+        raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
+
+
+def check_domains(field: str, value: object) -> tuple[str, ...]:
+    """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
+    domains = []
+    for item in value:
+        name = item.strip().strip(".").lower() if isinstance(item, str) else ""
+        name = name.removeprefix("*.")
+        if not _DOMAIN.fullmatch(name):
+            raise InvalidRequest(
+                field, f"has {_shown(item)}, which is not a domain name", "Pass bare names such as wikipedia.org."
+            )
+        domains.append(name)
+    return tuple(dict.fromkeys(domains))
+
+
+def check_date(field: str, value: object) -> date | None:
+    """Return a day, given as a date or as ISO 8601 text, or raise InvalidRequest."""
+    if value is None:
+        return None
+    if isinstance(value, date):
+        return value.date() if isinstance(value, datetime) else value
+    try:
+        return date.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise InvalidRequest(field, f"has {_shown(value)}", "Pass a day such as 2026-01-31.") from None
+
+
+def check_pattern(field: str, value: object, pattern: str, examples: str) -> None:
+    """Raise InvalidRequest unless `value` is None or matches `pattern` as a whole."""
+    if value is not None and not (isinstance(value, str) and re.fullmatch(pattern, value)):
+        raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass a code such as {examples}.")
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a huge number"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class Noun(BaseModel):
+    """A frozen model with a JSON form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")

@@ -1,0 +1,357 @@
+"""Pages that stand in front of the page: told by their marks, and by how little else they say.
+
+A long page is never one: a wall has a few words, and what has more is worth reading, whatever it loads or writes about.
+Nor is a short one that says more than its plea: "are you over 18?" over a list of ciders is a shop.
+
+What a site says of a visitor whom it holds off, by its two halves: what is his, and what is wrong with it.
+
+What a reader should know of a page that is a page, but not the one he may expect: gone, down, parked, cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from groundwire.reading.block_pages.empty_shell import word_count
+from groundwire.reading.block_pages.phrases import (
+    ACCEPT,
+    AGE,
+    BOT_CHECK,
+    BROWSER,
+    CHECKS,
+    CONSENT,
+    COOKIES,
+    JAVASCRIPT,
+    LOGIN,
+    MEMBERS,
+    PACE,
+    PAYWALL,
+    QUEUE,
+    REFUSED,
+    REGION,
+)
+from groundwire.reading.block_pages.sentences import Said
+from groundwire.reading.block_pages.signatures import CONSENT_FORM, HEADERS, LOGIN_PATH, VENDORS
+
+__all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
+
+_PAIRS: Final = (
+    (
+        r"\byour (?:\w+ )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
+        r"|traffic)",
+        r"block|den(?:y|ied)|restrict|suspicio|unusual|abnormal|automated|too (?:many|fast)|verif|check|banned"
+        r"|rejected|turn off",
+    ),
+    (
+        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w+ )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff|gerät"
+        r"|vpn)",
+        r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
+    ),
+    (
+        r"\bv(?:otre|os) (?:requête|réseau|navigateur|adresse ip|connexion|accès|comportement|activité|vpn)",
+        r"bloqu|inhabituel|suspect|restreint|refus|vérifi|anorma|trop de|robot",
+    ),
+    (
+        r"\b(?:tus?|sus?|seus?|suas?|tuas?) (?:red\b|rede|navegador|direcci|endereço ip|ip\b|conexi|conexão|acces"
+        r"|acesso"
+        r"|solicitud|solicita|peticion|requisi|activid|atividade)",
+        r"bloque|inusual|incomum|sospech|suspeit|restring|restrit|deneg|negad|verific|demasiad|anómal|anorma|muchas"
+        r"|muitas",
+    ),
+    (
+        r"\b(?:tu[oa]|su[oa]) (?:rete|browser|indirizzo ip|connessione|access|richiest|attività|dispositivo)",
+        r"blocc|insolit|sospett|limitat|negat|verific|anomal|tropp",
+    ),
+    (
+        r"\b(?:je|jouw|uw) (?:netwerk|browser|ip-?adres|verbinding|toegang|verzoek|apparaat)",
+        r"geblokkeerd|ongebruikelijk|ongewoon|verdacht|beperkt|geweigerd|controle|te veel",
+    ),
+    (
+        r"\btw(?:ój|oja|oje|ojej|ojego) (?:sieci|sieć|przeglądark|adres|połączeni|dostęp|żąda|ruch|urządzeni)",
+        r"zablokowan|nietypow|podejrzan|ograniczon|odmow|odrzucon|weryfik|zbyt wiele",
+    ),
+    (
+        r"ваш\w* (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w+ vpn",
+        r"заблокир|необычн|подозрит|ограничен|отклон|провер|слишком|отключите",
+    ),
+    (
+        r"ağınız|tarayıcınız|ip adresiniz|bağlantınız|erişiminiz|isteğiniz",
+        r"engel|olağandışı|şüpheli|kısıtla|redded|doğrula|kontrol",
+    ),
+    ("アクセス|ネットワーク|ブラウザ|IPアドレス|リクエスト|通信", "制限|拒否|異常|不審|ブロック|遮断|集中"),
+    (
+        "访问|請求|请求|网络|網路|浏览器|瀏覽器|IP|操作",
+        "异常|異常|限制|拒绝|拒絕|频繁|頻繁|验证码|驗證碼|封禁|风控|拦截|攔截",
+    ),
+    ("접근|접속|네트워크|브라우저|IP|요청|트래픽", "차단|거부|비정상|의심|제한|너무 많|감지"),
+    ("طلبك|شبكتك|متصفحك|اتصالك|وصولك|عنوانك|دخولك", "حظر|رفض|مشبوه|غير عادي|تقييد|التحقق"),
+)  # fmt: skip
+
+HELD_OFF: Final = re.compile(
+    rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.IGNORECASE | re.DOTALL
+)
+"""A sentence that says that something is wrong with a visitor's network, browser, address or requests."""
+
+HELD_OFF_TITLE: Final = re.compile(
+    r"\W*(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
+    r"|restricted|denied)"
+    r"|(?:vpn|proxy)(?: or (?:vpn|proxy))? detected|acc[eè]s (?:temporairement )?(?:restreint|bloqué)|accesso bloccato"
+    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*",
+    re.IGNORECASE,
+)
+"""How such a page is headed."""
+
+
+BlockKind = Literal[
+    "bot check",
+    "consent wall",
+    "login wall",
+    "age gate",
+    "paywall",
+    "region block",
+    "rate limit",
+    "browser check",
+    "waiting room",
+    "refusal",
+    "script shell",
+]
+"""What may stand in front of a page."""
+
+_SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
+_TINY: Final = 25  # words beside the message that a page needs scripts
+_LONGEST: Final = max(vendor.words for vendor in VENDORS)
+_FEW: Final = 10  # words beside what may as well be told as asked
+_ROOM: Final = 5  # words beside a password's field in any language
+_LITTLE: Final = 20  # words around a form to log in with
+_WORDY: Final = 200  # words of the wordiest checks of unknown make
+_SEEN: Final = 100_000  # characters of markup in which marks are looked for; walls are smaller
+_PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
+_USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
+_TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
+_CAPTCHA = re.compile(
+    r"\b(?:class|id|name)\s*=\s*[\"']?[^\"'>]{0,40}\b(?:[gh]-re?captcha|g-recaptcha|h-captcha|cf-turnstile|frc-captcha"
+    r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
+    re.IGNORECASE,
+)
+_SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
+_BUTTON = re.compile(
+    r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
+)
+_WAYS: Final[dict[BlockKind, str]] = {
+    "bot check": "Open another page, or have it read by a reader with a browser or by an outside service.",
+    "consent wall": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
+    "login wall": "Only the user can log in there. Open another page, or ask the user for its text.",
+    "age gate": "Only a person can pass it. Open another page.",
+    "paywall": "Its text is for those who pay. Open another page on the subject, or ask the user for its text.",
+    "region block": "It is not shown in this region. Open another page, or have it read by an outside service.",
+    "rate limit": "It was asked too often. Wait some minutes before you try it again, or open another page.",
+    "browser check": "It wants another browser, or cookies. Open another page, or use a reader with a browser.",
+    "waiting room": "It lets visitors in by turns. Try again later, or open another page.",
+    "refusal": "It says that this is not allowed, and nothing else. Open another page.",
+    "script shell": "It has no text until its scripts have run, which takes a reader with a browser.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftBlock:
+    """What came in place of a page."""
+
+    kind: BlockKind
+    """What it is."""
+    name: str
+    """What to call it in a sentence: `Cloudflare's bot check`."""
+
+    def __str__(self) -> str:
+        return f"The page is behind {self.name}. {_WAYS[self.kind]}"
+
+
+SHELL: Final = SoftBlock(kind="script shell", name="a script that draws it")
+"""A page that has nothing to read until its scripts have run."""
+
+
+def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
+    """Return the bot check that the headers or the beginning of a refusal show, or None.
+
+    Args:
+        headers: The answer's headers, names in any case.
+        markup: As much of its body as there is.
+    """
+    small = {name.lower(): value.lower() for name, value in headers.items()}
+    for header, value, name in HEADERS:
+        if header in small and value in small[header]:
+            return SoftBlock(kind="bot check", name=name)
+    lowered = markup[:_SEEN].lower()
+    for vendor in VENDORS:
+        if vendor.stands_in(lowered):
+            return SoftBlock(kind=vendor.kind, name=vendor.name)
+    if "x-datadome" in small:
+        return SoftBlock(kind="bot check", name="DataDome's bot check")
+    return None
+
+
+def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str, content: str) -> SoftBlock | None:
+    """Return what stands in place of the page that was asked for, or None when it is the page.
+
+    Args:
+        headers: The answer's headers, names in any case.
+        url: The address that answered.
+        markup: The page's HTML.
+        title: The page's title.
+        content: What was made of it.
+    """
+    said = Said(title, content)
+    announced = known_wall({name: value for name, value in headers.items() if name.lower() != "x-datadome"}, "")
+    if announced is not None and said.words < 4 * _SHORT:
+        return announced
+    if said.words > _LONGEST:
+        return None
+    seen = markup[:_SEEN]
+    lowered = seen.lower()
+    for vendor in VENDORS:
+        if said.words <= vendor.words and vendor.stands_in(lowered):
+            return SoftBlock(kind=vendor.kind, name=vendor.name)
+    if CONSENT_FORM.search(seen) or CONSENT_FORM.match(url):
+        return SoftBlock(kind="consent wall", name="a consent wall")
+    if said.explains:
+        return None
+    return _plea(said, url, seen)
+
+
+def _plea(said: Said, url: str, seen: str) -> SoftBlock | None:
+    """Return the wall that a page without known marks is by what it says."""
+    asks_for_text = _TEXTAREA.search(seen) is not None  # a form to be written into, which has a check beside it
+    if not asks_for_text and said.words <= _WORDY:
+        if said.pleads(*BOT_CHECK) or (
+            said.words <= _SHORT and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)
+        ):
+            return SoftBlock(kind="bot check", name="a bot check")
+        if said.words <= _SHORT and said.pleads(HELD_OFF, HELD_OFF_TITLE, room=_FEW):
+            return SoftBlock(kind="bot check", name="a check of visitors")
+        if said.pleads(QUEUE):
+            return SoftBlock(kind="waiting room", name="a waiting room")
+    if _wants_consent(said, seen):
+        return SoftBlock(kind="consent wall", name="a consent wall")
+    if said.pleads(*PAYWALL):
+        return SoftBlock(kind="paywall", name="a paywall")
+    if said.words > 2 * _SHORT:
+        return None
+    if said.pleads(REGION):
+        return SoftBlock(kind="region block", name="a block of this region")
+    if said.words > _SHORT:
+        return None
+    if said.pleads(MEMBERS) or _is_login(said, url, seen):
+        return SoftBlock(kind="login wall", name="a login")
+    if said.pleads(*AGE):
+        return SoftBlock(kind="age gate", name="an age gate")
+    if said.pleads(*PACE):
+        return SoftBlock(kind="rate limit", name="a limit on requests")
+    if said.pleads(BROWSER):
+        return SoftBlock(kind="browser check", name="a check of the browser")
+    if said.is_titled(REFUSED) and said.rest() <= _FEW:
+        return SoftBlock(kind="refusal", name="a refusal")
+    if said.words <= _TINY and _SCRIPT.search(seen) and JAVASCRIPT.search(seen):
+        return SHELL
+    return None
+
+
+def _wants_consent(said: Said, seen: str) -> bool:
+    """Tell whether a page speaks of cookies only, and has something to accept them with."""
+    if not said.speaks_of(CONSENT, about=COOKIES):
+        return False
+    buttons = (match[1] or match[2] for match in _BUTTON.finditer(seen))
+    return said.has_line(ACCEPT) or any(ACCEPT.fullmatch(button.strip()) for button in buttons)
+
+
+def _is_login(said: Said, url: str, seen: str) -> bool:
+    """Tell whether a page has little but a form to log in with."""
+    leads = LOGIN_PATH.search(url) is not None
+    if _PASSWORD.search(seen):
+        if said.is_headed(LOGIN) and said.rest(LOGIN) <= (_LITTLE if leads else _FEW):
+            return True
+        if leads and said.rest(LOGIN) <= _LITTLE:
+            return True
+        return said.has_text and said.rest(LOGIN) <= _ROOM
+    return leads and _USER.search(seen) is not None and said.rest(LOGIN) <= _LITTLE and said.is_headed(LOGIN)
+
+
+_MAX_NOTICE_WORDS: Final = 180  # words; a page that says that it is none has no more, with its menus and suggestions
+_FEWER: Final = 60  # words of a page that says that its site is down
+_MANY: Final = 600  # words; the free beginning of an article has no more
+_SAID: Final = 4_000  # characters; a few words may be long ones
+_END: Final = 600  # characters in which a page says that there is more for those who pay
+_NOT_FREE = re.compile(r"\"isAccessibleForFree\"\s*:\s*\"?[Ff]alse")
+_NOT_FOUND: Final = re.compile(
+    r"^\W*(?:error |http )?404\b|\b404\b.{0,20}(?:error|not found)|(?:page|site|resource|document|product|item"
+    r"|file)(?: you(?:(?:'|’)re| are)? (?:requested|looking for))?"
+    r"(?: was| is| could| can(?:'|’)?t| cannot| could not be)*(?: be)? (?:not found|not be found|found"
+    r"|no longer (?:available|exists?))"
+    r"|(?:page|site) (?:does not|doesn(?:'|’)t) exist|seite (?:wurde )?nicht gefunden|page (?:introuvable"
+    r"|non trouvée)"
+    r"|página no encontrada|pagina non trovata|página não encontrada|pagina niet gevonden|nie znaleziono strony"
+    r"|страница не найдена|ページ(?:が|は)見つかりません|页面不存在|找不到(?:页面|頁面)|페이지를 찾을 수 없"
+    r"|sayfa bulunamadı|الصفحة غير موجودة|stránka ne(?:byla )?nalezena|sidan (?:kunde inte hittas|hittades inte)"
+    r"|siden (?:ble ikke funnet|blev ikke fundet)|sivua ei löytynyt|không tìm thấy trang|halaman tidak ditemukan",
+    re.IGNORECASE,
+)
+"""How a page says in its title, or at its beginning, that it is none."""
+
+_PARKED: Final = re.compile(
+    r"(?:this|the) domain(?: name)? (?:[\w.-]+ )?(?:is|may be) (?:for sale|parked|available for)|buy this domain"
+    r"|domain (?:is )?parked|diese domain (?:steht|ist) (?:zum verkauf|geparkt)|ce (?:nom de )?domaine est à vendre"
+    r"|este dominio está en venta|questo dominio è in vendita|домен (?:продается|продаётся|припаркован)"
+    r"|域名(?:正在)?出售|このドメインは(?:販売中|売り出し中)",
+    re.IGNORECASE,
+)
+"""What stands on a domain without a site."""
+
+_DOWN: Final = re.compile(
+    r"\bwe(?:(?:'|’)ll| will) be (?:right )?back\b.{0,20}(?:soon|shortly|$)|(?:down|unavailable"
+    r"|closed) for (?:\w+ )?maintenance"
+    r"|(?:performing|undergoing) (?:\w+ )?maintenance|under (?:scheduled |planned )?maintenance(?! until)"
+    r"|temporarily (?:unavailable|down|offline)|^\W*maintenance(?: mode)?\W*$"
+    r"|(?:an )?(?:unexpected |internal )?(?:server )?error (?:has )?occurred|^\W*(?:oops\W+)?something went wrong\W*$"
+    r"|wegen wartung|wartungsarbeiten\W*$|vorübergehend nicht (?:erreichbar|verfügbar)"
+    r"|(?:site|page) en maintenance|temporairement (?:indisponible|inaccessible)|(?:en|tareas de) mantenimiento"
+    r"|temporalmente no disponible"
+    r"|in manutenzione|temporaneamente non disponibile|em manutenção|temporariamente indisponível|wegens onderhoud"
+    r"|prac\w* (?:konserwacyjn|technicz)|(?:ведутся|проводятся) технические работы|временно недоступ|bakım çalışması"
+    r"|メンテナンス中|系统维护|網站維護|网站维护|점검 ?중|تحت الصيانة",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How a site says that it cannot show anything for now."""
+
+
+def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
+    """Return what is to be known of a page, as phrases.
+
+    Args:
+        markup: The page's HTML.
+        title: Its title.
+        content: What was made of it.
+    """
+    words = word_count(content)
+    start, begun = title[:_SAID], content[:_SAID]
+    remarks = []
+    if words <= _MAX_NOTICE_WORDS:
+        first = "\n".join(line for line in content[:150].split("\n") if not line.startswith(("- ", "|")))
+        if _NOT_FOUND.search(start) or _NOT_FOUND.search(first):
+            remarks.append("the page says that there is no such page, though its status says there is")
+        if _PARKED.search(f"{start}\n{begun}"):
+            remarks.append("there seems to be no site at this domain: it is parked or for sale")
+    if words <= _FEWER and Said(title, content).pleads(_DOWN):
+        remarks.append("the site says that it is down or has failed, though its status says otherwise; try again later")
+    if words <= _MANY and _ends_early(markup, content):
+        remarks.append("the site says that this page is not free, so this may be only its beginning")
+    return tuple(remarks)
+
+
+def _ends_early(markup: str, content: str) -> bool:
+    """Tell whether a page is for those who pay, by its data or by how it ends."""
+    if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
+        return True
+    phrases, heads = PAYWALL
+    end = content[-_END:]
+    return phrases.search(end) is not None or any(heads.fullmatch(line) for line in end.split("\n"))

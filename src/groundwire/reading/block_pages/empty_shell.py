@@ -1,0 +1,104 @@
+"""Shells: pages that have nothing to read until their scripts have run."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Final
+
+from turbohtml import Document, Element, Text
+
+from groundwire.reading.block_pages.phrases import JAVASCRIPT
+from groundwire.reading.html.limits import fit, trim
+from groundwire.reading.html.parse import parse_page
+from groundwire.reading.text.sanitize import strip_controls
+
+__all__ = ["FEW", "is_shell", "word_count"]
+
+FEW: Final = 60
+"""Words; a page with more is no shell, whatever it would draw besides."""
+_TINY: Final = 25  # words of menus and pleas around an empty root
+_ROOTS: Final = frozenset(
+    {
+        "___gatsby", "__layout", "__next", "__nuxt", "app", "app-container", "app-mount", "app-root", "app-shell",
+        "appmountpoint", "application", "ember-app", "gatsby-focus-wrapper", "main-app", "mount", "mount-point",
+        "q-app", "react", "react-app", "react-root", "reactroot", "react_root", "root", "spa", "spa-root", "svelte",
+        "sveltekit", "vue-app", "vue-root", "webapp",
+    }
+)  # fmt: skip
+"""The names that frameworks and their templates give to the element which their script fills."""
+_ELEMENTS: Final = re.compile(r"(?:[a-z0-9]+-)?(?:app|root|shell)(?:-[a-z0-9]+)?")
+_LOADING: Final = re.compile(
+    r"\W*(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
+    r"|carregando|laden|загрузка|ładowanie|yükleniyor|読み込み中|加载中|載入中|불러오는 중|جار التحميل).{0,40}",
+    re.IGNORECASE | re.DOTALL,
+)
+_WIDE: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SHOWS: Final = "img, picture, svg, canvas, video, audio, iframe, object, embed, table, input, form, frameset"
+_UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head"})
+_DATA: Final = re.compile(r"json|text/(?:template|html|x-)|importmap|speculationrules", re.IGNORECASE)
+_MAX_ROOTS: Final = 20  # a page has one, or a few
+_MIN_SCRIPT: Final = 100  # characters; a shorter one in the page counts visitors rather than draws it
+
+
+def word_count(text: str) -> int:
+    """Return the number of words; scripts without spaces between words have one for two letters."""
+    return len(text.split()) + len(_WIDE.findall(text[:20_000])) // 2
+
+
+def is_shell(markup: str, content: str) -> bool:
+    """Tell whether a page waits for its scripts to have anything to read.
+
+    Args:
+        markup: The page's HTML.
+        content: What was read of it.
+    """
+    words = word_count(content)
+    if words > FEW or "<script" not in markup.lower():
+        return False
+    document = parse_page(fit(strip_controls(markup))[0])
+    trim(document)
+    if not _has_program(document):
+        return False
+    pleads = any(JAVASCRIPT.search(element.text[:2_000]) for element in document.find_all("noscript"))
+    if words > _TINY:
+        return pleads and _has_empty_root(document)
+    if pleads or _has_empty_root(document) or _LOADING.fullmatch(" ".join(content.split())):
+        return True
+    body = document.find("body")
+    return words == 0 and (body is None or body.select_one(_SHOWS) is None or _has_empty_root(document))
+
+
+def _has_program(document: Document) -> bool:
+    """Tell whether a page has a script that could draw it."""
+    for script in document.iter_elements("script"):
+        if script.attr("src") or (script.attr("type") or "").lower() == "module":
+            return True
+        if not _DATA.search(script.attr("type") or "") and len(script.text) >= _MIN_SCRIPT:
+            return True
+    return False
+
+
+def _has_empty_root(document: Document) -> bool:
+    """Tell whether a page has an element that a script is to fill, with nothing in it but the word that it loads."""
+    roots = (element for element in document.descendants if isinstance(element, Element) and _is_root(element))
+    return any(_is_empty(element) for element in islice(roots, _MAX_ROOTS))
+
+
+def _is_root(element: Element) -> bool:
+    if (element.attr("id") or "").lower() in _ROOTS and element.tag in {"div", "main", "section", "body"}:
+        return True
+    if "-" in element.tag:
+        return bool(_ELEMENTS.fullmatch(element.tag))
+    return any(element.attr(name) is not None for name in ("data-reactroot", "ng-app", "data-ng-app", "data-page"))
+
+
+def _is_empty(element: Element) -> bool:
+    text = " ".join(
+        node.data
+        for node in element.descendants
+        if isinstance(node, Text) and isinstance(node.parent, Element) and node.parent.tag not in _UNSHOWN
+    ).strip()
+    if text:
+        return len(text) < 100 and _LOADING.fullmatch(text) is not None
+    return element.tag != "body" and element.select_one("img, picture, video, table, form, iframe") is None

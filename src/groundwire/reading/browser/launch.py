@@ -1,0 +1,116 @@
+"""Finding a Chromium: the one that the settings name, the machine's, or Playwright's own.
+
+The switches that a Chromium of ours is started with, beside Playwright's own.
+
+Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not
+show them) and what its processes were seen to send without them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+__all__ = ["HINT", "NOWHERE", "find_chromium", "flags", "has_playwright"]
+
+HINT: Final = (
+    "install one (Debian, Ubuntu: apt install chromium-headless-shell or chromium; elsewhere: playwright install "
+    "--only-shell chromium), or set providers.browser.executable to its path"
+)
+"""What to do when there is no browser."""
+
+_SHELLS: Final = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+_FOLDERS: Final = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
+_NAMES: Final = frozenset(
+    {"Chromium", "Google Chrome for Testing", "chrome", "chrome-headless-shell", "headless_shell"}
+)
+_APPLICATIONS: Final = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+
+
+def has_playwright() -> bool:
+    """Tell whether Playwright is installed, without importing it."""
+    return find_spec("playwright") is not None
+
+
+def find_chromium(environment: Mapping[str, str] | None = None) -> Path | None:
+    """Return a Chromium of this machine, or None.
+
+    A headless shell is preferred: it starts faster than a whole browser and asks no update servers. The order is: a
+    shell on the PATH, Playwright's own shell, a whole browser on the PATH, Playwright's own.
+
+    Args:
+        environment: Variables; PATH and PLAYWRIGHT_BROWSERS_PATH are used. By default those of this process.
+    """
+    variables = os.environ if environment is None else environment
+    path = variables.get("PATH", "")
+    for found in (
+        *(shutil.which(name, path=path) for name in _SHELLS),
+        *_of_playwright("chromium-headless-shell", variables),
+        *(shutil.which(name, path=path) for name in _BROWSERS),
+        *_of_playwright("chromium", variables),
+        *(name for name in _APPLICATIONS if sys.platform == "darwin" and Path(name).exists()),
+    ):
+        if found is not None:
+            return Path(found)
+    return None
+
+
+def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the browser that `playwright install` brought, of the revision that its installed version drives."""
+    spec = find_spec("playwright")
+    if spec is None or spec.origin is None:
+        return
+    try:
+        listed = json.loads((Path(spec.origin).parent / "driver/package/browsers.json").read_text("utf-8"))
+        revision = next(row["revision"] for row in listed["browsers"] if row["name"] == browser)
+    except (OSError, ValueError, KeyError, StopIteration):
+        return
+    said = variables.get("PLAYWRIGHT_BROWSERS_PATH", "")
+    usual = _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
+    root = Path(said or usual).expanduser() / f"{browser.replace('-', '_')}-{revision}"
+    for path in sorted(root.glob("**/*")):
+        if path.name in _NAMES and path.is_file() and os.access(path, os.X_OK):
+            yield path
+
+
+NOWHERE: Final = "http://127.0.0.1:9"
+"""The proxy of everything that belongs to no page: the discard port (RFC 863), to which nobody listens."""
+
+_ALWAYS: Final = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it looks up nothing; the proxy does
+    "--disable-quic",  # UDP would pass by the proxy
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-client-side-phishing-detection",
+    "--disable-sync",
+    "--no-pings",
+    "--no-first-run",
+    "--mute-audio",
+    "--disable-remote-fonts",
+    "--disable-gpu",
+    "--disable-3d-apis",
+    "--js-flags=--max-old-space-size=512",  # megabytes for the scripts of a page
+)
+_NO_IMAGES: Final = "--blink-settings=imagesEnabled=false"
+
+
+def flags(*, images: bool) -> list[str]:
+    """Return the switches.
+
+    Args:
+        images: Whether pictures are loaded; they are not read.
+    """
+    return [*_ALWAYS, *(() if images else (_NO_IMAGES,))]

@@ -1,0 +1,262 @@
+"""One page in a browser: opened, waited for, and taken as the markup that its scripts have made of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from groundwire.deadline import Deadline
+from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
+from groundwire.reading.browser.idle_detection import FILLED, PROBE, TIMERS, Look, Settling
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request, Response
+
+__all__ = ["BrowserGone", "Rendered", "Unreachable", "render"]
+
+MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, of the server's or of scripts, as for our own fetches
+_POLL: Final = 0.03  # seconds between two looks
+_LOOK_TIME: Final = 0.5  # seconds for a look; a page that does not answer in that time is busy
+_TAKE_TIME: Final = 2.0  # seconds for the markup of a page that is busy; then its scripts are stopped
+_MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the markup is taken
+_MAX_FRAMES: Final = 5
+_FRAME: Final = "size => [origin, document.body ? document.body.innerHTML.slice(0, size) : '']"
+_TAKE_PART: Final = "size => document.documentElement.outerHTML.slice(0, size)"
+
+
+class BrowserGone(Exception):
+    """The browser, or the process that shows the page, has died."""
+
+
+class Unreachable(Exception):
+    """The page could not be got; the text is the browser's code for why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A page as a browser shows it."""
+
+    url: str
+    """Its address after all redirects."""
+    html: str
+    """Its markup, with its shadow trees as declarative ones."""
+    status: int = 200
+    """The HTTP status of its document."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers of its document."""
+    warnings: tuple[str, ...] = ()
+    """What is to be known about it."""
+
+
+class _Watch:
+    """Notes what a page does while it is shown."""
+
+    def __init__(self, context: BrowserContext, page: Page) -> None:
+        self.settling = Settling(time.monotonic())
+        self.document: Response | None = None
+        self.download = False
+        self.crashed = asyncio.Event()
+        self.navigations = 0
+        self.dialogs = 0
+        self.popups = 0
+        self.busy = False
+        self._page = page
+        self._closing: set[asyncio.Future[Any]] = set()
+        context.on("page", self._popup)
+        page.on("request", self._began)
+        page.on("requestfinished", self._ended)
+        page.on("requestfailed", self._ended)
+        page.on("response", self._answered)
+        page.on("dialog", self._dismiss)
+        page.on("download", self._refuse)
+        page.on("crash", lambda _: self.crashed.set())
+
+    def _began(self, request: Request) -> None:
+        self.settling.began(request, request.resource_type, time.monotonic())
+        if self._is_main(request):
+            self.navigations += 1
+
+    def _ended(self, request: Request) -> None:
+        self.settling.ended(request, time.monotonic())
+
+    def _answered(self, response: Response) -> None:
+        if self._is_main(response.request) and not 300 <= response.status < 400:
+            self.document = response
+
+    def _is_main(self, request: Request) -> bool:
+        from playwright.async_api import Error
+
+        if not request.is_navigation_request():
+            return False
+        try:
+            return request.frame == self._page.main_frame
+        except Error:  # of a page that does not exist yet
+            return False
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.dialogs += 1
+        self._let(dialog.dismiss())
+
+    def _refuse(self, download: Download) -> None:
+        self.download = True
+        self._let(download.cancel())
+
+    def _popup(self, page: Page) -> None:
+        if page is not self._page:
+            self.popups += 1
+            self._let(page.close())
+
+    def _let(self, work: Any) -> None:
+        task = asyncio.ensure_future(_quietly(work))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+async def _quietly(work: Any) -> None:
+    from playwright.async_api import Error
+
+    with suppress(Error):
+        await work
+
+
+async def render(
+    context: BrowserContext, page: Page, url: str, *, deadline: Deadline, settle: float, max_length: int
+) -> Rendered:
+    """Show a page and return what its scripts have made of it.
+
+    Args:
+        context: The page's own context.
+        page: An empty page of it.
+        url: The address.
+        deadline: When the result must be here; what there is shortly before is taken.
+        settle: The most seconds to wait for scripts after the page has begun to come.
+        max_length: The most characters of markup.
+
+    Raises:
+        PageError: it cannot be had. Unreachable: the connection failed. BrowserGone: try again with another browser.
+    """
+    from playwright.async_api import Error
+
+    watch = _Watch(context, page)
+    spare = min(1.5, deadline.remaining() / 4)
+    session = await context.new_cdp_session(page)
+    await page.add_init_script(TIMERS)
+    try:
+        await page.goto(url, wait_until="commit", timeout=deadline.remaining() * 1_000)
+    except Error as error:
+        _raise_for(str(error), url, watch)
+    until = time.monotonic() + max(0.0, min(settle, deadline.remaining() - spare))
+    settled = await _settle(page, watch, url, until)
+    html, stopped = await _take(page, session, watch, max_length)
+    if watch.settling.look.text < FILLED and not stopped:
+        html += await _frames(page, max_length)
+    return Rendered(
+        url=page.url,
+        html=html[:max_length],
+        status=watch.document.status if watch.document else 200,
+        headers=watch.document.headers if watch.document else {},
+        warnings=_remarks(watch, settled=settled, stopped=stopped, cut=len(html) >= max_length),
+    )
+
+
+async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
+    """Wait until a page has filled itself, or the time is up; tell whether it has."""
+    from playwright.async_api import Error
+
+    while True:
+        if watch.crashed.is_set():
+            raise BrowserGone("the page's process has died")
+        if watch.navigations > MAX_NAVIGATIONS:
+            raise TooManyRedirects(
+                url, f"The page redirects more than {MAX_NAVIGATIONS - 1} times. Look for another address of it."
+            )
+        try:
+            async with asyncio.timeout(_LOOK_TIME):
+                watch.settling.saw(Look.of(await page.evaluate(PROBE)), time.monotonic())
+            watch.busy = False
+        except TimeoutError:
+            watch.busy = True
+        except Error as error:
+            if page.is_closed() or "closed" in str(error) or "crashed" in str(error):
+                raise BrowserGone("the browser has died") from error
+            # Otherwise it went on to another address meanwhile.
+        now = time.monotonic()
+        if watch.settling.done(now):
+            return True
+        if now >= until:
+            return False
+        await asyncio.sleep(min(_POLL, until - now))
+
+
+async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int) -> tuple[str, bool]:
+    """Return a page's markup, and whether its scripts had to be stopped for that."""
+    from playwright.async_api import Error
+
+    stopped = False
+    for _ in range(3):
+        try:
+            if watch.busy:
+                stopped = True
+                await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+                await session.send("Runtime.terminateExecution")
+            async with asyncio.timeout(_TAKE_TIME):
+                if watch.settling.look.nodes > _MAX_NODES:
+                    return str(await page.evaluate(_TAKE_PART, max_length)), stopped
+                root = await session.send("DOM.getDocument", {"depth": 0})
+                node = {"nodeId": root["root"]["nodeId"], "includeShadowDOM": True}
+                return str((await session.send("DOM.getOuterHTML", node))["outerHTML"]), stopped
+        except TimeoutError:
+            watch.busy = True
+        except Error as error:
+            if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
+                raise BrowserGone("the browser has died") from error
+    raise PageUnavailable(page.url, "The page's scripts do not let go of it. Open another page.")
+
+
+async def _frames(page: Page, max_length: int) -> str:
+    """Return what stands in the frames of a page with next to no text of its own, those of its origin."""
+    from playwright.async_api import Error
+
+    parts = []
+    with suppress(Error, TimeoutError):
+        async with asyncio.timeout(_LOOK_TIME):
+            origin = await page.evaluate("() => origin")
+            for frame in page.main_frame.child_frames[:_MAX_FRAMES]:
+                told = await frame.evaluate(_FRAME, max_length)
+                if isinstance(told, list) and len(told) == 2 and told[0] == origin:
+                    parts.append(f"<section>{told[1]}</section>")
+    return "".join(parts)
+
+
+def _raise_for(text: str, url: str, watch: _Watch) -> None:
+    """Raise what a failed navigation means."""
+    if watch.download or "Download is starting" in text:
+        raise UnsupportedContent(url, "The address leads to a file to download, not to a page. Open another page.")
+    if "ERR_TOO_MANY_REDIRECTS" in text:
+        raise TooManyRedirects(url, "The page redirects without end. Look for another address of it.")
+    if "Timeout" in text:
+        raise TimeoutError
+    if "ERR_" in text:
+        raise Unreachable(text.partition("net::")[2].partition(" ")[0].strip() or "ERR_FAILED")
+    if "closed" in text or "crashed" in text or watch.crashed.is_set():
+        raise BrowserGone("the browser has died")
+    raise Unreachable("ERR_FAILED")
+
+
+def _remarks(watch: _Watch, *, settled: bool, stopped: bool, cut: bool) -> tuple[str, ...]:
+    said = []
+    if stopped:
+        said.append("the page's scripts did not come to an end and were stopped")
+    elif not settled and not watch.settling.finished:
+        said.append("the page was still loading when it was read")
+    if watch.dialogs:
+        said.append(f"{watch.dialogs} dialogs of the page were dismissed")
+    if watch.popups:
+        said.append(f"{watch.popups} pop-ups were closed")
+    if cut:
+        said.append("the page is very large; only its beginning was read")
+    return tuple(said)

@@ -1,0 +1,245 @@
+"""A browser's visit to a page, from its turn at the site to the result: the same for every browser.
+
+What a browser brought as a result of ours, or as the error that it stands for.
+
+Where a page in a browser has landed, and whether it may be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from multidict import CIMultiDict
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedAddress,
+    DeadlineExceeded,
+    GroundwireError,
+    InvalidRequest,
+    PageBlocked,
+    PageEmpty,
+    PageUnavailable,
+)
+from groundwire.models import ReadResult
+from groundwire.providers.http_parsing import page_failure
+from groundwire.reading.block_pages.classify import known_wall
+from groundwire.reading.browser.render import Rendered
+from groundwire.reading.browser.vetting_proxy import VettingProxy
+from groundwire.reading.convert import Converted, read_result
+from groundwire.reading.workers.pool import Conversion
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.transport import Gate
+
+__all__ = [
+    "judge_landing",
+    "raise_for_rendered",
+    "rendered_result",
+    "unreachable",
+    "visit_page",
+    "why_not",
+    "with_remarks",
+]
+
+_REDIRECTED: Final = (
+    "The page redirects to an address that is not allowed: only public http and https addresses are. Open another page."
+)
+_CAUSES: Final = {
+    "ERR_CERT": "has a TLS certificate that is not valid for it",
+    "ERR_SSL": "did not agree on a TLS connection",
+    "ERR_HTTP2": "sent an answer that is not HTTP",
+    "ERR_INVALID": "sent an answer that is not HTTP",
+    "ERR_EMPTY_RESPONSE": "closed the connection without an answer",
+    "ERR_CONNECTION": "refused the connection or could not be reached",
+    "ERR_TUNNEL": "refused the connection or could not be reached",
+}
+
+
+def raise_for_rendered(url: str, rendered: Rendered) -> None:
+    """Raise what the status of a page's document stands for; one of 200 to 299 is none.
+
+    Raises:
+        PageError: one of its classes.
+    """
+    if 200 <= rendered.status < 300:
+        return
+    wall = known_wall(rendered.headers, rendered.html)
+    if wall is not None:
+        raise PageBlocked(url, str(wall), status=rendered.status)
+    raise page_failure(url, status=rendered.status)
+
+
+def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool) -> Exception:
+    """Return the error for a page that did not come.
+
+    Args:
+        url: The address that was asked for.
+        code: The browser's code, such as `ERR_CONNECTION_RESET`.
+        refused: Whether the guard refused the address, or one that it redirects to.
+        failed: Whether nobody could be reached at it.
+        moved: Whether the page had redirected before.
+    """
+    host = parse_url(url).host
+    if refused:
+        return BlockedAddress(
+            _REDIRECTED if moved else f"{host} does not lead to a public web address. Check the spelling."
+        )
+    cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
+    if failed:
+        cause = "does not resolve, or refused the connection"
+    return PageUnavailable(url, f"{host} {cause}. Try again later, or open another page.")
+
+
+def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadResult:
+    """Return a page.
+
+    Raises:
+        PageBlocked: a wall came in its place. PageEmpty: there is nothing to read on it.
+    """
+    block = converted.block
+    if block is not None and block.kind != "script shell":  # its scripts have run; what there is now is the page
+        raise PageBlocked(url, str(block), status=rendered.status)
+    if not converted.extracted.content:
+        raise PageEmpty(
+            url,
+            f"The page has no readable text, in a browser neither ({len(rendered.html):,} characters of markup). "
+            "Open another page.",
+        )
+    kind = rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+    return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
+
+
+async def visit_page(
+    url: str,
+    *,
+    guard: Guard,
+    gate: Gate | None,
+    conversion: Conversion,
+    deadline: Deadline,
+    show: Callable[[WebUrl], Awaitable[Rendered]],
+) -> ReadResult:
+    """Return a page as a browser shows it.
+
+    Args:
+        url: Its address.
+        guard: Admits it.
+        gate: Decides whether and when; None lets everything through.
+        conversion: Makes Markdown of what the browser brought.
+        deadline: When the page must be here.
+        show: Shows it.
+
+    Raises:
+        BlockedByPolicy, PageError, ProviderError, DeadlineExceeded.
+    """
+    target = guard.admit(url)
+    try:
+        async with deadline.timeout():
+            rendered = await _politely(gate, target, deadline, lambda: show(target))
+    except TimeoutError as error:
+        if isinstance(error, GroundwireError):
+            raise
+        raise DeadlineExceeded(f"{target.host} could not be shown in time. Try again, or open another page.") from error
+    raise_for_rendered(url, rendered)
+    converted = await conversion.convert(
+        rendered.html.encode("utf-8", "replace"),
+        "text/html; charset=utf-8",
+        rendered.url,
+        headers=rendered.headers,
+        deadline=deadline,
+    )
+    return rendered_result(url, rendered, converted)
+
+
+async def _politely(
+    gate: Gate | None, target: WebUrl, deadline: Deadline, show: Callable[[], Awaitable[Rendered]]
+) -> Rendered:
+    """Return a page when its site lets us read it, and it is our turn there; where it redirects to is asked, too.
+
+    What the page's own scripts and frames ask for is not paced: it is one visit, as a person's is.
+
+    Args:
+        gate: Decides whether and when; None lets everything through.
+        target: The page's address.
+        deadline: When it must be here.
+        show: Shows it.
+
+    Raises:
+        BlockedByPolicy, PageError: the page may not be read, or not in time.
+    """
+    if gate is None:
+        return await show()
+    async with gate.visit(target, deadline) as visit:
+        rendered = await show()
+        visit.status, visit.headers = rendered.status, CIMultiDict(rendered.headers)
+    try:
+        final = parse_url(rendered.url)
+    except GroundwireError:
+        return rendered
+    if final.request_text != target.request_text:
+        await gate.check(final, deadline)
+    return rendered
+
+
+def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy) -> None:
+    """Raise for a page that ended where it may not be, or nowhere.
+
+    Args:
+        guard: Judges addresses.
+        target: The address that was asked for.
+        final: The one that the browser shows.
+        proxy: The page's proxy, which knows what was refused.
+
+    Raises:
+        BlockedAddress: it is not allowed. PageUnavailable: nobody could be reached there.
+    """
+    try:
+        landed = guard.admit(final)
+    except (BlockedAddress, InvalidRequest) as error:
+        raise why_not(target, "ERR_FAILED", proxy, refused=True) from error
+    place = _authority(landed)
+    if place in proxy.refused or place in proxy.failed:
+        raise why_not(target, "ERR_TUNNEL", proxy, place=place)
+
+
+def why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = False, place: str = "") -> Exception:
+    """Return the error for a page that did not come.
+
+    Args:
+        target: The address that was asked for.
+        code: The browser's code for what happened.
+        proxy: The page's proxy.
+        refused: Whether the guard refused where it led.
+        place: Host and port where it ended, when known.
+    """
+    start = _authority(target)
+    known = place or start
+    moved = known != start or (start not in proxy.refused and bool(proxy.refused))
+    return unreachable(
+        target.text,
+        code,
+        refused=refused or known in proxy.refused or (moved and known not in proxy.failed and bool(proxy.refused)),
+        failed=known in proxy.failed,
+        moved=moved or refused,
+    )
+
+
+def with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
+    """Return a page with what its proxy has to say about it."""
+    said = list(rendered.warnings)
+    if proxy.refused:
+        said.append(f"the page wanted to reach {proxy.refused.total()} addresses that are not allowed")
+    if proxy.exhausted:
+        said.append("the page loads more than a page may; the rest was not loaded")
+    return Rendered(
+        url=rendered.url,
+        html=rendered.html,
+        status=rendered.status,
+        headers=rendered.headers,
+        warnings=tuple(said),
+    )
+
+
+def _authority(url: WebUrl) -> str:
+    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"

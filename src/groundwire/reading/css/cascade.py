@@ -1,0 +1,184 @@
+"""Which element gets which of the longhands that decide what is seen: the CSS cascade, as far as that needs it.
+
+Sources: CSS Cascading 5 (https://www.w3.org/TR/css-cascade-5/), CSS Variables 1, and section 15 (Rendering) of the HTML
+Standard for attributes such as `bgcolor` and `<font color>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from turbohtml import Element
+
+from groundwire.reading.css.longhands import is_told, longhands
+from groundwire.reading.css.parser import UNLAYERED, Declaration
+
+__all__ = ["Styles"]
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_MAX_VALUE: Final = 500  # characters, after `var()`
+_VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
+_UNSET: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
+
+_Priority = tuple[bool, bool, int, tuple[int, int, int], int]
+_Entry = tuple[_Priority, str]
+_Row = tuple[str, _Entry]
+_Sources = tuple[int, ...]
+"""The numbers of the declarations that an element gets, in their order."""
+
+
+class Styles:
+    """The longhands of the elements that have any; the others have none.
+
+    Attributes:
+        keyframes: For each animation the properties of its last frame.
+        incomplete: Whether more styles exist than were read, in files of their own.
+        classes: The classes that the sheets at hand have rules for.
+        named: The classes that elements of the page have.
+        added: The longhands of the box that a sheet adds to an element (`::before`), if it has a background.
+    """
+
+    def __init__(
+        self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool, named: frozenset[str] = frozenset()
+    ) -> None:
+        self.keyframes = keyframes
+        self.incomplete = incomplete
+        self.classes: set[str] = set()
+        self.named = named
+        self.added: dict[Element, dict[str, str]] = {}
+        self._rows: list[list[_Row]] = []
+        self._sources: dict[Element, list[int]] = {}
+        self._merged: dict[_Sources, dict[str, _Entry]] = {}
+        self._plain: dict[_Sources, dict[str, str] | None] = {}
+        self._custom: dict[str, dict[Element, str]] = {}
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def kind(self, element: Element) -> tuple[int, ...] | None:
+        """Return what is the same for all elements with the same longhands; None when they depend on its place."""
+        sources = tuple(self._sources[element])
+        return None if self._shared(sources) is None else sources
+
+    def get(self, element: Element) -> Mapping[str, str]:
+        """Return an element's longhands, custom properties resolved."""
+        noted = self._sources.get(element)
+        if noted is None:
+            return _NOTHING
+        sources = tuple(noted)
+        shared = self._shared(sources)
+        if shared is not None:
+            return shared
+        style: dict[str, str] = {}
+        for name, value in _in_force(self._merge(sources)):
+            if "var(" not in value:
+                style[name] = value
+            elif not name.startswith("--"):
+                style.update(longhands(name, self._resolve(element, value)))
+        return style
+
+    def declare(
+        self,
+        elements: Iterable[Element],
+        declared: Iterable[Declaration],
+        *,
+        inline: bool = False,
+        layer: int = UNLAYERED,
+        specificity: tuple[int, int, int] = (0, 0, 0),
+    ) -> None:
+        """Let elements have what is declared, unless something stronger has been."""
+        number = self.source(declared, inline=inline, layer=layer, specificity=specificity)
+        for element in elements:
+            self.give(element, number)
+
+    def source(
+        self,
+        declared: Iterable[Declaration],
+        *,
+        inline: bool = False,
+        layer: int = UNLAYERED,
+        specificity: tuple[int, int, int] = (0, 0, 0),
+    ) -> int | None:
+        """Note what is declared, for `give`; None when it says nothing that is looked at."""
+        rows: list[_Row] = []
+        number = len(self._rows)
+        for name, value, important in declared:
+            if name == "all":
+                rows = [row for row in rows if row[0].startswith("--") or row[1][0][0] > important]
+            later = name.startswith("--") or ("var(" in value and is_told(name))
+            pairs = ((name, value),) if later else longhands(name, value)
+            priority = (important, inline, -layer if important else layer, specificity, number)
+            rows += [(longhand, (priority, part)) for longhand, part in pairs]
+        if not rows:
+            return None
+        self._rows.append(rows)
+        return number
+
+    def give(self, element: Element, source: int | None) -> None:
+        """Let an element have what `source` has noted, unless something stronger has been."""
+        if source is not None:
+            self._sources.setdefault(element, []).append(source)
+            self._custom.clear()
+
+    def _merge(self, sources: _Sources) -> dict[str, _Entry]:
+        merged = self._merged.get(sources)
+        if merged is None:
+            merged = self._merged[sources] = {}
+            for number in sources:
+                for longhand, entry in self._rows[number]:
+                    if longhand not in merged or merged[longhand][0] <= entry[0]:
+                        merged[longhand] = entry
+        return merged
+
+    def _shared(self, sources: _Sources) -> dict[str, str] | None:
+        """Return the longhands that some sources make; None when custom properties take part."""
+        if sources not in self._plain:
+            style = dict(_in_force(self._merge(sources)))
+            found = any("var(" in value and not name.startswith("--") for name, value in style.items())
+            plain = {name: value for name, value in style.items() if "var(" not in value}
+            self._plain[sources] = None if found else plain
+        return self._plain[sources]
+
+    def _resolve(self, element: Element, value: str) -> str:
+        for _ in range(8):
+            if "var(" not in value or len(value) > _MAX_VALUE:
+                break
+            value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
+        return "" if "var(" in value else value.lower()
+
+    def _property(self, element: Element, name: str) -> str:
+        """Return a custom property as an element has it; linear, since no path is walked twice."""
+        known = self._custom.setdefault(name, {})
+        path: list[Element] = []
+        node: object = element
+        value = ""
+        while isinstance(node, Element):
+            if (said := known.get(node)) is not None:
+                value = said
+                break
+            path.append(node)
+            if (sources := self._sources.get(node)) and (entry := self._merge(tuple(sources)).get(name)) is not None:
+                value = entry[1]
+                if value == "initial":
+                    value = ""
+                    break
+                if value not in _UNSET:
+                    break
+                value = ""
+            node = node.parent
+        known.update(dict.fromkeys(path, value))
+        return value
+
+
+def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
+    """Yield longhands and values without those that a stronger `all` undoes."""
+    reset = merged.get("all")
+    for name, (priority, value) in merged.items():
+        if reset is None or priority >= reset[0]:
+            yield name, value

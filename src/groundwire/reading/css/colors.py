@@ -1,0 +1,371 @@
+"""Colours of CSS as numbers, and whether two of them can be told apart.
+
+Sources: CSS Color 4 (https://www.w3.org/TR/css-color-4/), CSS Color 5 on mixed and relative colours, and the rules for
+parsing a legacy colour value of the HTML Standard, section 2.3.6.
+
+Colours of other spaces than sRGB, in sRGB.
+
+The matrices and curves are those of CSS Color 4 (https://www.w3.org/TR/css-color-4/#color-conversion-code). What lies
+outside of sRGB is cut at its edges.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from colorsys import hls_to_rgb
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from groundwire.reading.css.values import arguments, comma_parts, ratio
+
+__all__ = [
+    "Colour",
+    "Triple",
+    "alike",
+    "blend",
+    "colour",
+    "from_hsl",
+    "from_hwb",
+    "from_lab",
+    "from_linear",
+    "from_oklab",
+    "from_p3",
+    "from_xyz",
+    "gradient_colours",
+    "legacy_colour",
+    "polar",
+]
+
+Triple = tuple[float, float, float]
+_Matrix = tuple[Triple, Triple, Triple]
+
+_XYZ_TO_SRGB: Final[_Matrix] = (
+    (3.2409699, -1.5373832, -0.4986108), (-0.9692436, 1.8759675, 0.0415551), (0.0556301, -0.2039770, 1.0569715),
+)  # fmt: skip
+_P3_TO_XYZ: Final[_Matrix] = (
+    (0.4865709, 0.2656677, 0.1982173), (0.2289746, 0.6917385, 0.0792869), (0.0, 0.0451134, 1.0439444),
+)  # fmt: skip
+_D50_TO_D65: Final[_Matrix] = (
+    (0.9554734, -0.0230985, 0.0632593), (-0.0283697, 1.0099955, 0.0210414), (0.0123140, -0.0205077, 1.3303660),
+)  # fmt: skip
+_WHITE_D50: Final[Triple] = (0.9642956, 1.0, 0.8251046)
+_OKLAB_TO_LMS: Final[_Matrix] = (
+    (1.0, 0.3963377774, 0.2158037573), (1.0, -0.1055613458, -0.0638541728), (1.0, -0.0894841775, -1.2914855480),
+)  # fmt: skip
+_LMS_TO_SRGB: Final[_Matrix] = (
+    (4.0767416621, -3.3077115913, 0.2309699292), (-1.2684380046, 2.6097574011, -0.3413193965),
+    (-0.0041960863, -0.7034186147, 1.7076147010),
+)  # fmt: skip
+
+
+def from_hsl(hue: float, saturation: float, light: float) -> Triple:
+    """Return a colour by its hue in degrees, its saturation and its lightness, both from 0 to 1."""
+    return hls_to_rgb(hue / 360 % 1, min(max(light, 0.0), 1.0), min(max(saturation, 0.0), 1.0))
+
+
+def from_hwb(hue: float, white: float, black: float) -> Triple:
+    """Return a colour by its hue in degrees and how much white and black is in it, both from 0 to 1."""
+    if white + black >= 1:
+        return (white / (white + black),) * 3
+    red, green, blue = (part * (1 - white - black) + white for part in from_hsl(hue, 1.0, 0.5))
+    return red, green, blue
+
+
+def from_lab(light: float, a: float, b: float) -> Triple:
+    """Return a colour of CIE Lab, its lightness from 0 to 100."""
+    y = (light + 16) / 116
+    xyz = [
+        share * (edge**3 if edge > 6 / 29 else (116 * edge - 16) / (24389 / 27))
+        for share, edge in zip(_WHITE_D50, (y + a / 500, y, y - b / 200), strict=True)
+    ]
+    return from_xyz(xyz[0], xyz[1], xyz[2], d50=True)
+
+
+def from_oklab(light: float, a: float, b: float) -> Triple:
+    """Return a colour of Oklab, its lightness from 0 to 1."""
+    long, middle, short = (part**3 for part in _times(_OKLAB_TO_LMS, (light, a, b)))
+    return from_linear(*_times(_LMS_TO_SRGB, (long, middle, short)))
+
+
+def polar(chroma: float, hue: float) -> tuple[float, float]:
+    """Return the two axes of a colour that is given by its chroma and its hue in degrees."""
+    return chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
+
+
+def from_xyz(x: float, y: float, z: float, *, d50: bool = False) -> Triple:
+    """Return a colour of CIE XYZ, under the white D65 unless it is D50."""
+    return from_linear(*_times(_XYZ_TO_SRGB, _times(_D50_TO_D65, (x, y, z)) if d50 else (x, y, z)))
+
+
+def from_p3(red: float, green: float, blue: float) -> Triple:
+    """Return a colour of Display P3."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    return from_xyz(*_times(_P3_TO_XYZ, (linear[0], linear[1], linear[2])))
+
+
+def from_linear(red: float, green: float, blue: float) -> Triple:
+    """Return a colour of linear sRGB."""
+    parts = [
+        12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
+        for part in (min(max(part, 0.0), 1.0) for part in (red, green, blue))
+    ]
+    return parts[0], parts[1], parts[2]
+
+
+def _times(matrix: _Matrix, vector: Triple) -> Triple:
+    rows = [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
+    return rows[0], rows[1], rows[2]
+
+
+_HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
+_FUNCTION: Final = re.compile(r"([a-z-]+)\((.*)\)", re.DOTALL)
+_FUNCTIONS: Final = frozenset(
+    {
+        "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch",
+        "color", "color-mix", "light-dark",
+    }
+)  # fmt: skip
+_HUE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
+_DEGREES: Final = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
+_SYSTEM: Final = {
+    "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
+    "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
+}  # fmt: skip
+_TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
+_MAX_LEGACY: Final = 128  # characters
+_NOT_HEX: Final = re.compile(r"[^0-9a-f]")
+_COLOUR_NAMES: Final = """
+    aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff beige:f5f5dc bisque:ffe4c4
+    black:000000 blanchedalmond:ffebcd blue:0000ff blueviolet:8a2be2 brown:a52a2a burlywood:deb887 cadetblue:5f9ea0
+    chartreuse:7fff00 chocolate:d2691e coral:ff7f50 cornflowerblue:6495ed cornsilk:fff8dc crimson:dc143c cyan:00ffff
+    darkblue:00008b darkcyan:008b8b darkgoldenrod:b8860b darkgray:a9a9a9 darkgreen:006400 darkgrey:a9a9a9
+    darkkhaki:bdb76b darkmagenta:8b008b darkolivegreen:556b2f darkorange:ff8c00 darkorchid:9932cc darkred:8b0000
+    darksalmon:e9967a darkseagreen:8fbc8f darkslateblue:483d8b darkslategray:2f4f4f darkslategrey:2f4f4f
+    darkturquoise:00ced1 darkviolet:9400d3 deeppink:ff1493 deepskyblue:00bfff dimgray:696969 dimgrey:696969
+    dodgerblue:1e90ff firebrick:b22222 floralwhite:fffaf0 forestgreen:228b22 fuchsia:ff00ff gainsboro:dcdcdc
+    ghostwhite:f8f8ff gold:ffd700 goldenrod:daa520 gray:808080 green:008000 greenyellow:adff2f grey:808080
+    honeydew:f0fff0 hotpink:ff69b4 indianred:cd5c5c indigo:4b0082 ivory:fffff0 khaki:f0e68c lavender:e6e6fa
+    lavenderblush:fff0f5 lawngreen:7cfc00 lemonchiffon:fffacd lightblue:add8e6 lightcoral:f08080 lightcyan:e0ffff
+    lightgoldenrodyellow:fafad2 lightgray:d3d3d3 lightgreen:90ee90 lightgrey:d3d3d3 lightpink:ffb6c1
+    lightsalmon:ffa07a lightseagreen:20b2aa lightskyblue:87cefa lightslategray:778899 lightslategrey:778899
+    lightsteelblue:b0c4de lightyellow:ffffe0 lime:00ff00 limegreen:32cd32 linen:faf0e6 magenta:ff00ff maroon:800000
+    mediumaquamarine:66cdaa mediumblue:0000cd mediumorchid:ba55d3 mediumpurple:9370db mediumseagreen:3cb371
+    mediumslateblue:7b68ee mediumspringgreen:00fa9a mediumturquoise:48d1cc mediumvioletred:c71585
+    midnightblue:191970 mintcream:f5fffa mistyrose:ffe4e1 moccasin:ffe4b5 navajowhite:ffdead navy:000080
+    oldlace:fdf5e6 olive:808000 olivedrab:6b8e23 orange:ffa500 orangered:ff4500 orchid:da70d6 palegoldenrod:eee8aa
+    palegreen:98fb98 paleturquoise:afeeee palevioletred:db7093 papayawhip:ffefd5 peachpuff:ffdab9 peru:cd853f
+    pink:ffc0cb plum:dda0dd powderblue:b0e0e6 purple:800080 rebeccapurple:663399 red:ff0000 rosybrown:bc8f8f
+    royalblue:4169e1 saddlebrown:8b4513 salmon:fa8072 sandybrown:f4a460 seagreen:2e8b57 seashell:fff5ee
+    sienna:a0522d silver:c0c0c0 skyblue:87ceeb slateblue:6a5acd slategray:708090 slategrey:708090 snow:fffafa
+    springgreen:00ff7f steelblue:4682b4 tan:d2b48c teal:008080 thistle:d8bfd8 tomato:ff6347 turquoise:40e0d0
+    violet:ee82ee wheat:f5deb3 white:ffffff whitesmoke:f5f5f5 yellow:ffff00 yellowgreen:9acd32
+"""
+"""The named colours of CSS Color 4, section 6.1."""
+
+_NAMED: Final = dict(pair.split(":") for pair in _COLOUR_NAMES.split())
+
+
+class Colour(NamedTuple):
+    """A colour of sRGB, each part from 0 to 1; a part that cannot be told is None."""
+
+    red: float | None
+    green: float | None
+    blue: float | None
+    alpha: float
+
+
+@lru_cache(maxsize=1024)
+def colour(value: str, *, dark: bool = False) -> Colour | None:
+    """Return a colour in lower case as numbers; None for what is none, and for `currentcolor`.
+
+    Args:
+        value: The value.
+        dark: Whether the page asks for the browser's dark colours.
+    """
+    if value == "transparent":
+        return Colour(0, 0, 0, 0)
+    value = _SYSTEM.get(value, value)
+    if value in _NAMED:
+        value = "#" + _NAMED[value]
+    if match := _HEX.fullmatch(value):
+        digits = match[1] if len(match[1]) > 4 else "".join(char * 2 for char in match[1])
+        parts = [int(digits[index : index + 2], 16) / 255 for index in range(0, len(digits), 2)]
+        return Colour(parts[0], parts[1], parts[2], parts[3] if len(parts) == 4 else 1.0)
+    called = _FUNCTION.fullmatch(value)
+    if called is None or called[1] not in _FUNCTIONS:
+        return None
+    name, inside = called[1], called[2]
+    if name == "light-dark":
+        ways = comma_parts(inside)
+        return colour(ways[dark], dark=dark) if len(ways) == 2 else None
+    if name == "color-mix":
+        return _mixed(comma_parts(inside), dark=dark)
+    words = arguments(inside)
+    if name in _HSL and "," in inside and not all(part.endswith("%") for part in words[1:3]):
+        return None  # only the newer way to write it has numbers there
+    return _from_function(name, words, slashed="/" in inside, dark=dark)
+
+
+def legacy_colour(value: str) -> Colour | None:
+    """Return the colour that an attribute such as `bgcolor` means, in which nearly any text is one."""
+    value = value.strip().lower()
+    if not value or value == "transparent":
+        return None
+    if value in _NAMED or (len(value) == 4 and _HEX.fullmatch(value)):
+        return colour(value)
+    value = _NOT_HEX.sub("0", value[:_MAX_LEGACY].removeprefix("#"))
+    value = value.ljust(-(-max(len(value), 3) // 3) * 3, "0")
+    size = len(value) // 3
+    parts = [value[start : start + size][-8:] for start in range(0, 3 * size, size)]
+    while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
+        parts = [part[1:] for part in parts]
+    red, green, blue = (int(part[:2], 16) / 255 for part in parts)
+    return Colour(red, green, blue, 1.0)
+
+
+def gradient_colours(value: str, *, dark: bool = False) -> list[Colour]:
+    """Return the colours of a background's gradients; none if it is something else or one cannot be told."""
+    if "gradient(" not in value or "url(" in value or "image(" in value:
+        return []
+    tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
+    found = [shade for token in tokens if (shade := colour(token, dark=dark)) is not None]
+    return [] if any(None in shade[:3] for shade in found) else found
+
+
+def alike(one: Colour, other: Colour) -> bool:
+    """Tell whether text of one opaque colour on the other cannot be read: a contrast below 1.1 to 1 (WCAG 2.2)."""
+    if None in one[:3] or None in other[:3]:
+        return False
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    close = all(abs((a or 0) - (b or 0)) < 0.15 for a, b in zip(one[:3], other[:3], strict=True))
+    return close and (lighter + 0.05) / (darker + 0.05) < 1.1
+
+
+def blend(front: Colour, back: Colour) -> Colour:
+    """Return what a colour looks like on an opaque one."""
+    return _mix(front, back, front.alpha)._replace(alpha=1.0)
+
+
+def _mix(one: Colour, other: Colour, share: float) -> Colour:
+    red, green, blue = (
+        None if a is None or b is None else a * share + b * (1 - share) for a, b in zip(one[:3], other[:3], strict=True)
+    )
+    return Colour(red, green, blue, one.alpha * share + other.alpha * (1 - share))
+
+
+def _luminance(shade: Colour) -> float:
+    linear = [(c or 0) / 12.92 if (c or 0) <= 0.04045 else (((c or 0) + 0.055) / 1.055) ** 2.4 for c in shade[:3]]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _mixed(parts: list[str], *, dark: bool) -> Colour | None:
+    """Return a mixture; of two unlike colours nearly what another space than sRGB makes of them."""
+    if len(parts) != 3 or not parts[0].startswith("in "):
+        return None
+    found: list[tuple[Colour, float | None]] = []
+    for part in parts[1:]:
+        words = arguments(part)
+        shares = [ratio(word) for word in words if word.endswith("%")]
+        shade = next((shade for word in words if (shade := colour(word, dark=dark)) is not None), None)
+        if shade is None:
+            return Colour(None, None, None, 1.0)
+        found.append((shade, shares[0] if shares else None))
+    (one, first), (other, second) = found
+    first = (1 - second if second is not None else 0.5) if first is None else first
+    second = 1 - first if second is None else second
+    total = first + second
+    if total <= 0:
+        return None
+    share = first / total
+    alpha = one.alpha * share + other.alpha * (1 - share)
+    if alpha <= 0:
+        return Colour(0, 0, 0, 0)
+    return _mix(one, other, share * one.alpha / alpha)._replace(alpha=alpha * min(total, 1.0))
+
+
+def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) -> Colour | None:
+    if len(parts) < 3:
+        return Colour(None, None, None, 1.0)
+    alpha = 1.0
+    if slashed or (len(parts) == 4 and name != "color"):
+        alpha = 0.0 if parts[-1] == "none" else min(max(ratio(parts[-1]) or 0.0, 0.0), 1.0)
+        parts = parts[:-1]
+    if parts[0] == "from":
+        origin = colour(parts[1], dark=dark)
+        names = parts[3:] if name == "color" else parts[2:]
+        same = origin is not None and len(names) == 3 and names == list(_CHANNELS.get(name, names))
+        red, green, blue = origin[:3] if same and origin is not None else (None, None, None)
+        return Colour(red, green, blue, alpha if slashed or origin is None else origin.alpha)
+    space, parts = (parts[0], parts[1:]) if name == "color" else (name, parts)
+    triple = _triple(space, parts) if len(parts) == 3 else None
+    if triple is None:
+        return Colour(None, None, None, alpha)
+    red, green, blue = (min(max(part, 0.0), 1.0) for part in triple)
+    return Colour(red, green, blue, alpha)
+
+
+_CHANNELS: Final = {
+    "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "hwb": "hwb", "lab": "lab", "oklab": "lab", "lch": "lch",
+    "oklch": "lch", "color": "rgb",
+}  # fmt: skip
+_RGB: Final = frozenset({"rgb", "rgba"})
+_HSL: Final = frozenset({"hsl", "hsla"})
+
+
+def _triple(space: str, parts: list[str]) -> Triple | None:
+    """Return a colour of three channels in sRGB; None when one cannot be told or the space is not known."""
+    hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
+    wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
+    channels: list[float] = []
+    for place, (part, whole) in enumerate(zip(parts, wholes, strict=True)):
+        channel = _hue(part) if place == hue_at else _channel(part, whole)
+        if channel is None:
+            return None
+        channels.append(channel)
+    one, two, three = channels
+    if space in _RGB:
+        return one / 255, two / 255, three / 255
+    if space in _HSL:
+        return from_hsl(one, two / 100, three / 100)
+    if space == "hwb":
+        return from_hwb(one, two / 100, three / 100)
+    if space == "lab":
+        return from_lab(one, two, three)
+    if space == "oklab":
+        return from_oklab(one, two, three)
+    if space == "lch":
+        return from_lab(one, *polar(two, three))
+    if space == "oklch":
+        return from_oklab(one, *polar(two, three))
+    if space == "srgb":
+        return one, two, three
+    if space == "srgb-linear":
+        return from_linear(one, two, three)
+    if space == "display-p3":
+        return from_p3(one, two, three)
+    return from_xyz(one, two, three, d50=space == "xyz-d50") if space.startswith("xyz") else None
+
+
+_WHOLES: Final = {
+    "rgb": (255.0, 255.0, 255.0), "rgba": (255.0, 255.0, 255.0), "hsl": (1.0, 100.0, 100.0),
+    "hsla": (1.0, 100.0, 100.0), "hwb": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0), "oklab": (1.0, 0.4, 0.4),
+    "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0),
+}  # fmt: skip
+"""What 100 % of each channel is."""
+
+
+def _channel(part: str, whole: float) -> float | None:
+    if part == "none":
+        return 0.0
+    if part.endswith("%"):
+        share = ratio(part)
+        return None if share is None else share * whole
+    return ratio(part)
+
+
+def _hue(part: str) -> float | None:
+    if part == "none":
+        return 0.0
+    match = _HUE.fullmatch(part)
+    return float(match[1]) * _DEGREES[match[2] or ""] if match else ratio(part)

@@ -1,0 +1,232 @@
+"""Declarations in the longhands that decide what is seen, invalid ones left out as a browser does.
+
+Sources: CSS Cascading 5 (https://www.w3.org/TR/css-cascade-5/) on shorthands and invalid values, CSS Logical
+Properties 1, and the Compatibility Standard (https://compat.spec.whatwg.org/) on vendor prefixes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from groundwire.reading.css.colors import colour
+from groundwire.reading.css.values import arguments, pixels, ratio
+
+__all__ = ["is_told", "longhands"]
+
+_WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
+_ALIASES: Final = {
+    "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
+    "-webkit-mask-size": "mask-size",
+    "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
+    "-webkit-animation-name": "animation-name", "-webkit-animation-fill-mode": "animation-fill-mode",
+    "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
+    "-webkit-text-security": "text-security",
+    "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
+    "-webkit-text-stroke-width": "text-stroke", "text-stroke-width": "text-stroke",
+    "-webkit-text-stroke-color": "text-stroke-color",
+    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
+    "min-inline-size": "min-width", "min-block-size": "min-height", "inset-inline-start": "left",
+    "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
+    "margin-inline-start": "margin-left", "margin-block-start": "margin-top", "padding-inline-start": "padding-left",
+    "padding-block-start": "padding-top", "padding-inline-end": "padding-right", "padding-block-end": "padding-bottom",
+    "overflow-inline": "overflow-x", "overflow-block": "overflow-y", "border-left-width": "border-left",
+    "border-top-width": "border-top",
+}  # fmt: skip
+_SIDES: Final = ("top", "right", "bottom", "left")
+_DISPLAYS: Final = frozenset(
+    {
+        "none", "contents", "block", "inline", "inline-block", "flow", "flow-root", "flex", "inline-flex", "grid",
+        "inline-grid", "table", "inline-table", "table-row", "table-cell", "table-row-group", "table-header-group",
+        "table-footer-group", "table-column", "table-column-group", "table-caption", "list-item", "ruby", "ruby-base",
+        "ruby-text", "ruby-base-container", "ruby-text-container", "run-in", "math", "-webkit-box",
+        "-webkit-inline-box",
+        "-webkit-flex", "-webkit-inline-flex", "grid-lanes", "inline-grid-lanes",
+    }
+)  # fmt: skip
+_FONT_SIZES: Final = frozenset(
+    {
+        "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large", "smaller", "larger",
+        "math",
+    }
+)  # fmt: skip
+_OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
+_LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
+_FONT_SIZE: Final = re.compile(
+    r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
+)
+_MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
+_WORD: Final = re.compile(r"[a-z-]+")
+
+
+def _words(known: frozenset[str]) -> Callable[[str], bool]:
+    return lambda value: value in known
+
+
+def _is_length(value: str) -> bool:
+    return value in _LENGTH_WORDS or pixels(value, 100.0) is not None or "content" in value or "(" in value
+
+
+def _is_room(value: str) -> bool:
+    return _is_length(value) and not value.startswith("-")
+
+
+def _is_size(value: str) -> bool:
+    length = pixels(value, 16.0)
+    return value in _FONT_SIZES or "(" in value or (length is not None and length >= 0)
+
+
+def _is_colour(value: str) -> bool:
+    return colour(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
+
+
+_VALID: Final[dict[str, Callable[[str], bool]]] = {
+    "display": lambda value: all(word in _DISPLAYS for word in value.split()),
+    "visibility": _words(frozenset({"visible", "hidden", "collapse"})),
+    "opacity": lambda value: ratio(value) is not None,
+    "content-visibility": _words(frozenset({"visible", "hidden", "auto"})),
+    "position": _words(frozenset({"static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"})),
+    "overflow-x": _words(_OVERFLOWS),
+    "overflow-y": _words(_OVERFLOWS),
+    "font-size": _is_size,
+    "color": _is_colour,
+    "background-color": _is_colour,
+    "text-fill": _is_colour,
+    **dict.fromkeys(
+        (
+            "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
+        ),
+        _is_length,
+    ),
+    **dict.fromkeys(
+        (
+            "width", "height", "max-width", "max-height", "min-width", "min-height", "padding-left", "padding-top",
+            "padding-bottom", "padding-right",
+        ),
+        _is_room,
+    ),
+}  # fmt: skip
+_KEPT: Final = frozenset(_VALID) | {
+    "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
+    "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
+    "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
+    "box-shadow", "color-scheme", "text-stroke-color", "mask-size", "zoom", "animation-iteration-count",
+}  # fmt: skip
+
+
+def is_told(name: str) -> bool:
+    """Tell whether a property, in lower case, has a part in what is seen."""
+    return name in _TOLD or name in _ALIASES
+
+
+def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
+    """Return what a declaration sets of the properties that decide what is seen.
+
+    Args:
+        name: The property in lower case.
+        value: Its value in lower case. One with `var()` in it has to be resolved before.
+    """
+    if not is_told(name):
+        return ()
+    return _known(name, value) if len(value) <= _COMMON else tuple(_split(name, value))
+
+
+@lru_cache(maxsize=2048)
+def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_split(name, value))
+
+
+def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
+    name = _ALIASES.get(name, name)
+    if name in _KEPT:
+        if value in _WIDE:
+            yield name, value
+        elif (valid := _VALID.get(name)) is None or valid(value := value.removesuffix(" each-line")):
+            yield name, value.split()[-1] if name == "text-indent" and value.endswith(" hanging") else value
+    elif (split := _SHORTHANDS.get(name)) is not None:
+        for longhand, part in split(name, value):
+            yield from _split(longhand, part)
+
+
+def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
+    parts = arguments(value)
+    if 1 <= len(parts) <= 4:
+        top = parts[0]
+        right = parts[1] if len(parts) > 1 else top
+        bottom = parts[2] if len(parts) > 2 else top
+        left = parts[3] if len(parts) > 3 else right
+        for side, part in zip(_SIDES, (top, right, bottom, left), strict=True):
+            yield (side if name == "inset" else f"{name}-{side}"), part
+
+
+def _axis(name: str, value: str) -> Iterator[tuple[str, str]]:
+    parts = arguments(value)
+    base = "" if name.startswith("inset") else name.partition("-")[0] + "-"
+    ends = ("left", "right") if name.endswith("inline") else ("top", "bottom")
+    if parts:
+        yield base + ends[0], parts[0]
+        yield base + ends[1], parts[-1]
+
+
+def _overflow(_: str, value: str) -> Iterator[tuple[str, str]]:
+    parts = value.split()
+    yield "overflow-x", parts[0]
+    yield "overflow-y", parts[-1]
+
+
+def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
+    if match := _FONT_SIZE.search(value):
+        yield "font-size", match[1] or match[2]
+    elif value in _WIDE:
+        yield "font-size", value
+    else:
+        for word in value.split():
+            if word in _FONT_SIZES:
+                yield "font-size", word
+
+
+_BACKGROUND_WORDS: Final = frozenset(
+    {
+        "repeat", "repeat-x", "repeat-y", "no-repeat", "space", "round", "scroll", "fixed", "local", "left", "right",
+        "top", "bottom", "center", "cover", "contain", "border-box", "padding-box", "content-box", "text",
+        "border-area", "initial", "inherit", "unset", "revert", "revert-layer",
+    }
+)  # fmt: skip
+
+
+def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
+    parts = arguments(value)
+    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_colour(part) or _is_length(part) for part in parts):
+        return
+    shade = next((part for part in parts if colour(part) is not None), None)
+    image = "url(" in value or "image(" in value or "image-set(" in value
+    yield "background-color", shade or "transparent"
+    yield "background-image", "image" if image else value if "gradient(" in value else "none"
+    yield "background-clip", "text" if "text" in parts else "border-box"
+
+
+def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
+    yield "mask-image", value
+    yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
+
+
+_SHORTHANDS: Final[dict[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
+    "inset": _box,
+    "margin": _box,
+    "padding": _box,
+    "inset-inline": _axis,
+    "inset-block": _axis,
+    "margin-inline": _axis,
+    "margin-block": _axis,
+    "padding-block": _axis,
+    "padding-inline": _axis,
+    "overflow": _overflow,
+    "font": _font,
+    "background": _background,
+    "mask": _mask,
+}
+
+_TOLD: Final = _KEPT | frozenset(_SHORTHANDS)
+_COMMON: Final = 40  # characters of a value that pages are likely to share

@@ -1,0 +1,246 @@
+"""Style sheets as flat rules: what a page's `style` elements and attributes declare for a screen.
+
+Follows CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/), CSS Nesting 1, and of the conditions Media Queries 5. Linear
+in the sheet's length. Conditions are judged for a desktop screen; one that cannot be judged does not hold, since a rule
+that is not applied hides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
+
+__all__ = ["UNLAYERED", "Declaration", "Rule", "Sheet", "declarations", "read_sheet"]
+
+UNLAYERED: Final = 1 << 20
+"""The layer of rules that are in none; later layers win over earlier ones, and this one over all."""
+
+_MAX_DEPTH: Final = 24
+_MAX_SELECTOR: Final = 2_000  # characters
+_COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_PIECE: Final = re.compile(
+    r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|\\.|url\(\s*+[^"')\s][^)]*+\)?|[{};()\[\]]""",
+    re.DOTALL | re.IGNORECASE,
+)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
+_NESTING: Final = re.compile(r"[\"'(\\]")
+"""What a semicolon that ends no declaration may stand in, or behind."""
+_COMMON: Final = 60  # characters of a declaration that elements and pages are likely to share
+_NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
+_IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
+_SCOPE: Final = re.compile(r"\(((?:[^()]|\([^()]*\))+)\)(?:\s*to\s*\(((?:[^()]|\([^()]*\))+)\))?", re.IGNORECASE)
+
+
+class Declaration(NamedTuple):
+    """One property and its value, both in lower case where case means nothing."""
+
+    name: str
+    value: str
+    important: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a selector's elements get."""
+
+    selector: str
+    """A list of selectors; nesting is resolved."""
+    declarations: tuple[Declaration, ...]
+    """What it declares, in order."""
+    layer: int = UNLAYERED
+    """The place of its cascade layer."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The rules that hold on a screen."""
+
+    rules: list[Rule] = field(default_factory=list)
+    keyframes: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each animation the properties of its last frame."""
+    layers: dict[str, int] = field(default_factory=dict)
+    """The place of each named layer."""
+    contained: bool = False
+    """Whether anything on the page may be a container, for `@container`."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block that is open while its sheet is read."""
+
+    kind: str
+    """`group` holds rules, `rule` declarations, `frames` the frames of an animation, `frame` one; `skip` is unread."""
+    selector: str = ""
+    layer: int = UNLAYERED
+    end: str = ""
+    """Where a scope ends: a selector."""
+    declared: list[Declaration] = field(default_factory=list)
+
+
+def declarations(text: str) -> list[Declaration]:
+    """Return what a `style` attribute declares, in order."""
+    if "/*" in text:
+        text = _COMMENT.sub(" ", text)
+    if _NESTING.search(text) is None:
+        return [declared for part in text.split(";") if (declared := _declaration(part))]
+    found: list[Declaration | None] = []
+    start = depth = 0
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        if piece in "([{":
+            depth += 1
+        elif piece in ")]}":
+            depth = max(depth - 1, 0)
+        elif piece == ";" and depth == 0:
+            found.append(_declaration(text[start : match.start()]))
+            start = match.end()
+    found.append(_declaration(text[start:]))
+    return [declared for declared in found if declared]
+
+
+def read_sheet(text: str, sheet: Sheet) -> None:
+    """Add the rules of a style sheet that hold on a screen to `sheet`."""
+    text = _COMMENT.sub(" ", text).replace("<!--", " ").replace("-->", " ")
+    stack, start, brackets = [_Block("group")], 0, 0
+    for match in _PIECE.finditer(text):
+        piece, block = match[0], stack[-1]
+        if piece in "([":
+            brackets += 1
+        elif piece in ")]":
+            brackets = max(brackets - 1, 0)
+        elif brackets or piece not in "{};":
+            continue
+        elif piece == "{":
+            stack.append(_open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH))
+            start = match.end()
+        elif piece == "}" and len(stack) == 1:
+            continue  # it belongs to the selector that comes next, and makes it invalid
+        else:
+            _end_statement(text[start : match.start()], block, sheet)
+            start = match.end()
+            if piece == "}" and len(stack) > 1:
+                _close(stack.pop(), sheet)
+    _end_statement(text[start:], stack[-1], sheet)
+    for block in reversed(stack[1:]):
+        _close(block, sheet)
+
+
+def _declaration(text: str) -> Declaration | None:
+    return _known(text) if len(text) <= _COMMON else _read(text)
+
+
+@lru_cache(maxsize=2048)
+def _known(text: str) -> Declaration | None:
+    return _read(text)
+
+
+def _read(text: str) -> Declaration | None:
+    name, colon, value = text.partition(":")
+    if not colon:
+        return None
+    if "\\" in text:
+        name, value = _unescape(name), _unescape(value)
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        return None
+    important = False
+    if "!" in value:
+        value, count = _IMPORTANT.subn("", value)
+        important = bool(count)
+    custom = name.startswith("--")
+    value = " ".join(value.split())
+    return Declaration(name if custom else name.lower(), value.lower(), important) if value else None
+
+
+def _unescape(text: str) -> str:
+    def char(match: re.Match[str]) -> str:
+        if match[2]:
+            return match[2]
+        code = int(match[1], 16)
+        char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+        return "\ufffd" if char.isspace() else char  # `display: none\9` is for old browsers alone
+
+    return _ESCAPE.sub(char, text)
+
+
+def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
+    """Return the block that begins after `prelude`."""
+    if deep or around.kind in {"skip", "frame"}:
+        return _Block("skip")
+    if around.kind == "frames":
+        last = any(stop.strip().lower() in {"to", "100%"} for stop in prelude.split(","))
+        return _Block("frame", around.selector) if last else _Block("skip")
+    if not prelude.startswith("@"):
+        if len(prelude) > _MAX_SELECTOR or "}" in prelude:
+            return _Block("skip")
+        if around.kind == "group" and not around.selector and "&" in prelude and "[" not in prelude:
+            prelude = prelude.replace("&", ":root")
+        if around.kind == "group" and not around.selector:
+            return _Block("rule", prelude, around.layer)
+        scoped = around.kind == "group"
+        prelude = prelude.replace(":scope", "&") if scoped else prelude
+        selector = _nested(prelude, around.selector)
+        if around.end and selector:
+            inside = f":is({selector})" if "," in selector else selector
+            selector = f"{inside}:not(:is({around.end}), :is({around.end}) *)"
+        return _Block("rule", selector, around.layer)
+    name, _, rest = prelude[1:].partition(" ")
+    name, paren, more = name.lower().partition("(")
+    rest = (paren + more + " " + rest).strip()
+    return _open_at(name, rest, around, sheet)
+
+
+def _open_at(name: str, rest: str, around: _Block, sheet: Sheet) -> _Block:
+    inside = _Block(around.kind, around.selector, around.layer, around.end)
+    if name == "media":
+        return inside if on_screen(rest) else _Block("skip")
+    if name == "supports":
+        return inside if is_supported(rest) else _Block("skip")
+    if name == "container":
+        return inside if sheet.contained and in_container(rest) else _Block("skip")
+    if name == "layer":
+        inside.layer = _layer(rest or f"({len(sheet.layers)})", sheet)
+        return inside
+    if name == "scope":
+        match = _SCOPE.fullmatch(rest)
+        return _Block("group", match[1].strip(), around.layer, end=match[2] or "") if match else _Block("skip")
+    if name.endswith("keyframes"):
+        sheet.keyframes.setdefault(rest.strip("\"' "), {})
+        return _Block("frames", rest.strip("\"' "))
+    return _Block("skip")
+
+
+def _layer(name: str, sheet: Sheet) -> int:
+    return sheet.layers.setdefault(name.strip(), len(sheet.layers))
+
+
+def _nested(selector: str, parent: str) -> str:
+    parent = f":is({parent})" if "," in parent else parent
+    if len(selector) + len(parent) * max(selector.count("&"), 1) > _MAX_SELECTOR:
+        return ""
+    arms = (arm.strip() for arm in selector.split(",")) if "(" not in selector else (selector,)
+    return ", ".join(arm.replace("&", parent) if "&" in arm else f"{parent} {arm}" for arm in arms)
+
+
+def _end_statement(text: str, block: _Block, sheet: Sheet) -> None:
+    text = text.strip()
+    if not text:
+        return
+    if block.kind in {"rule", "frame"}:
+        if declared := _declaration(text):
+            block.declared.append(declared)
+    elif block.kind == "group" and text[:6].lower() == "@layer":
+        for name in text[6:].split(","):
+            _layer(name, sheet)
+
+
+def _close(block: _Block, sheet: Sheet) -> None:
+    if block.kind == "rule" and block.declared and block.selector:
+        sheet.rules.append(Rule(block.selector, tuple(block.declared), block.layer))
+    elif block.kind == "frame":
+        frame = {declared.name: declared.value for declared in block.declared if not declared.important}
+        sheet.keyframes[block.selector].update(frame)

@@ -1,0 +1,232 @@
+"""Where transforms put an element, and whether they leave anything of it.
+
+Source: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/). A share counts as of 200 pixels, since nothing is
+laid out.
+
+The size of letters, as far as it decides whether they can be read.
+
+Source: CSS Fonts 4, section 2.5 (https://www.w3.org/TR/css-fonts-4/#font-size-prop).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from turbohtml import Document, Element
+
+from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.values import arguments, pixels, ratio
+
+__all__ = ["TINY_FONT", "TRANSFORMS", "is_flat", "may_be_tiny", "measure_fonts", "moves"]
+
+TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
+"""The longhands that can leave nothing of an element."""
+
+_Matrix = list[list[float]]
+
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
+_SHAPES: Final = re.compile("scale|rotate|skew|matrix|perspective")  # all but moving
+_ANGLE: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
+_TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
+_SHARE_OF: Final = 200.0  # pixels
+_FLAT: Final = 4e-4  # of its area
+_THIN: Final = 0.02  # of its width or height
+_MAX_CALLS: Final = 500
+
+
+def is_flat(style: Mapping[str, str]) -> bool:
+    """Tell whether an element is scaled to nothing, turned on its edge or slanted into a line."""
+    if "scale" in style or "rotate" in style:
+        matrix = _product([_scale(_factors(style.get("scale", ""))), _turn(style.get("rotate", ""))])
+        if _is_flat(matrix):
+            return True
+    if _SHAPES.search(style.get("transform", "")) is None:
+        return False
+    return any(_is_flat(step) for step in _steps(style))
+
+
+def moves(style: Mapping[str, str]) -> tuple[float, float]:
+    """Return by how many pixels an element is moved to the right and down."""
+    if "translate" not in style and "transform" not in style:
+        return 0.0, 0.0
+    own = [_shift(*_lengths(style["translate"].split()))] if "translate" in style else []
+    matrix = _product([*own, *_steps(style)])
+    return matrix[0][3], matrix[1][3]
+
+
+def _is_flat(matrix: _Matrix) -> bool:
+    """Tell whether a matrix leaves no area of what is looked at from the front."""
+    (a, c), (b, d) = matrix[0][:2], matrix[1][:2]
+    return abs(a * d - b * c) <= _FLAT or math.hypot(a, b) <= _THIN or math.hypot(c, d) <= _THIN or matrix[2][2] == 0
+
+
+def _steps(style: Mapping[str, str]) -> list[_Matrix]:
+    calls = _CALL.findall(style.get("transform", ""))[:_MAX_CALLS]
+    return [_step(name, arguments(inside)) for name, inside in calls]
+
+
+def _step(name: str, parts: Sequence[str]) -> _Matrix:
+    """Return the matrix of one function; the identity if it cannot be told."""
+    if name in {"translate", "translate3d"}:
+        return _shift(*_lengths(parts))
+    if name == "translatex":
+        return _shift(*_lengths([*parts[:1], "0"]))
+    if name == "translatey":
+        return _shift(*_lengths(["0", *parts[:1]]))
+    if name in {"scale", "scale3d"}:
+        return _scale([ratio(part) for part in parts])
+    if name in {"scalex", "scaley", "scalez"} and parts:
+        factors: list[float | None] = [1.0, 1.0, 1.0]
+        factors["xyz".index(name[-1])] = ratio(parts[0])
+        return _scale(factors)
+    if name in {"rotatex", "rotatey", "rotate3d"}:
+        return _turn(" ".join(parts if name == "rotate3d" else [name[-1], *parts]))
+    if name in {"skew", "skewx", "skewy"} and parts:
+        angles = [_angle(part) or 0.0 for part in parts]
+        matrix = _identity()
+        matrix[0][1] = 0.0 if name == "skewy" else math.tan(angles[0])
+        matrix[1][0] = math.tan(angles[-1]) if name == "skewy" or len(angles) > 1 else 0.0
+        return _scale([0.0, 0.0]) if max(abs(matrix[0][1]), abs(matrix[1][0])) > 1_000 else matrix
+    numbers = [number for part in parts if (number := ratio(part)) is not None]
+    if name == "matrix" and len(numbers) == 6:
+        a, b, c, d, x, y = numbers
+        return [[a, c, 0.0, x], [b, d, 0.0, y], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    if name == "matrix3d" and len(numbers) == 16:
+        return [list(numbers[row::4]) for row in range(4)]
+    return _identity()
+
+
+def _identity() -> _Matrix:
+    return [[float(row == column) for column in range(4)] for row in range(4)]
+
+
+def _product(matrices: Sequence[_Matrix]) -> _Matrix:
+    if not matrices:
+        return _identity()
+    result = matrices[0]
+    for one, two, three, four in matrices[1:]:
+        result = [
+            [a * one[column] + b * two[column] + c * three[column] + d * four[column] for column in range(4)]
+            for a, b, c, d in result
+        ]
+    return result
+
+
+def _factors(value: str) -> list[float | None]:
+    return [ratio(part) for part in value.split()]
+
+
+def _scale(factors: Sequence[float | None]) -> _Matrix:
+    matrix = _identity()
+    known = [1.0 if factor is None else factor for factor in factors[:3]]
+    if len(known) == 1:
+        known *= 2
+    for place, factor in enumerate(known):
+        matrix[place][place] = factor
+    return matrix
+
+
+def _lengths(parts: Sequence[str]) -> tuple[float, float]:
+    lengths = [pixels(part, _SHARE_OF) or 0.0 for part in parts[:2]]
+    return (lengths[0] if lengths else 0.0), (lengths[1] if len(lengths) > 1 else 0.0)
+
+
+def _shift(x: float, y: float) -> _Matrix:
+    matrix = _identity()
+    matrix[0][3], matrix[1][3] = x, y
+    return matrix
+
+
+def _turn(value: str) -> _Matrix:
+    """Return the matrix of a turn about an axis, as `rotate` names it; one in the plane changes no area."""
+    words = value.split()
+    angle = _angle(words[-1]) if words else None
+    axis = {"x": [1.0, 0.0, 0.0], "y": [0.0, 1.0, 0.0]}.get(words[0]) if len(words) == 2 else None
+    if len(words) == 4:
+        axis = [ratio(word) or 0.0 for word in words[:3]]
+    length = math.hypot(*axis) if axis else 0.0
+    if angle is None or axis is None or length == 0:
+        return _identity()
+    x, y, z = (part / length for part in axis)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    rest = 1 - cosine
+    matrix = _identity()
+    matrix[0][:3] = [cosine + x * x * rest, x * y * rest - z * sine, x * z * rest + y * sine]
+    matrix[1][:3] = [y * x * rest + z * sine, cosine + y * y * rest, y * z * rest - x * sine]
+    matrix[2][:3] = [z * x * rest - y * sine, z * y * rest + x * sine, cosine + z * z * rest or 1.0]
+    return matrix
+
+
+def _angle(value: str) -> float | None:
+    """Return an angle in radians."""
+    match = _ANGLE.fullmatch(value)
+    if match is None or (match[2] is None and float(match[1])):
+        return None
+    return float(match[1]) / _TURN[match[2] or "deg"] * 2 * math.pi
+
+
+_MEDIUM_FONT: Final = 16.0  # pixels
+TINY_FONT: Final = 2.0  # pixels; what is smaller is no text for anybody
+
+_RELATIVE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(em|%|ex|ch|lh|ic|cap)")
+_IN_RELATION: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
+_OF_LETTER: Final = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
+_STEPS: Final = {"larger": 1.2, "smaller": 1 / 1.2}
+_SMALL: Final = 0.5  # of the element around; a few of those in each other leave nothing
+
+
+def _resolved(value: str, around: float) -> float:
+    """Return a font size in pixels.
+
+    Args:
+        value: What `font-size` says.
+        around: The size of the element around, in pixels.
+    """
+    if value in {"inherit", "unset"}:
+        return around
+    if match := _RELATIVE.fullmatch(value):
+        return float(match[1]) * _OF_LETTER[match[2]] * around
+    if value in _STEPS:
+        return _STEPS[value] * around
+    if "em" in value:
+        value = _IN_RELATION.sub(f"px*{around:.6f}", value)
+    size = pixels(value, around)
+    return _MEDIUM_FONT if size is None else size
+
+
+def may_be_tiny(value: str) -> bool:
+    """Tell whether a font size may leave nothing to be read, depending on the element around."""
+    match = _RELATIVE.fullmatch(value)
+    return _resolved(value, _MEDIUM_FONT) <= TINY_FONT or (
+        match is not None and float(match[1]) * _OF_LETTER[match[2]] <= _SMALL
+    )
+
+
+def measure_fonts(document: Document, states: dict[Element, bool], styles: Styles) -> None:
+    """Measure the letters where some may be tiny: a size that is relative is one to that of the element around."""
+    if not any(states.values()):
+        return
+    known: dict[Element, float] = {}
+    for element in states:
+        if "font-size" in styles.get(element):  # and not in an animation alone
+            states[element] = _font_size(element, styles, known) <= TINY_FONT
+    for control in document.select("button"):
+        states.setdefault(control, False)  # has a size of its own, whatever is around it
+
+
+def _font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
+    """Return the size of an element's letters in pixels; linear, since no path is walked twice."""
+    path: list[Element] = []
+    node: object = element
+    while isinstance(node, Element) and node not in known:
+        path.append(node)
+        node = node.parent
+    size = known[node] if isinstance(node, Element) else _MEDIUM_FONT
+    for step in reversed(path):
+        if (value := styles.get(step).get("font-size")) is not None:
+            size = _resolved(value, size)
+        known[step] = size
+    return size

@@ -1,0 +1,186 @@
+"""Archives that are documents: opened within bounds that are checked before anything is unpacked.
+
+XML from strangers: parsed without its document type, without entities of its own, and within bounds.
+
+What an Office document says about itself (ECMA-376, part 2, core properties; ODF 1.3, meta.xml; EPUB's metadata).
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+from lxml import etree
+
+from groundwire.reading.extracted import UnreadableDocument
+from groundwire.reading.metadata.dates import iso_date
+
+__all__ = ["MAX_ELEMENTS", "Archive", "Properties", "local_name", "parse_xml", "read_properties"]
+
+MAX_ELEMENTS: Final = 200_000
+"""Elements of one document that are looked at."""
+_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
+
+
+def parse_xml(body: bytes) -> etree._Element | None:
+    """Return the root of an XML document, as much of it as makes sense; None when it is none.
+
+    Entities that the document declares stay unexpanded, nothing is loaded from anywhere, and nothing makes this raise.
+
+    Args:
+        body: The document; its own declaration says what encoding it is in.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        dtd_validation=False,
+        huge_tree=False,
+        recover=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        return etree.fromstring(_without_doctype(body), parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError):
+        return None
+
+
+def local_name(element: etree._Element) -> str:
+    """Return an element's name without its namespace or undeclared prefix; empty for what is no element."""
+    tag = element.tag
+    return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
+
+
+def _without_doctype(body: bytes) -> bytes:
+    return _DOCTYPE.sub(b"", body, count=1) if b"<!DOCTYPE" in body[:100_000].upper() else body
+
+
+_MAX_ENTRIES: Final = 10_000
+_MAX_TOTAL: Final = 300_000_000  # bytes, unpacked; pictures are most of it and stay packed
+_MAX_PART: Final = 40_000_000  # bytes, unpacked, of one part that is read
+_ENCRYPTED: Final = 1  # the flag of an entry
+
+
+class Archive:
+    """An archive whose parts are read one by one.
+
+    Args:
+        body: The whole file.
+        name: What it is called in an error, with its article.
+
+    Raises:
+        UnreadableDocument: it is damaged, encrypted, or larger unpacked than is read.
+    """
+
+    def __init__(self, body: bytes, name: str) -> None:
+        self._name = name
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(body))
+            entries = self._zip.infolist()
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RecursionError) as error:
+            raise self._broken("its archive is damaged or cut off") from error
+        total = sum(entry.file_size for entry in entries)
+        if len(entries) > _MAX_ENTRIES or total > _MAX_TOTAL:
+            raise UnreadableDocument(
+                "large",
+                f"What came is {name} that unpacks to {len(entries):,} parts of {total:,} bytes, which is more than is "
+                "read. Look for a smaller document on the same subject.",
+            )
+        if any(entry.flag_bits & _ENCRYPTED for entry in entries):
+            raise UnreadableDocument(
+                "protected", f"What came is {name} that opens only with a password. Open another page."
+            )
+        self._entries = {entry.filename: entry for entry in entries}
+        self._left = _MAX_TOTAL
+
+    def __contains__(self, part: str) -> bool:
+        return part in self._entries
+
+    def read(self, part: str) -> bytes:
+        """Return a part of the archive; none when it is missing.
+
+        Raises:
+            UnreadableDocument: it is damaged or too large.
+        """
+        entry = self._entries.get(part)
+        if entry is None:
+            return b""
+        self._left -= entry.file_size
+        if entry.file_size > _MAX_PART or self._left < 0:
+            raise UnreadableDocument(
+                "large",
+                f"What came is {self._name} with a part of {entry.file_size:,} bytes, which is more than is read. Look "
+                "for a smaller document on the same subject.",
+            )
+        try:
+            return self._zip.read(entry)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            EOFError,
+            ValueError,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:
+            raise self._broken("a part of it cannot be unpacked") from error
+
+    def xml(self, part: str) -> etree._Element | None:
+        """Return the root of a part in XML; None when it is missing or none."""
+        data = self.read(part)
+        return parse_xml(data) if data else None
+
+    def relations(self, part: str) -> dict[str, str]:
+        """Return where the relations of a part of an Open XML package lead: addresses, or names of parts."""
+        folder, name = posixpath.split(part)
+        root = self.xml(posixpath.join(folder, "_rels", name + ".rels"))
+        found: dict[str, str] = {}
+        for relation in root if root is not None else ():
+            if local_name(relation) == "Relationship":
+                target = relation.get("Target", "")
+                if relation.get("TargetMode") != "External":
+                    target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+                found[relation.get("Id", "")] = target
+        return found
+
+    def broken(self) -> UnreadableDocument:
+        """Return the error that the archive is not the document that it seemed."""
+        return self._broken("its main part is missing or damaged")
+
+    def _broken(self, what: str) -> UnreadableDocument:
+        return UnreadableDocument("broken", f"What came is {self._name}, but {what}. Look for another copy of it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What a document says about itself."""
+
+    title: str = ""
+    author: str | None = None
+    published: str | None = None
+    language: str | None = None
+
+
+def read_properties(root: etree._Element | None) -> Properties:
+    """Return the first of each property below `root`: title, creator, date, language.
+
+    The date is the one of publication where there is one (`date`), else the one of the last change, else of the making.
+    """
+    found: dict[str, str] = {}
+    for element in root.iter() if root is not None else ():
+        text = " ".join("".join(element.itertext()).split()) if not len(element) else ""
+        if text:
+            found.setdefault(local_name(element), text)
+    dates = (found.get(name, "") for name in ("date", "modified", "created", "creation-date"))
+    return Properties(
+        title=found.get("title", ""),
+        author=found.get("creator") or found.get("initial-creator"),
+        published=next((day for date in dates if date and (day := iso_date(date[:10]))), None),
+        language=found.get("language"),
+    )

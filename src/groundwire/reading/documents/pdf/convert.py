@@ -1,0 +1,228 @@
+"""A PDF as Markdown."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
+from groundwire.reading.documents.pdf.columns import regions, segments
+from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, outline_levels
+from groundwire.reading.documents.pdf.hidden_text import look
+from groundwire.reading.documents.pdf.lines import Line, lines
+from groundwire.reading.documents.pdf.metadata import add_links, read_details
+from groundwire.reading.documents.pdf.pdfium import Page, Pdf, open_pdf
+from groundwire.reading.documents.pdf.words import page_words, turned
+from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
+
+__all__ = ["read_pdf"]
+
+_COMPOUNDS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
+_MARK: Final = re.compile(r"^(\\?)\[page (?=\d{1,6}\\?\]\s*$)", re.MULTILINE)
+_LISTED: Final = 12  # pages that are named in a warning
+_UNFINISHED: Final = b"%%EOF"
+_TAIL: Final = 2_048  # bytes
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What the pages hold, before it is put together."""
+
+    pages: list[list[list[Line]]] = field(default_factory=list)
+    heights: list[float] = field(default_factory=list)
+    removed: Counter[str] = field(default_factory=Counter)
+    letters: int = 0
+    pictures: list[int] = field(default_factory=list)
+    recognised: list[int] = field(default_factory=list)
+    broken: list[int] = field(default_factory=list)
+    crowded: bool = False
+
+
+def read_pdf(body: bytes, *, seconds: float) -> Extracted:
+    """Return the text of a PDF in the order in which a person reads it.
+
+    Each page begins with a line `[page 12]`; a line of the document that looks like one is escaped.
+
+    Args:
+        body: The whole file.
+        seconds: How long its pages may be read; what was read until then is returned, and `cut` says so.
+
+    Raises:
+        UnreadableDocument: it is protected, broken, scanned or empty, or what reads it is not installed.
+    """
+    until = time.monotonic() + seconds
+    with open_pdf(body) as pdf:
+        found = _gather(pdf, until)
+        details = read_details(pdf, body)
+        outline = outline_levels(pdf.document)
+        count = pdf.pages
+    if not found.letters:
+        raise _without_text(found, count)
+    furniture = drop_furniture(found.pages, found.heights)
+    headings = Headings([line for page in found.pages for region in page for line in region], outline)
+    content, first_title = _put_together(found, headings)
+    cut = len(found.pages) < count or len(content) > MAX_CONTENT or found.crowded
+    if len(content) > MAX_CONTENT:
+        content = content[:MAX_CONTENT].rstrip()
+    return Extracted(
+        title=details.title or first_title,
+        content=content,
+        author=details.author,
+        published=details.published,
+        language=details.language,
+        kind="document",
+        cut=cut,
+        warnings=_warnings(found, count, furniture, whole=_UNFINISHED in body[-_TAIL:]),
+    )
+
+
+def _gather(pdf: Pdf, until: float) -> _Gathered:
+    found = _Gathered()
+    for number in range(pdf.pages):
+        if number and (time.monotonic() > until or found.letters > MAX_CONTENT):
+            break
+        with pdf.page(number) as page:
+            if page is None:
+                found.broken.append(number + 1)
+                found.pages.append([])
+                found.heights.append(0.0)
+            else:
+                _add(found, page, number + 1)
+    return found
+
+
+def _add(found: _Gathered, page: Page, number: int) -> None:
+    words, crowded = page_words(page)
+    seen = look(page, words)
+    add_links(page, seen.words)
+    found.crowded = found.crowded or crowded
+    found.removed += seen.removed
+    found.letters += sum(len(word.text) for word in seen.words)
+    if seen.images and not seen.words:
+        found.pictures.append(number)
+    if seen.recognised:
+        found.recognised.append(number)
+    page_regions: list[list[Line]] = []
+    for group in turned(page, seen.words):
+        page_regions += [lines(part) for part in regions(segments(group))]
+    found.pages.append(page_regions)
+    found.heights.append(page.top - page.bottom)
+
+
+def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
+    """Return the Markdown, and the first heading of the highest level on the first pages."""
+    compounds = {
+        match.lower()
+        for page in found.pages
+        for region in page
+        for line in region
+        if "-" in line.plain
+        for match in _COMPOUNDS.findall(line.plain)
+    }
+    parts: list[str] = []
+    title, best = "", 7
+    carried: Block | None = None
+    for number, page in enumerate(found.pages, 1):
+        here = [block for region in page for block in blocks(region, compounds, code=not headings.typewritten)]
+        if carried is not None and here and here[0].kind == "text":
+            _carry(carried, here, compounds, parts)
+        parts.append(f"[page {number}]")
+        start = len(parts)
+        for text, level, plain in _rendered(here, headings):
+            parts.append(text)
+            if level and number <= 2 and level < best:
+                title, best = plain, level
+        last = here[-1] if here else None
+        carried = last if last is not None and last.broken and last.kind == "text" and len(parts) > start else None
+    return "\n\n".join(part for part in parts if part), " ".join(title.split())
+
+
+def _carry(before: Block, here: list[Block], compounds: set[str], parts: list[str]) -> None:
+    """Put the rest of a word that the page's end has broken behind its beginning."""
+    first, space, rest = here[0].text.partition(" ")
+    if not first[:1].islower():
+        return
+    parts[-1] = join_broken(parts[-1], first, compounds)
+    if space:
+        here[0].text = rest
+    else:
+        del here[0]
+
+
+def _rendered(here: list[Block], headings: Headings) -> list[tuple[str, int, str]]:
+    """Return the blocks of a page as Markdown, each with its level as a heading and its plain text."""
+    found: list[tuple[str, int, str]] = []
+    indents: list[float] = []
+    for block in here:
+        level = headings.level(block)
+        if level:
+            text = block.text if block.kind == "text" else f"{block.mark} {block.text}".removeprefix("- ")
+            found.append((f"{'#' * level} {text}", level, block.plain))
+            indents = []
+        elif block.kind == "item":
+            depth = _depth(indents, block.indent)
+            item = f"{'  ' * depth}{block.mark} {block.text}".rstrip()
+            if depth or len(indents) > 1 or (found and not found[-1][1] and _is_item(found[-1][0])):
+                before, _, _plain = found.pop() if found and _is_item(found[-1][0]) else ("", 0, "")
+                item = f"{before}\n{item}" if before else item
+            found.append((item, 0, block.plain))
+        else:
+            found.append((_MARK.sub(r"\\[page ", block.text) if block.kind != "code" else block.text, 0, block.plain))
+            indents = []
+    return found
+
+
+def _is_item(text: str) -> bool:
+    return bool(re.match(r"(?:-|\d{1,3}[.)]) ", text))
+
+
+def _depth(indents: list[float], indent: float) -> int:
+    """Return how deep an item stands, and remember where the items around it begin."""
+    while indents and indents[-1] > indent + 3:
+        indents.pop()
+    if not indents or indent > indents[-1] + 3:
+        indents.append(indent)
+    return min(len(indents) - 1, 5)
+
+
+def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
+    pages = f"{count:,} page{'s' if count != 1 else ''}"
+    if found.pictures:
+        return UnreadableDocument(
+            "scanned",
+            f"The PDF is scanned: its {pages} are pictures without text, and reading them would need text recognition "
+            "(OCR). Look for a version with text, or open another page.",
+        )
+    if len(found.broken) == len(found.pages):
+        return UnreadableDocument(
+            "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
+        )
+    hidden = " that anybody can see" if found.removed else ""
+    return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}. Open another page.")
+
+
+def _warnings(found: _Gathered, count: int, furniture: int, *, whole: bool) -> tuple[str, ...]:
+    said = []
+    if len(found.pages) < count:
+        said.append(f"the first {len(found.pages):,} of {count:,} pages were read")
+    if not whole:
+        said.append("the file's end is missing; pages may be missing, too")
+    if found.broken:
+        said.append(f"damaged pages left out: {_listed(found.broken)}")
+    if found.pictures:
+        said.append(f"pages that are pictures without text: {_listed(found.pictures)}")
+    if found.recognised:
+        said.append(f"text recognised in a scan, unseen and perhaps wrong, on pages: {_listed(found.recognised)}")
+    if hidden := found.removed.total():
+        said.append(f"hidden text removed: {hidden}")
+    if furniture:
+        said.append(f"running heads, footers and page numbers removed: {furniture}")
+    return tuple(said)
+
+
+def _listed(pages: list[int]) -> str:
+    rest = len(pages) - _LISTED
+    return ", ".join(map(str, pages[:_LISTED])) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,262 @@
+"""Which words of a page somebody who looks at it can see.
+
+A word that its own properties do not clear (a colour near its background's, something painted over it, a layer that can
+be switched off, a clip that leaves it out) is looked for in a picture of the page: it is there when something in its
+place differs from its background towards the colour that it has.
+
+A page as a picture, to see whether a word is there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from groundwire.reading.documents.pdf.pdfium import Page
+from groundwire.reading.documents.pdf.shapes import Colour, Shapes, fill_colour, page_shapes
+from groundwire.reading.documents.pdf.words import Word
+
+__all__ = ["Picture", "Seen", "look"]
+
+_SCALE: Final = 1.5  # pixels for a point
+_LARGEST: Final = 1_600  # pixels of the longer side
+_MARGIN: Final = 2  # pixels around a word, in which its background shows
+_SAME: Final = 20  # of 255; colours that differ by less look alike
+_SHARE: Final = 0.2  # of the contrast; thin letters are painted in paler tones than they have
+_MAX_PIXELS: Final = 20_000  # of one word
+_ANNOTATIONS: Final = 1  # FPDF_ANNOT: what a note covers is covered
+_WHITE: Final = 0xFFFFFFFF
+
+
+class Picture:
+    """One page, painted.
+
+    Args:
+        page: The page.
+    """
+
+    def __init__(self, page: Page) -> None:
+        raw = page.pdf.raw
+        self._page, self._raw = page, raw
+        width, height = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
+        scale = min(_SCALE, _LARGEST / max(width, height, 1.0))
+        self._width, self._height = max(1, int(width * scale)), max(1, int(height * scale))
+        bitmap = raw.FPDFBitmap_Create(self._width, self._height, 0)
+        if not bitmap:
+            raise MemoryError
+        try:
+            raw.FPDFBitmap_FillRect(bitmap, 0, 0, self._width, self._height, _WHITE)
+            raw.FPDF_RenderPageBitmap(bitmap, page.handle, 0, 0, self._width, self._height, 0, _ANNOTATIONS)
+            self._stride = raw.FPDFBitmap_GetStride(bitmap)
+            self._bytes = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), self._stride * self._height)
+        finally:
+            raw.FPDFBitmap_Destroy(bitmap)
+
+    def shows(self, word: Word, colour: Colour | None) -> bool:
+        """Return whether something of a word can be seen in its place.
+
+        Args:
+            word: The word; its place is as on the sheet, y growing up.
+            colour: What it is filled with; None when that is not known.
+        """
+        pixels = self._pixels(word)
+        if not pixels:
+            return False
+        background = pixels.most_common(1)[0][0]
+        if colour is None:
+            return any(_difference(pixel, background) >= _SAME for pixel in pixels)
+        own = (colour[2], colour[1], colour[0])  # PDFium's pixels are blue, green, red
+        contrast = _difference(own, background)
+        if contrast < _SAME:  # either the word fills its place, or it cannot be told from its background
+            others = sum(count for pixel, count in pixels.items() if _difference(pixel, own) > 2 * _SAME)
+            return others * 20 > pixels.total()
+        least = max(4.0, contrast * _SHARE)
+        return any(
+            _difference(pixel, background) >= least and _difference(pixel, own) <= contrast - least for pixel in pixels
+        )
+
+    def _pixels(self, word: Word) -> Counter[tuple[int, int, int]]:
+        """Return the colours in a word's place and around it, counted."""
+        corners = [self._device(x, y) for x, y in ((word.x0, word.y0), (word.x1, word.y1))]
+        left, right = sorted(x for x, _ in corners)
+        top, bottom = sorted(y for _, y in corners)
+        left, right = max(0, left - _MARGIN), min(self._width, right + _MARGIN + 1)
+        top, bottom = max(0, top - _MARGIN), min(self._height, bottom + _MARGIN + 1)
+        found: Counter[tuple[int, int, int]] = Counter()
+        for row in range(top, bottom):
+            begin = row * self._stride
+            line = self._bytes[begin + 4 * left : begin + 4 * right]
+            found.update(zip(line[::4], line[1::4], line[2::4], strict=True))
+            if found.total() > _MAX_PIXELS:
+                break
+        return found
+
+    def _device(self, x: float, y: float) -> tuple[int, int]:
+        across, down = ctypes.c_int(), ctypes.c_int()
+        self._raw.FPDF_PageToDevice(
+            self._page.handle, 0, 0, self._width, self._height, 0, x, y, ctypes.byref(across), ctypes.byref(down)
+        )
+        return across.value, down.value
+
+
+def _difference(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
+    return max(abs(first - second) for first, second in zip(one, other, strict=True))
+
+
+_TINY: Final = 2.0  # points of height
+_NARROW: Final = 0.4  # points of width for a letter
+_FAINT: Final = 12  # of 255; what is less opaque is not seen
+_CLEAR: Final = 40  # of 255; colours that differ by as much are told apart
+_INVISIBLE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
+_OPAQUE_WHITE: Final[Colour] = (255, 255, 255, 255)
+_STROKED: Final = (1, 5)
+_CLIPPED: Final = 7
+
+
+@dataclass(slots=True)
+class Seen:
+    """What there is to be seen on a page."""
+
+    words: list[Word]
+    """The words that somebody can see."""
+    removed: Counter[str] = field(default_factory=Counter)
+    """How many words went, for each reason."""
+    images: int = 0
+    """How many images there are."""
+    recognised: bool = False
+    """Whether the words are the invisible text that was recognised in a scan."""
+
+
+@dataclass(slots=True)
+class _Look:
+    """What one text object is painted with."""
+
+    mode: int
+    colour: Colour | None
+    order: int | None
+    layered: bool
+    clip: tuple[float, float, float, float] | None
+    plain: bool
+    """Whether its colour is clear on the white sheet."""
+
+
+def look(page: Page, words: Sequence[Word]) -> Seen:
+    """Return the words of a page that can be seen."""
+    shapes = page_shapes(page)
+    seen = Seen([], images=shapes.images)
+    looks: dict[int, _Look] = {}
+    picture: Picture | None = None
+    for word in words:
+        handle = word.face.handle
+        if handle not in looks:
+            looks[handle] = _look(page, handle, shapes)
+        found = looks[handle]
+        reason = _plainly_hidden(page, word, found)
+        if reason == "mode" and shapes.scanned:
+            reason, seen.recognised = "", True
+        elif not reason and not _is_clear(word, found, shapes):
+            picture = picture or Picture(page)
+            if not picture.shows(word, found.colour):
+                if shapes.scanned:
+                    seen.recognised = True  # some programs put the text that they recognised behind the picture
+                else:
+                    reason = "colour"
+        if reason:
+            seen.removed[reason] += 1
+        else:
+            seen.words.append(word)
+    return seen
+
+
+def _look(page: Page, handle: int, shapes: Shapes) -> _Look:
+    call = page.pdf.call
+    mode = call.mode(handle)
+    colour = None if mode in _STROKED or mode == _CLIPPED else fill_colour(page, handle)
+    plain = colour is not None and _differ(colour, _OPAQUE_WHITE)
+    return _Look(mode, colour, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
+
+
+def _plainly_hidden(page: Page, word: Word, found: _Look) -> str:
+    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
+        return "position"
+    width, height = word.x1 - word.x0, word.y1 - word.y0
+    if word.face.size < _TINY and min(width, height) < _TINY:
+        return "size"
+    least = _NARROW * len(word.text)
+    if width < least and height < least:
+        return "size"
+    if found.mode == _INVISIBLE:
+        return "mode"
+    return "colour" if found.colour is not None and found.colour[3] < _FAINT else ""
+
+
+def _is_clear(word: Word, found: _Look, shapes: Shapes) -> bool:
+    """Return whether a word is seen without a doubt."""
+    colour = found.colour
+    if found.order is None or found.layered or colour is None:
+        return False
+    if not shapes.shapes and found.clip is None:
+        return found.plain
+    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    if found.clip is not None:
+        left, bottom, right, top = found.clip
+        if not (left <= x <= right and bottom <= y <= top):
+            return False
+    behind: Colour | None = _OPAQUE_WHITE
+    for shape in shapes.shapes:
+        if shape.holds(x, y):
+            if shape.order > found.order:
+                return False
+            behind = shape.colour
+    return found.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(colour, behind)
+
+
+def _differ(colour: Colour, behind: Colour) -> bool:
+    """Return whether a colour can be told from what is behind it."""
+    return max(abs(colour[part] - behind[part]) for part in range(3)) * colour[3] >= _CLEAR * 255
+
+
+def _is_layered(page: Page, handle: int) -> bool:
+    """Return whether an object belongs to a layer that can be switched off (ISO 32000-1, 8.11)."""
+    call = page.pdf.call
+    count = call.marks(handle)
+    if count <= 0:
+        return False
+    buffer = ctypes.create_string_buffer(8)
+    length = ctypes.c_ulong()
+    for index in range(min(count, 20)):
+        mark = call.mark(handle, index)
+        if (
+            mark
+            and call.mark_name(mark, ctypes.addressof(buffer), 8, ctypes.byref(length))
+            and buffer.raw[: length.value] == b"O\0C\0\0\0"
+        ):
+            return True
+    return False
+
+
+def _clip(page: Page, handle: int) -> tuple[float, float, float, float] | None:
+    """Return the rectangle around the part of the page on which an object is painted; None means everywhere."""
+    call, raw = page.pdf.call, page.pdf.raw
+    clip = call.clip(handle)
+    count = call.clip_paths(clip) if clip else 0
+    if count <= 0:
+        return None
+    left, bottom, right, top = page.left, page.bottom, page.right, page.top
+    typed = ctypes.cast(clip, raw.FPDF_CLIPPATH)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for path in range(min(count, 10)):
+        xs, ys = [], []
+        for index in range(min(raw.FPDFClipPath_CountPathSegments(typed, path), 50)):
+            segment = raw.FPDFClipPath_GetPathSegment(typed, path, index)
+            if segment and raw.FPDFPathSegment_GetPoint(segment, x, y):
+                xs.append(x.value)
+                ys.append(y.value)
+        if xs:
+            left, right = max(left, min(xs)), min(right, max(xs))
+            bottom, top = max(bottom, min(ys)), min(top, max(ys))
+    return left, bottom, right, top

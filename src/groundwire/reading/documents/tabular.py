@@ -1,0 +1,202 @@
+"""Rows of cells as a table of GitHub's Markdown.
+
+Tables of text: CSV and its kin, whose dialect the text itself tells.
+
+Spreadsheets (xlsx, xlsm, xlsb, xls, ods) as Markdown tables, by python-calamine of the extra `office`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from statistics import mode
+from typing import Any, Final
+
+from groundwire.reading.documents.office_package import Archive, read_properties
+from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
+from groundwire.reading.markdown.escaping import escape_text
+from groundwire.reading.text.sanitize import strip_controls
+
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "read_delimited", "read_sheets", "to_table"]
+
+MAX_ROWS: Final = 1_000
+"""Rows of one table that are shown."""
+MAX_COLUMNS: Final = 60
+"""Columns of one table that are shown."""
+_MAX_CELL: Final = 500  # characters
+
+
+def cell_text(text: str) -> str:
+    """Return a plain text as it stands in a cell: on one line, escaped, and cut when it is very long."""
+    line = " ".join(strip_controls(text).split())
+    if len(line) > _MAX_CELL:
+        line = line[: _MAX_CELL - 1].rstrip() + "\u2026"
+    return escape_text(line)
+
+
+def to_table(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as a table whose first row is its head; empty when there are none.
+
+    Args:
+        rows: The cells as Markdown; rows may differ in length, and columns that are empty at the right go.
+    """
+    table = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    width = max((index + 1 for row in table for index, cell in enumerate(row) if cell), default=0)
+    if not width:
+        return ""
+    head, *rest = ["| " + " | ".join((row + [""] * width)[:width]) + " |" for row in table]
+    return "\n".join([head, "|" + " --- |" * width, *rest])
+
+
+_DELIMITERS: Final = (",", "\t", ";", "|")
+_SAMPLE: Final = 40  # rows
+_SAMPLE_LENGTH: Final = 100_000  # characters
+_MAX_FIELD: Final = 131_072  # characters; the csv module takes no more, and a quote that is never closed makes one
+
+
+def read_delimited(text: str) -> Extracted:
+    """Return a table of text as a Markdown table of at most `MAX_ROWS` rows; the count of all is said."""
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    delimiter = _delimiter(text)
+    rows: list[list[str]] = []
+    count, wide = 0, 0
+    for row in _rows(text, delimiter):
+        if not any(cell.strip() for cell in row):
+            continue
+        count += 1
+        wide = max(wide, len(row))
+        if count <= MAX_ROWS + 1:  # the first is the head
+            rows.append([cell_text(cell) for cell in row[:MAX_COLUMNS]])
+    warnings = []
+    if count > len(rows):
+        warnings.append(f"the table has {count - 1:,} rows; the first {len(rows) - 1:,} are shown")
+    if wide > MAX_COLUMNS:
+        warnings.append(f"the table has {wide:,} columns; the first {MAX_COLUMNS} are shown")
+    return Extracted(content=to_table(rows), cut=bool(warnings), kind="document", warnings=tuple(warnings))
+
+
+def _delimiter(text: str) -> str:
+    """Return what separates the cells: what most of the first rows have the same number of."""
+    sample = text[:_SAMPLE_LENGTH]
+    best, delimiter = 0.0, ","
+    for candidate in _DELIMITERS:
+        widths = [len(row) for row in islice(_rows(sample, candidate), _SAMPLE) if row]
+        if not widths:
+            continue
+        usual = mode(widths)
+        if usual > 1 and (score := widths.count(usual) / len(widths) * min(usual, 10) ** 0.5) > best:
+            best, delimiter = score, candidate
+    return delimiter
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield the rows; a text with a quote that is never closed is taken line by line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    try:
+        yield from reader
+    except csv.Error:
+        for line in text.split("\n")[max(0, reader.line_num - 1) :]:
+            yield [cell[:_MAX_FIELD].strip('" ') for cell in line.split(delimiter)]
+
+
+_MAX_SHEETS: Final = 100
+
+
+def read_sheets(body: bytes) -> Extracted:
+    """Return a spreadsheet as Markdown: a section for each sheet with at most `MAX_ROWS` rows, the count of all said.
+
+    Raises:
+        UnreadableDocument: it is damaged, encrypted or larger than is read, or what reads it is not installed.
+    """
+    said = read_properties(None)
+    if body.startswith(b"PK"):
+        archive = Archive(body, "a spreadsheet")
+        said = read_properties(archive.xml("docProps/core.xml" if "docProps/core.xml" in archive else "meta.xml"))
+    try:
+        import python_calamine as calamine
+    except ImportError as error:
+        raise UnreadableDocument(
+            "missing",
+            'The page is a spreadsheet, and what reads it is not installed: pip install "groundwire[office]".',
+        ) from error
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))
+    except calamine.PasswordError as error:
+        raise UnreadableDocument(
+            "protected", "The spreadsheet opens only with a password. Ask the user for a copy without one."
+        ) from error
+    except (calamine.CalamineError, OSError, ValueError) as error:
+        raise UnreadableDocument(
+            "broken", "The spreadsheet is damaged or cut off. Look for another copy of it."
+        ) from error
+    parts: list[str] = []
+    warnings: list[str] = []
+    hidden = 0
+    sheets = book.sheets_metadata
+    for sheet in sheets[:_MAX_SHEETS]:
+        if sheet.typ != calamine.SheetTypeEnum.WorkSheet:
+            continue
+        if sheet.visible != calamine.SheetVisibleEnum.Visible:
+            hidden += 1
+            continue
+        try:
+            table, remark = _sheet(book, sheet.name)
+        except (calamine.CalamineError, OSError, ValueError):
+            warnings.append(f"damaged sheet left out: {_name(sheet.name)}")
+            continue
+        if table:
+            parts.append(f"## {escape_text(_name(sheet.name))}\n\n{table}")
+        if remark:
+            warnings.append(remark)
+        if sum(map(len, parts)) > MAX_CONTENT:
+            break
+    if hidden:
+        warnings.append(f"hidden sheets left out: {hidden}")
+    content = "\n\n".join(parts)
+    return Extracted(
+        title=said.title,
+        content=content[:MAX_CONTENT],
+        author=said.author,
+        published=said.published,
+        cut=len(content) > MAX_CONTENT or len(sheets) > _MAX_SHEETS or any("first" in remark for remark in warnings),
+        kind="document",
+        warnings=tuple(warnings),
+    )
+
+
+def _sheet(book: Any, name: str) -> tuple[str, str]:
+    """Return a sheet as a table, and what is to be said about it."""
+    sheet = book.get_sheet_by_name(name)
+    height, width = sheet.total_height, sheet.total_width + 1  # the rows below the first, and all columns
+    rows: list[list[str]] = []
+    for row in sheet.iter_rows():
+        if len(rows) > MAX_ROWS:
+            break
+        cells = [_cell(value) for value in row[:MAX_COLUMNS]]
+        if any(cells):
+            rows.append(cells)
+    remark = ""
+    if height > MAX_ROWS:
+        remark = f"the sheet {_name(name)} has {height:,} rows; the first {MAX_ROWS:,} are shown"
+    elif width > MAX_COLUMNS:
+        remark = f"the sheet {_name(name)} has {width:,} columns; the first {MAX_COLUMNS} are shown"
+    return to_table(rows), remark
+
+
+def _name(name: str) -> str:
+    return " ".join(name.split())[:100]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+    if isinstance(value, (date, time, timedelta)):
+        return str(value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return cell_text(str(value)) if value not in (None, "") else ""

@@ -1,0 +1,223 @@
+"""What kind of content a body is: its header says so, unless its first bytes say otherwise."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.reading.encoding.detect import utf16_without_mark
+from groundwire.reading.encoding.file_types import (
+    LANGUAGES,
+    TYPES,
+    KindName,
+    archive_kind,
+    kind_of_address,
+    language_of,
+)
+
+__all__ = ["Kind", "media_type"]
+
+_SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"GIF87a", "a GIF image"),
+    (0, b"GIF89a", "a GIF image"),
+    (8, b"WEBP", "a WebP image"),
+    (8, b"WAVE", "a WAV recording"),
+    (8, b"AVI ", "an AVI video"),
+    (0, b"PK\x03\x04", "a ZIP archive"),
+    (0, b"PK\x05\x06", "a ZIP archive"),
+    (0, b"\x1f\x8b\x08", "a gzip archive"),
+    (0, b"BZh", "a bzip2 archive"),
+    (0, b"\xfd7zXZ\x00", "an xz archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (0, b"Rar!\x1a\x07", "a RAR archive"),
+    (0, b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (257, b"ustar", "a tar archive"),
+    (4, b"ftypavif", "an AVIF image"),
+    (4, b"ftypheic", "a HEIC image"),
+    (4, b"ftyp", "an MP4 video"),
+    (0, b"\x1aE\xdf\xa3", "a WebM or Matroska video"),
+    (0, b"OggS", "an Ogg recording"),
+    (0, b"fLaC", "a FLAC recording"),
+    (0, b"ID3", "an MP3 recording"),
+    (0, b"\x7fELF", "a program"),
+    (0, b"MZ\x90\x00", "a program"),
+    (0, b"\xca\xfe\xba\xbe", "a program"),
+    (0, b"\xcf\xfa\xed\xfe", "a program"),
+    (0, b"\x00asm", "a WebAssembly program"),
+    (0, b"wOFF", "a font"),
+    (0, b"wOF2", "a font"),
+    (0, b"\x00\x01\x00\x00\x00", "a font"),
+    (0, b"OTTO\x00", "a font"),
+    (0, b"\x00\x00\x01\x00", "an icon"),
+    (0, b"II*\x00", "a TIFF image"),
+    (0, b"MM\x00*", "a TIFF image"),
+    (0, b"SQLite format 3\x00", "a SQLite database"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document"),
+    (0, b"{\\rtf", "an RTF document"),
+    (0, b"%!PS", "a PostScript document"),
+)
+"""Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
+
+_UNSURE: Final = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
+)
+_NAMES: Final = {
+    "image": "an image",
+    "audio": "a recording",
+    "video": "a video",
+    "font": "a font",
+    "model": "a 3D model",
+}
+_DESCRIPTIONS: Final[dict[KindName, str]] = {
+    "html": "an HTML page",
+    "markdown": "a Markdown document",
+    "text": "a text",
+    "json": "a JSON document",
+    "source": "a file of source code",
+    "delimited": "a table of text",
+    "notebook": "a Jupyter notebook",
+    "xml": "an XML document",
+    "pdf": "a PDF document",
+    "word": "a Word document",
+    "slides": "a PowerPoint presentation",
+    "sheet": "a spreadsheet",
+    "opendocument": "an OpenDocument text or presentation",
+    "epub": "an EPUB book",
+    "binary": "a binary file",
+}
+_SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard looks at 1,445
+_HTML = re.compile(
+    rb"(?:<!--(?:(?!-->).)*-->\s*|<\?xml(?:(?!\?>).)*\?>\s*)*"
+    rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|table|main|article|section|header|nav|h[1-6]|p|a|br)[\s/>]",
+    re.IGNORECASE | re.DOTALL,
+)
+_JSON = re.compile(rb"""\{\s*(?:"|\})|\[\s*(?:[\[{"\]\d-]|true|false|null)""")
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+*-]+/[a-z0-9!#$&^_.+*-]+")
+_PDF = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]{0,64}%PDF-")
+_XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
+_TEXTS: Final[frozenset[KindName | None]] = frozenset(
+    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html"}
+)
+_TEXT_CONTROLS: Final = frozenset(b"\t\n\x0b\x0c\r\x1b\x08")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a body is."""
+
+    kind: KindName
+    """How it is read."""
+    description: str
+    """What to call it in a sentence, with its article: `a PNG image`."""
+    remark: str = ""
+    """That the header says something else, as a phrase; empty when it does not."""
+
+
+def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
+    """Return what kind of content `body` is.
+
+    Args:
+        content_type: The `Content-Type` header as it came; anything may stand in it.
+        body: The beginning of the body, at least 1,024 bytes of it if it has as many.
+        url: Its address; its end counts when neither header nor bytes tell more than that it is text.
+
+    Returns:
+        The kind. Known signatures win over the header; without a telling header the bytes decide.
+    """
+    match = _TYPE.match(content_type.strip().lower()[:200])
+    said = match[0] if match else ""
+    announced = _announced(said)
+    kind = _by_signature(body, announced, url) or _by_header(body[:_SNIFFED], said, announced, url)
+    differs = announced is not None and kind.kind != announced and not {kind.kind, announced} <= _TEXTS
+    if not differs or said in _UNSURE:
+        return kind
+    return Kind(kind.kind, kind.description, f"the server calls it {said}, but it is {kind.description}")
+
+
+def _announced(said: str) -> KindName | None:
+    """Return the kind that a type means; None when it may be several."""
+    kind = TYPES.get(said)
+    if kind is None and said in LANGUAGES:
+        return "source"
+    if kind is None and said.endswith("+json"):
+        return "json"
+    return kind
+
+
+def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | None:
+    """Return what the first bytes prove a body to be."""
+    if _PDF.match(body[:_SNIFFED]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFFED]):
+        return Kind("pdf", _DESCRIPTIONS["pdf"])
+    if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
+        return Kind(kind, _DESCRIPTIONS[kind])
+    if body.startswith(_OLE) and (announced == "sheet" or kind_of_address(url) == "sheet"):
+        return Kind("sheet", _DESCRIPTIONS["sheet"])
+    for offset, signature, description in _SIGNATURES:
+        if body.startswith(signature, offset):
+            return Kind("binary", description)
+    return None
+
+
+def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> Kind:
+    """Return what a body without a signature is, by its header if that says so, else by its bytes."""
+    top, _, sub = said.partition("/")
+    kind = announced
+    if kind in _ARCHIVES or kind == "pdf":
+        kind = None  # it has no such signature
+        if not _is_binary(head) and not _HTML.match(_plain(head)):
+            return Kind("binary", f"a damaged file of type {said}")
+    elif kind is None and (top in _NAMES or (top == "application" and said not in _UNSURE and not sub.endswith("xml"))):
+        return Kind("binary", _NAMES.get(top) or f"a file of type {said}")
+    if kind == "binary":
+        return Kind("binary", _NAMES.get(top, _DESCRIPTIONS["binary"]))
+    if _is_binary(head):
+        return Kind("binary", _DESCRIPTIONS["binary"])
+    if kind is None:
+        kind = _sniff(head, said, url)
+    return Kind(kind, _DESCRIPTIONS[kind])
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether the bytes cannot be a text in any encoding: too many controls, and not UTF-16."""
+    if _is_utf16(head):
+        return False
+    controls = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in head)
+    return controls > len(head) // 50
+
+
+def _is_utf16(head: bytes) -> bool:
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or utf16_without_mark(head) is not None
+
+
+def _plain(head: bytes) -> bytes:
+    """Return the first bytes of a text as if they were ASCII."""
+    plain = head.removeprefix(b"\xef\xbb\xbf")
+    if _is_utf16(head):
+        plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe")
+    return plain.lstrip()
+
+
+def _sniff(head: bytes, said: str, url: str) -> KindName:
+    plain = _plain(head)
+    unsure = said in _UNSURE
+    if said.startswith("text/") and not said.endswith("xml"):
+        return _by_address(url)  # browsers show the source of a page that is served so
+    if (unsure or said.endswith("xml") or said in TYPES) and _HTML.match(plain):
+        return "html"
+    if said.endswith("xml") or (unsure and _XML.match(plain)):
+        return "xml"
+    if unsure and _JSON.match(plain):
+        return "notebook" if kind_of_address(url) == "notebook" else "json"
+    return _by_address(url) if unsure else "text"
+
+
+def _by_address(url: str) -> KindName:
+    kind = kind_of_address(url)
+    if kind is not None and kind in _TEXTS:
+        return kind
+    return "source" if language_of("", url) else "text"

@@ -1,0 +1,169 @@
+"""Bytes to text: which encoding a page is in, and what it says in it.
+
+The order is the one of the HTML Standard (https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding):
+byte order mark, header, `<meta>` or XML declaration, detection. It differs in one point: a label that the bytes
+contradict gives way to a source that they do not contradict, because servers announce encodings that their pages
+are not in.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from groundwire.reading.encoding.detect import (
+    CODECS,
+    MULTI_BYTE,
+    WESTERN,
+    detect,
+    is_iso_2022_jp,
+    looks_western,
+    name_of,
+    utf8_letters,
+)
+
+__all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
+
+EncodingSource = Literal["bom", "header", "meta", "detected", "default"]
+"""What said which encoding it is."""
+
+PRESCAN: Final = 4_096  # bytes; the standard asks for 1,024, but many pages have their <meta> behind scripts
+_FAR: Final = 65_536  # bytes for a page of which nobody else tells; a browser that meets a <meta> late starts anew
+_FIT_SAMPLE: Final = 1_000_000  # bytes; enough to judge by, and errors are slow to replace
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_BE, "utf-16be"),
+    (codecs.BOM_UTF16_LE, "utf-16le"),
+)
+_HEADER_CHARSET = re.compile(r"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']+))""", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_META = re.compile(rb"<meta[\s/][^>]*", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
+_XML_DECLARATION = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]+)["']""")
+_NOT_TEXT: Final = (
+    "\x00",
+    *map(chr, range(0xFDD0, 0xFDF0)),
+    *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """The text of a body, and how it was found."""
+
+    text: str
+    """The text: no lone surrogates, noncharacters or NUL; U+FFFD stands where the bytes made no sense."""
+    encoding: str
+    """The encoding's name in the WHATWG Encoding Standard, in lower case."""
+    source: EncodingSource
+    """What said so."""
+    warnings: tuple[str, ...] = ()
+    """Labels that were not followed, and bytes that could not be read."""
+
+
+def decode(body: bytes, content_type: str = "") -> Decoded:
+    """Return the text of a response body.
+
+    Args:
+        body: The bytes, without any content coding.
+        content_type: The `Content-Type` header as it came; anything may stand in it.
+
+    Returns:
+        The text. No bytes and no header make this raise.
+    """
+    warnings: list[str] = []
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return _decoded(body[len(mark) :], name, "bom", warnings)
+
+    claims = list(_claims(body, content_type, warnings))
+    if len(claims) > 1 and _is_better(body, claims[0][0], claims[1][0]):
+        warnings.append(f"The {claims[0][1]} says {claims[0][0]}, which servers say by default; the page knows better.")
+        claims.reverse()
+    for name, source in claims:
+        if _fits(body, name):
+            return _decoded(body, name, source, warnings)
+        warnings.append(f"The {source} says {name}, but the bytes are not in it.")
+
+    found = detect(body)
+    if found is not None:
+        return _decoded(body, found, "detected", warnings)
+    if claims:
+        name, source = claims[0]
+        return _decoded(body, name, source, [f"Some bytes are not in {name}, which the {source} says."])
+    return _decoded(body, "windows-1252", "default", warnings)
+
+
+def _claims(body: bytes, content_type: str, warnings: list[str]) -> Iterator[tuple[str, EncodingSource]]:
+    """Yield the encodings that the header and the page itself name, in order of precedence."""
+    labels: list[tuple[str, EncodingSource]] = []
+    if match := _HEADER_CHARSET.search(content_type[:1_000]):
+        labels.append((match[1] or match[2] or match[3] or "", "header"))
+    labels.extend((label, "meta") for label in _labels_inside(body[:PRESCAN], content_type))
+    if not labels and utf8_letters(body[:_FAR])[1]:
+        labels.extend((label, "meta") for label in _labels_inside(body[:_FAR], content_type))
+    for label, source in labels:
+        name = name_of(label)
+        if name is None:
+            shown = "".join(char if char.isalnum() or char in "-_." else "?" for char in label[:40])
+            warnings.append(f"The {source} names an unknown encoding: {shown or 'none'}.")
+        elif source == "meta" and name.startswith("utf-16"):
+            yield "utf-8", source  # a page whose <meta> can be read byte by byte is not in UTF-16
+        else:
+            yield name, source
+
+
+def _labels_inside(head: bytes, content_type: str) -> Iterator[str]:
+    """Yield the labels in the XML declaration and the `<meta>` elements at the beginning."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind and "html" not in kind and "xml" not in kind and not kind.endswith("octet-stream"):
+        return  # a text about HTML may quote a <meta>
+    if match := _XML_DECLARATION.match(head):
+        yield match[1].decode("latin-1")
+    for tag in _META.finditer(_COMMENT.sub(b"", head)):
+        if match := _META_CHARSET.search(tag[0]):
+            yield match[1].decode("latin-1")
+            return
+
+
+def _is_better(body: bytes, first: str, second: str) -> bool:
+    """Whether the second claim is right and the first is what a server says of everything."""
+    return first in WESTERN and second not in WESTERN and _fits(body, second) and not looks_western(body)
+
+
+def _fits(body: bytes, name: str) -> bool:
+    """Whether the bytes may well be in an encoding that somebody named."""
+    sample = body[:_FIT_SAMPLE]
+    if is_iso_2022_jp(sample):
+        return name == "iso-2022-jp"
+    if sample.isascii():
+        return not name.startswith("utf-16") or b"\0" in sample or len(sample) < 2
+    letters = utf8_letters(sample)
+    if name == "utf-8":
+        valid, invalid = letters
+        return invalid <= valid
+    if letters[1] == 0 and not (name.startswith("utf-16") and b"\0" in sample):
+        # UTF-8 is hard to hit by chance: one letter of it in a Western text, a few in others, prove it
+        return letters[0] < (1 if name in WESTERN else 6)
+    if name in WESTERN:
+        return True
+    text = sample.decode(CODECS[name], "replace")
+    bad = text.count("\ufffd")
+    strange = len(text) - len(text.encode("ascii", "ignore"))
+    return bad <= max(2, strange // (50 if name in MULTI_BYTE else 20))
+
+
+def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]) -> Decoded:
+    text = body.decode(CODECS[name], "replace")
+    if "\ufffd" in text and not (
+        name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
+    ):
+        warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
+    for char in _NOT_TEXT:
+        if char in text:  # a hundred times as fast as a pattern of them all
+            text = text.replace(char, "\ufffd")
+    return Decoded(text=text, encoding=name, source=source, warnings=tuple(warnings))

@@ -1,0 +1,1 @@
+"""HTML as a tree: parsing, limits, math and form semantics."""

@@ -1,0 +1,292 @@
+"""How much of a page is read: the limits, and what holds a page to them before and after it is parsed.
+
+A page over a limit is read up to it, and the caller says so; nothing is refused and nothing is left out silently.
+
+HTML as a flat row of tokens: linear in time, no tree, no depth.
+
+For pages that a tree parser cannot take: what costs it seconds or its stack (a hundred thousand siblings, ten
+thousand nested elements) is nothing here. Follows the tokenizer of the HTML Standard
+(https://html.spec.whatwg.org/multipage/parsing.html#tokenization) as far as the visible text needs it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from turbohtml import Document, Element
+
+__all__ = [
+    "HEAVY_BYTES",
+    "MAX_DEPTH",
+    "MAX_LINKS",
+    "MAX_MARKUP",
+    "MAX_NODES",
+    "MAX_TAGS",
+    "Token",
+    "fit",
+    "is_heavy",
+    "shorten",
+    "tokens",
+    "trim",
+]
+
+# A lookahead and a backreference make the group atomic, so that a page of unclosed quotes costs linear time. Possessive
+# groups say the same and are matched wrongly by Python up to 3.11.4 (CPython issue 106052).
+_ATTRIBUTES = r"""(?:[^>=]+|=\s*(?!\s)(?:"[^"]*"|'[^']*'|(?!["'])))*"""
+_TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)(?=({_ATTRIBUTES}))\3>")
+_RAW: Final = {
+    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
+    for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
+}
+_TELLING: Final = 100_000  # characters of a style or of JSON-LD that are worth their room
+_LONG_VALUE = re.compile(r"""=\s*+(?:"[^"]{2000,}+"|'[^']{2000,}+'|[^\s>"'=]{2000,}+)""")
+
+
+class Token(NamedTuple):
+    """One piece of markup: a text, a start tag or an end tag."""
+
+    kind: str
+    """`text`, `start`, `end`, or `raw` for what stands inside a script, style, title and the like."""
+    name: str
+    """The element's name in lower case; empty for a text."""
+    text: str
+    """The text as it stands, references not resolved; the attributes of a start tag."""
+    start: int
+    """Where the token begins."""
+
+
+def tokens(markup: str) -> Iterator[Token]:
+    """Yield the tokens of `markup` in order; comments, doctypes and processing instructions are left out."""
+    position, end = 0, len(markup)
+    while position < end:
+        opening = markup.find("<", position)
+        if opening < 0:
+            yield Token("text", "", markup[position:], position)
+            return
+        if opening > position:
+            yield Token("text", "", markup[position:opening], position)
+        if (tag := _TAG.match(markup, opening)) is not None:
+            position = tag.end()
+            name = tag[2].lower()
+            yield Token("end" if tag[1] else "start", name, tag[3], opening)
+            if not tag[1] and (closing := _RAW.get(name)) is not None:
+                close = closing.search(markup, position)
+                until = close.start() if close else end
+                yield Token("raw", name, markup[position:until], position)
+                position = until
+            continue
+        follower = markup[opening + 1 : opening + 2]
+        if follower.isascii() and (
+            follower.isalpha() or (follower == "/" and markup[opening + 2 : opening + 3].isalpha())
+        ):
+            return  # a tag that never ends swallows the rest
+        if markup.startswith("<!--", opening):
+            close_at = opening + 2 if markup.startswith(("<!-->", "<!--->"), opening) else opening + 4
+            position = _after(markup, "-->", close_at)
+        elif follower in {"!", "?", "/"} and follower:
+            position = _after(markup, ">", opening + 1)
+        else:
+            yield Token("text", "", "<", opening)
+            position = opening + 1
+
+
+def shorten(markup: str, length: int) -> tuple[str, bool]:
+    """Return markup of at most `length` characters, and whether text may be missing from it.
+
+    What is not text goes first (scripts other than JSON-LD, huge styles, comments, attribute values of 2,000 characters
+    and more); then the end, at the beginning of a tag.
+    """
+    if len(markup) <= length:
+        return markup, False
+    parts: list[str] = []
+    room = length
+    for token in tokens(markup):
+        if token.kind == "text":
+            part = token.text
+        elif token.kind == "raw":
+            wanted = token.name == "style" or '"@context"' in token.text  # styles say what is hidden
+            part = (
+                token.text if token.name not in {"script", "style"} or (wanted and len(token.text) < _TELLING) else ""
+            )
+        elif token.kind == "start":
+            attributes = token.text if len(token.text) < 2_000 else _LONG_VALUE.sub("=''", token.text)
+            part = f"<{token.name}{attributes}>"
+        else:
+            part = f"</{token.name}>"
+        if len(part) > room:
+            parts.append(part[:room] if token.kind == "text" else "")
+            return "".join(parts), True
+        parts.append(part)
+        room -= len(part)
+    return "".join(parts), False
+
+
+def _after(markup: str, mark: str, position: int) -> int:
+    found = markup.find(mark, position)
+    return len(markup) if found < 0 else found + len(mark)
+
+
+MAX_MARKUP: Final = 2_000_000
+"""Characters of markup; the largest of 1,497 real pages had 1.2 million."""
+MAX_TAGS: Final = 100_000
+"""The count of `<`; the largest of 1,497 real pages had 19,444."""
+MAX_NODES: Final = 400_000
+"""Elements that a tree may get from formatting tags which are never closed: 110 bytes each make 44 MB."""
+MAX_DEPTH: Final = 512
+"""Elements inside each other; where Chromium stops nesting, too (kMaximumHTMLParserDOMTreeDepth)."""
+MAX_LINKS: Final = 10_000
+"""Links that keep their targets; of 300 real pages, the fullest had 1,562."""
+HEAVY_BYTES: Final = 250_000
+"""Bytes of a body from which a page is converted in a process of its own; 121 of 1,497 real pages have more."""
+_HEAVY_TAGS: Final = 5_000
+
+_FORMATTING: Final = frozenset(
+    {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
+)
+"""The elements that a parser opens again in every later block until they are closed (HTML Standard, 13.2.4.3)."""
+_BORDERS: Final = frozenset(
+    {"applet", "caption", "html", "marquee", "math", "object", "select", "svg", "table", "td", "template", "th"}
+)
+"""The elements out of which an end tag does not reach (HTML Standard, 13.2.4.2)."""
+# `a` is missing in both: a second one closes the first, so that at most one is opened again.
+_NAMES: Final = (
+    "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
+    "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
+)
+_OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as with IGNORECASE
+_ATTRIBUTES_PATTERN: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
+_CLOSED_LATER = re.compile(
+    rf"<(?=[bcefinstuBCEFINSTU])({_NAMES}){_ATTRIBUTES_PATTERN}"
+    rf"(?=[^<>]*(?:</?(?!(?i:\1)[\s/>])(?:{_NAMES}|[aA]|(?i:span|br|img|wbr|svg|path|use)){_ATTRIBUTES_PATTERN}[^<>]*)*"
+    r"</(?i:\1)\s*>)"
+)
+"""A formatting element that surely ends where it seems to: no quote in it can be read in two ways, and what is inside
+neither hides its end tag nor is a border."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """The formatting elements that are open inside one border."""
+
+    border: str
+    names: dict[str, int]
+
+
+def is_heavy(body: bytes) -> bool:
+    """Return whether converting a body may take so long or so much memory that it belongs into its own process.
+
+    Args:
+        body: The bytes, without any content coding; of any kind and in any encoding.
+    """
+    return len(body) > HEAVY_BYTES or body.count(b"<") > _HEAVY_TAGS
+
+
+def fit(markup: str) -> tuple[str, bool]:
+    """Return markup that can be parsed within bounds, and whether text may be missing from it.
+
+    Args:
+        markup: The markup of a page, of any size and any form.
+    """
+    tags = markup.count("<")
+    many = tags > MAX_TAGS
+    if many:
+        markup, tags = _first_tags(markup, MAX_TAGS), MAX_TAGS
+    markup, long = shorten(markup, MAX_MARKUP)
+    if _may_explode(markup, tags) and (end := _explosion(markup)) is not None:
+        return markup[:end], True
+    return markup, many or long
+
+
+def trim(document: Document) -> bool:
+    """Flatten what is nested too deeply, and unlink what comes after the last link that counts.
+
+    All text stays. Elements below the deepest level are taken out and leave what they held in their place, so that
+    whoever walks the tree afterwards may do it recursively.
+
+    Args:
+        document: The tree; it is changed.
+
+    Returns:
+        Whether anything was changed.
+    """
+    deep = _too_deep(list(document.iter_elements())) if _is_deep(document.iter_elements()) else []
+    for element in deep:  # from the top down, so that every node moves once for each child list it is in
+        element.unwrap()
+    surplus = document.find_all("a")[MAX_LINKS:]
+    for link in surplus:
+        link.attrs.pop("href", None)
+    return bool(deep or surplus)
+
+
+def _is_deep(elements: Iterator[Element]) -> bool:
+    """Return whether an element of a document may be nested too deeply; only a few are looked at.
+
+    In the order of the document each is at most one level below the one before it.
+    """
+    skipped = 0
+    while (element := next(islice(elements, skipped, None), None)) is not None:
+        level = len(list(element.ancestors)) + 1
+        if level > MAX_DEPTH:
+            return True
+        skipped = MAX_DEPTH - level
+    return False
+
+
+def _too_deep(elements: Sequence[Element]) -> list[Element]:
+    levels: dict[object, int] = {}
+    deep = []
+    for element in elements:
+        level = levels[element] = levels.get(element.parent, 0) + 1
+        if level > MAX_DEPTH:
+            deep.append(element)
+    return deep
+
+
+def _first_tags(markup: str, count: int) -> str:
+    """Return the beginning of `markup`, up to where the tag after the first `count` begins."""
+    parts = markup.split("<", count + 1)
+    return markup[: len(markup) - len(parts[-1]) - 1]
+
+
+def _may_explode(markup: str, tags: int) -> bool:
+    """Return whether formatting elements might be opened so often that simulating them is worth its time."""
+    if tags * tags <= MAX_NODES:
+        return False
+    opened = len(_OPENING.findall(markup))
+    if opened * tags <= MAX_NODES:
+        return False
+    needed = opened - MAX_NODES // tags  # as many have to end where they seem to; no more are looked for
+    return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), needed)) < needed
+
+
+def _explosion(markup: str) -> int | None:
+    """Return where formatting elements that stay open would have multiplied into too many nodes, or None.
+
+    Every block opens all of them again, so a page of n blocks with a new one each makes a tree of n * n / 2 elements.
+    """
+    nodes = 0
+    scopes = [_Open("", {})]
+    for token in tokens(markup):
+        if token.kind not in {"start", "end"}:
+            continue
+        opened = scopes[-1].names
+        if token.name in _FORMATTING:
+            if token.kind == "start":
+                opened[token.name] = 1 if token.name == "a" else opened.get(token.name, 0) + 1
+            elif opened.get(token.name, 0):
+                opened[token.name] -= 1
+        elif token.name in _BORDERS:
+            if token.kind == "start":
+                scopes.append(_Open(token.name, {}))
+            elif scopes[-1].border == token.name:
+                scopes.pop()
+        if token.kind == "start":
+            nodes += 1 + sum(sum(scope.names.values()) for scope in scopes[-3:])
+            if nodes > MAX_NODES:
+                return token.start
+    return None

@@ -1,0 +1,265 @@
+"""Formulas as TeX between dollars, from MathML, KaTeX, MathJax and the images of wikis and blogs.
+
+Whether a text that stands behind a formula is TeX: nobody sees it, so prose must not pass for it.
+
+The commands are those of LaTeX and amsmath that KaTeX knows (https://katex.org/docs/supported), as far as their names
+are long; all others count as words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from turbohtml import Document, Element, Text
+
+__all__ = ["formula", "image_formula", "is_formula", "is_written_out", "script_formula", "write_out_images"]
+
+_STRUCTURE: Final = re.compile(
+    r"\\(?:begin|end|color|textcolor|colorbox|label|ref|eqref|tag|class|cssId|style|operatorname|math[a-z]+|hspace|vspace)\*?"
+    r"\s*\{[^{}\s]{0,24}\}"
+)
+"""Commands with an argument that is no text, or one word of it."""
+_COMMAND: Final = re.compile(r"\\([a-zA-Z]+)\*?")
+_LONG: Final = 5  # letters; shorter names of commands say little
+_PROSE: Final = re.compile(r"[^\W\d_]{4,}")
+_MAX_PROSE: Final = 2  # words in a formula that are no commands and that it does not show
+_MAX_UNSHOWN: Final = 3  # the same of a formula of which nothing else is known
+_COMMANDS: Final = """
+    acute aleph align aligned alpha amalg angle approx approxeq arccos arccot arcsin arctan argmax argmin array
+    arrow asymp backepsilon backslash barwedge bcancel because begin between bigcap bigcirc bigcup biggl Biggl biggm
+    biggr Biggr bigodot bigoplus bigotimes bigsqcup bigstar bigtriangledown bigtriangleup biguplus bigvee bigwedge
+    binom blacklozenge blacksquare bmatrix boldsymbol bowtie boxed brace brack braket breve bullet bumpeq cancel
+    cases cdotp cdots cfrac check choose circeq circlearrowleft circlearrowright circledast circledcirc colon color
+    complement coprod copyright cosec curlyeqprec curlyvee curlywedge curvearrowleft curvearrowright dagger daleth
+    dashleftarrow dashrightarrow dashv dbinom ddagger ddddot dddot ddots degree delta Delta dfrac diamond
+    diamondsuit digamma displaylimits displaylines displaystyle divideontimes doteq doteqdot dotplus dotsb dotsc
+    dotsi dotsm dotso doublebarwedge doublecap doublecup downarrow Downarrow downharpoonleft downharpoonright
+    emptyset enclose epsilon eqalign equiv ethbar exists fallingdotseq footnotesize forall frown gamma Gamma genfrac
+    geqslant gggtr gimel gnapprox gneqq gnsim grave gtrapprox gtrdot gtreqless gtreqqless gtrless gtrsim gvertneqq
+    heartsuit hfill hline hookleftarrow hookrightarrow hphantom hskip hslash hspace idotsint iiiint iiint imath
+    impliedby implies infty injlim intercal intop jmath kappa label lambda Lambda langle large Large LARGE lbrace
+    lbrack lceil ldotp ldots Leftarrow leftarrow leftarrowtail leftharpoondown leftharpoonup leftleftarrows
+    Leftrightarrow leftrightarrow leftrightarrows leftrightharpoons leftrightsquigarrow leftthreetimes leqslant
+    lessapprox lessdot lesseqgtr lesseqqgtr lessgtr lesssim lfloor lgroup liminf limits limsup llcorner Lleftarrow
+    lmoustache lnapprox lneqq lnsim longleftarrow Longleftarrow longleftrightarrow Longleftrightarrow longmapsto
+    longrightarrow Longrightarrow looparrowleft looparrowright lower lozenge lrcorner lvert lVert maltese mapsto
+    mathbb mathbf mathbin mathcal mathchoice mathclose mathfrak mathinner mathit mathnormal mathop mathopen mathord
+    mathpunct mathrel mathring mathrm mathscr mathsf mathstrut mathtt matrix measuredangle medspace middle models
+    mskip mspace multimap nabla natural ncong nearrow negmedspace negthickspace negthinspace newcommand nexists
+    ngeqq ngeqslant nleftarrow nleftrightarrow nleqq nleqslant nless nolimits nonumber normalsize notag nparallel
+    nprec npreceq nrightarrow nshortmid nsubseteq nsucc nsucceq nsupseteq ntriangleleft ntrianglelefteq
+    ntriangleright nvdash nwarrow oiiint oiint omega Omega omicron ominus operatorname oplus oslash otimes overbrace
+    overbracket overleftarrow overleftrightarrow overline overparen overrightarrow overset parallel partial phantom
+    pitchfork plusmn pmatrix precapprox preccurlyeq preceq precsim prime projlim propto qquad raise rangle rbrace
+    rbrack rceil require rfloor rgroup right Rightarrow rightarrow rightarrowtail rightharpoondown rightharpoonup
+    rightleftarrows rightleftharpoons rightrightarrows rightsquigarrow rightthreetimes risingdotseq rmoustache
+    Rrightarrow rvert rVert scriptscriptstyle scriptsize scriptstyle searrow setminus sharp shortmid shortparallel
+    sigma Sigma simeq smallfrown smallint smallmatrix smallsetminus smallsmile smash smile space spadesuit
+    sphericalangle sqcap sqcup sqsubset sqsubseteq sqsupset sqsupseteq square stackrel strut style subset subseteq
+    subseteqq subsetneq subsetneqq substack succapprox succcurlyeq succeq succsim supset supseteq supseteqq
+    supsetneq supsetneqq swarrow tbinom textbf textcolor textit textnormal textrm textsc textsf textstyle texttt
+    textup tfrac therefore theta Theta thickapprox thicksim thickspace thinspace tilde times toggle triangle
+    triangledown triangleleft trianglelefteq triangleq triangleright trianglerighteq twoheadleftarrow
+    twoheadrightarrow ulcorner underbrace underbracket underleftarrow underleftrightarrow underline underparen
+    underrightarrow underset unicode uparrow Uparrow updownarrow Updownarrow upharpoonleft upharpoonright uplus
+    upsilon Upsilon upuparrows urcorner varDelta varepsilon varGamma varinjlim varkappa varLambda varliminf
+    varlimsup varnothing varOmega varPhi varphi varPi varpi varprojlim varpropto varPsi varrho varSigma varsigma
+    varsubsetneq varsupsetneq varTheta vartheta vartriangle vartriangleleft vartriangleright varUpsilon varXi
+    vcentcolon vcenter vdash vdots veebar vmatrix vphantom Vvdash wedge widecheck widehat widetilde wreath xcancel
+    xhookrightarrow xleftarrow xleftrightarrow xlongequal xmapsto xrightarrow
+"""
+_KNOWN: Final = frozenset(_COMMANDS.split())
+
+
+def is_formula(tex: str, shown: str = "") -> bool:
+    """Tell whether a text is TeX rather than prose.
+
+    Args:
+        tex: The text, which nobody sees.
+        shown: What the page shows of the formula, if that is known: its words may stand in the text.
+    """
+    bare = _STRUCTURE.sub(_word_of, tex)
+    squeezed = "".join(shown.split())
+    commands = {name for name in _COMMAND.findall(bare) if len(name) >= _LONG and name not in _KNOWN}
+    words = [word for word in _PROSE.findall(_COMMAND.sub(" ", bare)) if word not in squeezed]
+    return len(words) + len(commands) <= (_MAX_PROSE if squeezed else _MAX_UNSHOWN)
+
+
+def _word_of(match: re.Match[str]) -> str:
+    """Return of a structural command nothing, and of a name that is set in letters the name."""
+    return match[0].partition("{")[2] if match[0].startswith((r"\operatorname", r"\math")) else " "
+
+
+_MAX_FORMULA: Final = 5_000  # characters; longer ones are data, not a formula
+_TEX: Final = frozenset({"application/x-tex", "application/x-latex", "tex", "latex", "text/x-tex"})
+_STYLE: Final = re.compile(r"\{\\(?:display|text|script)style\s*(.*)\}", re.DOTALL)
+_DELIMITED: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.DOTALL)
+_IMAGE: Final = re.compile(
+    r"(?:^|[\s_-])(?:tex|latex|math|mwe-math\S*|wp-katex|mathjax|equation)(?=[\s_-]|$)", re.IGNORECASE
+)
+_DRAWN: Final = re.compile(r"[./]latex[.?]|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx", re.IGNORECASE)
+"""Addresses of services that draw formulas."""
+_SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
+_JOINED: Final = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+_SCRIPTED: Final = frozenset({"msubsup", "munderover"})
+_SKIPPED: Final = frozenset({"annotation", "annotation-xml", "mphantom"})
+
+
+def formula(element: Element) -> tuple[str, bool]:
+    """Return the TeX of a formula's element, and whether it stands on a line of its own.
+
+    Args:
+        element: A `math` element, or what KaTeX, MathJax or MediaWiki put around one.
+
+    Returns:
+        The TeX without dollars; what MathML says as a line of text if it comes without TeX; "" if there is neither.
+    """
+    block = _is_block(element)
+    math = element if element.tag == "math" else element.find("math")
+    tex = ""
+    for annotation in element.iter_elements("annotation"):
+        if (annotation.attr("encoding") or "").strip().lower() in _TEX:
+            tex = annotation.text
+            break
+    if not tex.strip() and (script := element.find("script")) is not None and (found := script_formula(script)):
+        return found[0], block or found[1]
+    if not tex.strip() and math is not None:
+        tex = _unless_prose(math.attr("alttext") or "", math.text)
+    if not tex.strip():
+        image = element if element.tag == "img" else element.find("img")
+        tex = _unless_prose(image.attr("alt") or "") if image is not None else ""
+    if not tex.strip() and math is not None:
+        tex = _linear(math)
+    if math is not None and (math.attr("display") or "").lower() == "block":
+        block = True
+    return _tidy(tex), block
+
+
+def script_formula(script: Element) -> tuple[str, bool] | None:
+    """Return the TeX in a script of MathJax 2 and whether it is on a line of its own, or None for any other script."""
+    kind = (script.attr("type") or "").lower()
+    if not kind.startswith("math/tex"):
+        return None
+    return _tidy("".join(node.data for node in script if isinstance(node, Text))), "mode=display" in kind
+
+
+def is_written_out(element: Element) -> bool:
+    """Tell whether behind what MathJax 2 has drawn there is the script with its TeX.
+
+    Args:
+        element: What MathJax calls `MathJax` or `MathJax_Preview`.
+    """
+    around = element.parent
+    places = [element]
+    if isinstance(around, Element) and "MathJax_Display" in (around.attr("class") or ""):
+        places.append(around)
+    for place in places:
+        after = next((node for node in place.next_siblings if isinstance(node, Element)), None)
+        if after is not None and after.tag == "script":
+            return script_formula(after) is not None
+    return False
+
+
+def image_formula(image: Element) -> str:
+    """Return the TeX that an image shows, or "" when it shows something else."""
+    alt = (image.attr("alt") or "").strip()
+    if not alt or len(alt) > _MAX_FORMULA:
+        return ""
+    source, classes = (image.attr("src") or "")[:500], image.attr("class") or ""
+    sure = alt[0] in "$\\" and _DELIMITED.fullmatch(alt) is not None
+    if not sure and ("tex" in source or "math" in source or "cht=tx" in source):
+        sure = _DRAWN.search(source) is not None
+    if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _SIGN.search(alt))):
+        return ""
+    return _tidy(_unless_prose(alt))
+
+
+def write_out_images(document: Document) -> None:
+    """Replace images of formulas by scripts as MathJax 2 has them, so that a formula has text like any other part."""
+    for image in document.find_all("img"):
+        if tex := image_formula(image):
+            mode = "; mode=display" if _is_block(image) else ""
+            image.replace_with(Element("script", {"type": f"math/tex{mode}"}, [Text(tex)]))
+
+
+def _unless_prose(tex: str, shown: str = "") -> str:
+    """Return what stands behind a formula if it is one; see `is_formula`."""
+    return tex if is_formula(tex[:_MAX_FORMULA], shown) else ""
+
+
+def _is_block(element: Element) -> bool:
+    classes = element.attr("class") or ""
+    if "display" in classes.lower() or (element.attr("display") or "").lower() in {"true", "block"}:
+        return True
+    above = element.parent
+    return type(above) is Element and bool(re.search(r"(?i)display", above.attr("class") or ""))
+
+
+def _tidy(tex: str) -> str:
+    tex = " ".join(tex[: _MAX_FORMULA + 100].split())
+    if len(tex) > _MAX_FORMULA:
+        return ""
+    if match := _STYLE.fullmatch(tex):
+        tex = match[1].strip()
+    if match := _DELIMITED.fullmatch(tex):
+        tex = (match[1] or match[2] or match[3] or "").strip()
+    return tex.replace("$", "\\$").replace("\\\\$", "\\$")
+
+
+def _linear(math: Element) -> str:
+    """Return MathML as one line: scripts with ^ and _, fractions with a slash."""
+    parts: list[str] = []
+    length = 0
+    stack: list[tuple[list[Element | Text | str], int]] = [([math], 0)]
+    while stack:
+        nodes, place = stack.pop()
+        if place >= len(nodes):
+            continue
+        stack.append((nodes, place + 1))
+        node = nodes[place]
+        if isinstance(node, str):
+            parts.append(node)
+        elif isinstance(node, Text):
+            text = node.data.strip()
+            if text and _around(node) == "mtext":
+                text = f"\\text{{{node.data}}}"
+            length += len(text)
+            if length > _MAX_FORMULA:
+                return ""
+            parts.append(text)
+        elif node.tag not in _SKIPPED:
+            stack.append((_laid_out(node), 0))
+    return "".join(parts)
+
+
+def _around(node: Text) -> str:
+    return node.parent.tag if isinstance(node.parent, Element) else ""
+
+
+def _laid_out(element: Element) -> list[Element | Text | str]:
+    inner: list[Element | Text | str] = [node for node in element if isinstance(node, (Element, Text))]
+    tag = element.tag
+    if tag == "msqrt":
+        return ["\\sqrt{", *inner, "}"]
+    kids: list[Element | Text | str] = [node for node in inner if isinstance(node, Element)]
+    if tag == "mfenced":
+        return [element.attr("open") or "(", *_between(kids, ","), element.attr("close") or ")"]
+    if tag == "mtable":
+        return ["\\begin{matrix}", *_between(kids, " \\\\ "), "\\end{matrix}"]
+    if tag == "mtr":
+        return _between(kids, " & ")
+    if tag in _SCRIPTED and len(kids) == 3:
+        return [kids[0], "_{", kids[1], "}^{", kids[2], "}"]
+    if len(kids) != 2:
+        return inner
+    if tag == "mfrac":
+        return ["\\frac{", kids[0], "}{", kids[1], "}"]
+    if tag == "mroot":
+        return ["\\sqrt[", kids[1], "]{", kids[0], "}"]
+    return [kids[0], _JOINED[tag] + "{", kids[1], "}"] if tag in _JOINED else inner
+
+
+def _between(kids: list[Element | Text | str], mark: str) -> list[Element | Text | str]:
+    """Return elements with a mark between each two of them."""
+    return [part for kid in kids for part in (mark, kid)][1:]

@@ -1,0 +1,1 @@
+"""The main content of a page: block features and their classifier."""

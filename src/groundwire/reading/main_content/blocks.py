@@ -1,0 +1,249 @@
+"""A document as a row of text blocks: what the choice of the main content looks at.
+
+A block is a run of text that no block-level element interrupts: a paragraph, a heading, a list item, a cell, a menu
+entry. One walk over the tree finds them all, in the order of the page, with the block-level elements around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from turbohtml import Document, Element, Node, Text
+
+from groundwire.reading.html.math import write_out_images
+from groundwire.reading.html.semantics import is_task_box
+
+__all__ = ["INLINE", "Layout", "lay_out"]
+
+INLINE: Final = frozenset(
+    {
+        "a", "abbr", "acronym", "annotation", "annotation-xml", "b", "bdi", "bdo", "big", "br", "cite", "code", "data",
+        "del", "dfn", "em", "font", "i", "img", "input", "ins", "kbd", "mark", "math", "menclose", "merror", "mfrac",
+        "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace", "msqrt", "mstyle", "msub",
+        "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover", "nobr", "picture", "q", "rb", "rp",
+        "rt", "ruby", "s", "samp", "script", "semantics", "small", "source", "span", "strike", "strong", "sub", "sup",
+        "time", "tt", "u", "var", "wbr",
+    }
+)  # fmt: skip
+"""Elements that do not interrupt a run of text. A name that is not known is taken for a block: custom elements are."""
+
+_UNREAD: Final = (
+    "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
+    "audio", "video", "datalist", "frame", "frameset", "meta", "link", "title", "head", "progress", "meter",
+)  # fmt: skip
+_UNREAD_SOMETIMES: Final = ("script", "dialog", "input")
+
+_MENUS: Final = "nav,[role=navigation],footer,[role=contentinfo]"
+_MIN_LINKS: Final = 4
+_MENU_SHARE: Final = 0.7
+_FOOTER_SHARE: Final = 0.4
+"""The share of links from which a menu or a footer is nothing else. On the developers' pages these hold three in ten
+of all blocks, and one in a thousand of the words of the main content."""
+_NAMED: Final = re.compile(
+    "menu|nav|foot|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
+)
+_NAMED_SHARE: Final = 0.6
+"""The same for what is only named like a menu, if it stands at the outside of the page and holds no main heading: one
+in ten of the blocks that are left, and one in five thousand of the words of the main content."""
+_OUTSIDE: Final = 5  # levels
+_MAX_NAMES: Final = 150  # elements whose names are looked at
+_MOST: Final = 0.9  # of a page's text; menus that are more than that are what the page is for
+_WEIGHED_AT_ONCE: Final = 10_000  # characters
+_MAX_WEIGHED: Final = 2_000_000  # characters; elements in elements are weighed again and again
+
+
+@dataclass(slots=True)
+class Layout:
+    """The blocks of a document and the block-level elements around them, as rows of equal length.
+
+    Elements are numbered in the order of the document, so everything inside an element has a higher number. The first
+    element is the root.
+    """
+
+    elements: list[Element] = field(default_factory=list)
+    """The block-level elements."""
+    parents: list[int] = field(default_factory=list)
+    """Number of the next block-level element around each; the root is its own."""
+    tags: list[str] = field(default_factory=list)
+    """Name of each element."""
+    texts: list[str] = field(default_factory=list)
+    """Text of each block, its white space made single spaces."""
+    owners: list[int] = field(default_factory=list)
+    """Number of the element that each block belongs to."""
+    linked: list[int] = field(default_factory=list)
+    """Characters inside links, of each block."""
+    lengths: list[int] = field(default_factory=list)
+    """Characters as they stand in the source, of each block; the measure for `linked`."""
+    links: list[int] = field(default_factory=list)
+    """Pieces of text inside links, of each block."""
+    leads: list[str] = field(default_factory=list)
+    """Name of the inline element that the first text of each block stands in; empty when in none."""
+    nodes: list[list[Text]] = field(default_factory=list)
+    """The pieces of text that each block is made of."""
+    trimmed: bool = False
+    """Whether menus have been cut off beforehand."""
+
+
+def lay_out(document: Document) -> Layout:
+    """Return the blocks of a document. What is never read on the screen (scripts, form fields) is removed from it.
+
+    Args:
+        document: A parsed page. It is changed.
+    """
+    for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
+        if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
+            element.extract()
+    write_out_images(document)
+    layout = Layout()
+    root = document.find("body") or document.root
+    if root is None:
+        return layout
+    layout.trimmed = _cut_menus(root)
+    elements, parents, tags = layout.elements, layout.parents, layout.tags
+    texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
+    links, leads, nodes = layout.links, layout.leads, layout.nodes
+    inline, text_type, element_type = INLINE, Text, Element  # a local name is found sooner
+    elements.append(root)
+    parents.append(0)
+    tags.append(root.tag)
+    places: dict[Node, int] = {root: 0}  # twice the element's number, and one more inside a link
+    owner, length, link_length, link_count = 0, 0, 0, 0
+    lead = ""
+    parts: list[str] = []
+    pieces: list[Text] = []
+
+    def flush() -> None:
+        text = "".join(parts)
+        single = text.isascii() and text.isprintable() and "  " not in text  # telling so takes half the time
+        text = text.strip() if single else " ".join(text.split())
+        if text:
+            texts.append(text)
+            owners.append(owner)
+            linked.append(link_length)
+            lengths.append(length)
+            links.append(link_count)
+            leads.append(lead)
+            nodes.append(pieces)
+
+    for node in root.descendants:
+        kind = type(node)
+        if kind is text_type:
+            data = node.data  # type: ignore[attr-defined]
+            is_space = data.isspace()
+            if is_space and not parts:
+                continue
+            parent = node.parent
+            place = places[parent]  # type: ignore[index]
+            if parts and place >> 1 != owner:
+                flush()
+                parts, pieces = [], []
+                if is_space:
+                    continue
+            if not parts:
+                owner, length, link_length, link_count = place >> 1, 0, 0, 0
+                tag = parent.tag  # type: ignore[union-attr]
+                lead = tag if tag in inline else ""
+            parts.append(data)
+            pieces.append(node)  # type: ignore[arg-type]
+            size = len(data)
+            length += size
+            if place & 1:
+                link_length += size
+                link_count += 1
+        elif kind is element_type:
+            place = places[node.parent]  # type: ignore[index]
+            tag = node.tag  # type: ignore[attr-defined]
+            if tag in inline:
+                if tag == "br":
+                    if parts:
+                        parts.append("\n")
+                else:
+                    places[node] = place | 1 if tag == "a" else place
+                continue
+            if parts:
+                flush()
+                parts, pieces = [], []
+            places[node] = 2 * len(elements) + (place & 1)
+            elements.append(node)  # type: ignore[arg-type]
+            parents.append(place >> 1)
+            tags.append(tag)
+    if parts:
+        flush()
+    return layout
+
+
+def _is_read(element: Element) -> bool:
+    """Tell whether a script is a formula, whether a dialog is open, and whether a field says what is done."""
+    if element.tag == "input":
+        return is_task_box(element)
+    if element.tag == "script":
+        return (element.attr("type") or "").lower().startswith("math")
+    return element.attr("open") is not None
+
+
+def _cut_menus(root: Element) -> bool:
+    """Remove menus and footers that are little but links, unless the page is little but them."""
+    menus: dict[Element, int] = {}
+    left = _MAX_WEIGHED
+    for menu, share in _likely_menus(root, menus):
+        if left < 0:
+            break
+        links = menu.find_all("a")
+        if menu is root or len(links) < _MIN_LINKS or menu in menus:
+            continue
+        size = _weight(menu)
+        left -= size
+        if _weight(*links) >= share * size:
+            menus[menu] = size
+    outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
+    if not outer or not _outweighs(root, sum(menus[menu] for menu in outer)):
+        return False
+    for menu in outer:
+        menu.decompose()
+    return True
+
+
+def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[Element, float]]:
+    """Yield what may be a menu or a footer, and the share of links from which it is nothing else.
+
+    Args:
+        root: What is looked through.
+        menus: What has been found to be one; nothing in it is yielded any more.
+    """
+    for element in root.select(_MENUS):
+        is_footer = element.tag == "footer" or element.attr("role") == "contentinfo"
+        yield element, _FOOTER_SHARE if is_footer else _MENU_SHARE
+    level, seen = [root], 0
+    for _ in range(_OUTSIDE):
+        below = [child for element in level for child in element if type(child) is Element and child.tag not in INLINE]
+        level = []
+        for element in below[: max(0, _MAX_NAMES - seen)]:
+            name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
+            if _NAMED.search(name) is not None and element.find("h1") is None:
+                yield element, _NAMED_SHARE
+            if element not in menus:
+                level.append(element)
+        seen += len(below)
+
+
+def _outweighs(element: Element, size: int) -> bool:
+    """Tell whether most of what an element weighs is more than a size; no more of it is weighed than that takes."""
+    text, weight = element.text, 0
+    for start in range(0, len(text), _WEIGHED_AT_ONCE):
+        weight += _length(text[start : start + _WEIGHED_AT_ONCE])
+        if _MOST * weight > size:
+            return True
+    return False
+
+
+def _weight(*elements: Element) -> int:
+    """Return how many characters some elements have that are no white space of the markup."""
+    return _length("".join([element.text for element in elements]))
+
+
+def _length(text: str) -> int:
+    count = text.count
+    return len(text) - count(" ") - count("\n") - count("\t")

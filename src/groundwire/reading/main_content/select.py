@@ -1,0 +1,325 @@
+"""The choice of a page's main content: what a reader came for, without menus, banners and what else is on offer.
+
+Which blocks of a page are kept, by the scores of the model and by what stands together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, sqrt
+from operator import mul
+from typing import Final
+
+from turbohtml import Document, Element
+
+from groundwire.reading.main_content.blocks import INLINE, Layout, lay_out
+from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
+from groundwire.reading.main_content.context_features import second_look
+from groundwire.reading.main_content.features import FEATURES, Facts, describe
+from groundwire.reading.main_content.page_type import NO_HINTS, Hints
+
+__all__ = [
+    "MENUS_ONLY",
+    "REPEATED",
+    "SHARE_OF_BEST",
+    "Selection",
+    "Verdict",
+    "choose",
+    "is_tiny",
+    "judge",
+    "kind_row",
+    "may_repeat",
+    "repeats",
+    "select_main",
+    "side_by_side",
+    "with_companions",
+]
+
+_DOCUMENTATION: Final = KINDS.index("documentation")
+MENUS_ONLY: Final = 0.2
+"""The chance of the likeliest block below which nothing on a page is content: true of nine of 1,497 real pages. Of six
+of them the reviewed text has no word, of three it is not in what came."""
+_MAYBE: Final = 0.15
+"""The chance from which a page is taken for documentation where a mistake would cost some of it."""
+_WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
+"""What is looked up rather than read; a repeated line belongs where it stands."""
+SHARE_OF_BEST: Final = 0.6
+"""What scores this share of the best block is content, however low all scores are."""
+_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+REPEATED: Final = 40
+"""Characters; what is shorter may well be said twice."""
+_RUNNING: Final = frozenset({"p", "li"})
+_LONG: Final = 40  # characters of running text
+_FEW_LINKS: Final = 0.4  # their share of a running text
+_BETWEEN: Final = 0.5
+"""The share of the threshold that is enough between two kept paragraphs."""
+_CELLS: Final = frozenset({"td", "th"})
+_DEEP: Final = 4  # levels in a cell
+_HEADER: Final = 60  # characters of a header; a longer one is a part of the page
+_COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the model says of a page."""
+
+    scores: list[int]
+    """How likely each block is main content, 0 to 254."""
+    kinds: tuple[float, ...]
+    """How likely each of `KINDS` is; their sum is 1."""
+    cut: float
+    """The score from which a block is content."""
+
+
+def choose(layout: Layout, verdict: Verdict) -> list[bool]:
+    """Return which blocks are kept: at least one, and all of a page that says next to nothing or has no content.
+
+    A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
+    Paragraphs go with the paragraphs beside them, above all with those on both sides. What the page says in two places,
+    as it does for narrow and for wide screens, is kept once; not on a page of documentation, where every function may
+    carry the same note.
+    """
+    if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
+        return [True] * len(verdict.scores)
+    cut = min(verdict.cut, SHARE_OF_BEST * max(verdict.scores))
+    groups = side_by_side(layout)
+    keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
+    for group in groups:
+        kept = [number for number in group if keep[number]]
+        for number in group if kept else ():
+            if kept[0] < number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:
+                keep[number] = True
+    for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
+        if keep[number + 1] and not keep[number]:
+            tag = layout.tags[layout.owners[number]]
+            keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+    _keep_headers(layout, keep)
+    if not may_repeat(verdict.kinds):
+        for number in repeats(layout, keep):
+            keep[number] = False
+    return keep
+
+
+def _keep_headers(layout: Layout, keep: list[bool]) -> None:
+    """Keep the short headers that stand in a row of a table beside what is kept: without them the rest says little."""
+    tags, parents = layout.tags, layout.parents
+    if "th" not in tags:
+        return
+    cells = [_cell_of(layout, owner) for owner in layout.owners]
+    rows = {parents[cell] for cell, kept in zip(cells, keep, strict=True) if cell and kept}
+    for number, cell in enumerate(cells):
+        if tags[cell] == "th" and parents[cell] in rows and len(layout.texts[number]) <= _HEADER:
+            keep[number] = True
+
+
+def _cell_of(layout: Layout, owner: int) -> int:
+    """Return the number of the cell that an element stands in, 0 when it stands in none."""
+    for _ in range(_DEEP):
+        tag = layout.tags[owner]
+        if tag in _CELLS:
+            return owner
+        if tag == "table" or not owner:
+            break
+        owner = layout.parents[owner]
+    return 0
+
+
+def may_repeat(kinds: Sequence[float]) -> bool:
+    """Tell whether a page, by how likely each of `KINDS` is, may have reason to say the same in several places."""
+    return kinds[_DOCUMENTATION] > _MAYBE
+
+
+def is_tiny(layout: Layout) -> bool:
+    """Tell whether a page says so little that there is nothing to choose."""
+    return sum(map(len, layout.texts)) <= _TINY
+
+
+def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
+    """Return the scores, each paragraph's at least as high as those of the paragraphs beside it are on the whole.
+
+    Args:
+        layout: The page.
+        scores: How likely each block is main content, 0 to 254.
+        groups: What stands side by side; see `side_by_side`.
+    """
+    raised = list(scores)
+    for group in groups:
+        if len(group) >= _COMPANIONS:
+            weights = [sqrt(len(layout.texts[number])) for number in group]
+            mean = int(sum(map(mul, weights, [scores[number] for number in group])) / sum(weights))
+            for number in group:
+                raised[number] = max(scores[number], mean)
+    return raised
+
+
+def side_by_side(layout: Layout) -> list[list[int]]:
+    """Return the blocks of running text, those of one kind in one element together."""
+    parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
+    groups: dict[tuple[int, str], list[int]] = {}
+    for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
+        if len(text) >= _LONG and tags[owner] in _RUNNING and linked[number] <= _FEW_LINKS * lengths[number]:
+            groups.setdefault((parents[owner], tags[owner]), []).append(number)
+    return list(groups.values())
+
+
+def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
+    """Return the kept blocks whose text is kept before, in another part of the page."""
+    found = []
+    parents, owners, tags = layout.parents, layout.owners, layout.tags
+    places: dict[str, int] = {}
+    for number, (text, kept) in enumerate(zip(layout.texts, keep, strict=True)):
+        if kept and len(text) >= REPEATED and tags[owners[number]] not in _WORD_FOR_WORD:
+            around = parents[owners[number]]
+            if places.setdefault(text, around) != around:
+                found.append(number)
+    return found
+
+
+_PAGE: Final = FEATURES.index("page_blocks")
+_AVERAGED: Final = tuple(
+    FEATURES.index(name)
+    for name in (
+        "link_share", "size", "kw_comment", "kw_thread", "kw_article", "kw_product", "kw_listing", "in_article",
+        "in_table", "in_list", "tag", "brothers@1", "brothers@2", "brothers_size@1", "brothers_size@2", "in_pre",
+        "heading", "end", "kind_count", "repeat", "opening1",
+    )
+)  # fmt: skip
+_FLAGS: Final = frozenset(
+    index
+    for index, name in enumerate(FEATURES)
+    if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
+)
+_HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A page's main content."""
+
+    root: Element
+    """The element that holds what was kept; everything else is gone from it."""
+    kind: str
+    """The page's kind: article, documentation, forum, product, listing, collection or service."""
+    whole: bool
+    """Whether nothing was left out."""
+    best: float = 1.0
+    """How likely the likeliest block is main content, 0 to 1; next to 0 on a page of nothing but menus, 1 if nothing
+    was there to choose."""
+
+
+def select_main(document: Document, model: Model | None = None, hints: Hints = NO_HINTS) -> Selection:
+    """Cut a parsed page down to its main content.
+
+    Args:
+        document: The page; what a reader could not see should be gone from it. It is changed.
+        model: What was learned; the one of the package when not given.
+        hints: What the page says it is.
+
+    Returns:
+        What is left. It has text whenever the page has.
+    """
+    layout = lay_out(document)
+    if not layout.texts:
+        root = document.find("body") or document.root or Element("body")
+        return Selection(root, KINDS[0], whole=True)
+    verdict = judge(layout, model or load_model(), hints)
+    keep = choose(layout, verdict)
+    prune(layout, keep)
+    kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
+    nothing_to_choose = is_tiny(layout) and not layout.trimmed
+    best = 1.0 if nothing_to_choose else max(verdict.scores) / 254
+    return Selection(root=layout.elements[0], kind=kind, whole=all(keep) and not layout.trimmed, best=best)
+
+
+def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
+    """Score each block of a page that has blocks, and tell the page's kind."""
+    facts = describe(layout, model.lexicon, hints=hints)
+    lanes: Lanes = {}
+    scores = model.first.chances(facts.columns, lanes)
+    row = kind_row(facts, scores)
+    powers = [exp((forest.total_of(row) - forest.zero) / forest.scale) for forest in model.kinds]
+    whole = sum(powers)
+    kinds = tuple(power / whole for power in powers)
+    columns = [*facts.columns, *second_look(facts, scores)]
+    columns.extend(bytes((int(200 * chance + 0.5),)) * len(scores) for chance in kinds)
+    return Verdict(model.second.chances(columns, lanes), kinds, sum(map(mul, kinds, model.cuts)))
+
+
+def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
+    """Return what a page's kind is told by: the page's own features, and the average of what seems to be content."""
+    row = [column[0] for column in facts.columns[_PAGE:]]
+    weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]
+    whole = sum(weights) or 1
+    count = len(weights)
+    for index in _AVERAGED:
+        column = facts.columns[index]
+        total = sum(map(mul, column, weights)) if column.count(0) < count else 0
+        row.append(min(254, (50 if index in _FLAGS else 1) * total // whole))
+    row.append(200 * sum(scores) // (254 * len(scores)))
+    row.append(200 * sum(score > 178 for score in scores) // len(scores))
+    return row
+
+
+def prune(layout: Layout, keep: Sequence[bool]) -> None:
+    """Remove from the tree every block that is not kept, and the elements that nothing kept is in."""
+    elements, parents, owners = layout.elements, layout.parents, layout.owners
+    kept = bytearray(len(elements))
+    full = bytearray(len(elements))
+    kept[0] = 1
+    for owner, wanted in zip(owners, keep, strict=True):
+        marks = kept if wanted else full
+        while not marks[owner]:
+            marks[owner] = 1
+            owner = parents[owner]
+    for pieces, owner, wanted in zip(layout.nodes, owners, keep, strict=True):
+        if not wanted and kept[owner]:
+            for piece in pieces:
+                around = piece.parent
+                piece.extract()
+                while isinstance(around, Element) and around.tag in INLINE and not around.text.strip():
+                    empty, around = around, around.parent
+                    empty.extract()
+    tables: dict[int, bool] = {}
+    for number in range(1, len(elements)):
+        if not kept[number] and kept[parents[number]]:
+            if layout.tags[number] == "label" and elements[number].find("input") is not None:
+                continue  # the box of a task, beside its text
+            if layout.tags[number] not in _HOLDS_PLACE:
+                elements[number].decompose()
+            elif full[number]:
+                if layout.tags[number] in _CELLS and _has_columns(layout, kept, number, tables):
+                    elements[number].clear()
+                else:
+                    elements[number].decompose()
+
+
+def _has_columns(layout: Layout, kept: bytearray, cell: int, known: dict[int, bool]) -> bool:
+    """Tell whether the table around a cell keeps several cells of a row, so that the others must hold their places.
+
+    Args:
+        layout: The page.
+        kept: Whether each element is kept.
+        cell: The number of the cell.
+        known: What is known of the tables, by their numbers; what is found is added.
+    """
+    parents, tags = layout.parents, layout.tags
+    table = cell
+    while table and tags[table] != "table":
+        table = parents[table]
+    if table not in known:
+        known[table] = False
+        inside = bytearray(len(tags))
+        inside[table] = 1
+        rows: set[int] = set()
+        for number in range(table + 1, len(tags)):
+            if not inside[parents[number]]:
+                break
+            inside[number] = 1
+            if kept[number] and tags[number] in _CELLS:
+                if parents[number] in rows:
+                    known[table] = True
+                    break
+                rows.add(parents[number])
+    return known[table]

@@ -1,0 +1,218 @@
+"""What names and phrases say about a block: the part of the model that is words.
+
+What the text of each block looks like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Final
+
+from groundwire.reading.main_content.blocks import Layout
+from groundwire.reading.main_content.quantize import log
+
+__all__ = [
+    "GROUPS",
+    "NEUTRAL",
+    "SHORT",
+    "Lexicon",
+    "Wording",
+    "beginning",
+    "first_words",
+    "group_of",
+    "names_of",
+    "read_wording",
+    "split_name",
+]
+
+NEUTRAL: Final = 128
+GROUPS: Final = (
+    "nav", "foot", "related", "consent", "byline", "caption", "comment", "thread", "article", "product", "listing",
+)  # fmt: skip
+"""What a name can say an element is for."""
+_KEYWORDS: Final = re.compile(
+    r"(?P<nav>nav|menu|breadcrumb|toolbar|pagin)"
+    r"|(?P<foot>foot|copyright|sidebar|rail)"
+    r"|(?P<related>relat|recommend|popular|trending|teaser|promo|advert|sponsor|newsletter|subscri|share|social|^ads?$)"
+    r"|(?P<consent>cookie|consent|gdpr|modal|popup|overlay|banner)"
+    r"|(?P<byline>meta|byline|author|^date|timestamp|^tags?$)"
+    r"|(?P<caption>caption|figure|gallery|carousel|slider)"
+    r"|(?P<comment>comment|disqus|respond|reply|review)"
+    r"|(?P<thread>thread|topic|forum|message|answer|question|^posts?$|^replies$)"
+    r"|(?P<article>article|entry|story|prose|markdown|paragraph|content|^(?:text|body|copy)$)"
+    r"|(?P<product>product|price|spec|descri|detail|sku|variant)"
+    r"|(?P<listing>result|item|card|grid|tile|list)"
+)
+_BITS: Final = {name: 1 << bit for bit, name in enumerate(GROUPS)}
+_WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_END_OF_NAMES: Final = "."
+_LETTERS: Final = bytes(code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256))
+"""Small letters stay, a line break becomes the end of names, and everything else becomes a space."""
+SHORT: Final = 100
+"""Characters; of a longer block only the beginning is looked at."""
+_BEGINNING: Final = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """What words mean for a block: 128 is neutral, less is boilerplate, more is content. Learned in training."""
+
+    names: Mapping[str, int]
+    """Parts of class names, ids, roles and item properties."""
+    openings: Mapping[str, int]
+    """First two words of a block, in small letters; one word and a space for the first word alone."""
+    groups: Mapping[str, int]
+    """Parts of names that tell what an element is for; see `group_of`."""
+    parts: Mapping[str, int] = field(init=False, repr=False)
+    """What is known of each part of a name: its value from `names`, and 256 times its bits from `groups`."""
+
+    def __post_init__(self) -> None:
+        words = {*self.groups, *self.names}
+        parts = {word: self.groups.get(word, 0) << 8 | self.names.get(word, NEUTRAL) for word in words}
+        object.__setattr__(self, "parts", parts)
+
+    def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
+        """Return for each text of names its bits from `groups`, and the worst and the best of its words.
+
+        All are looked at together, which is several times faster.
+        """
+        verdicts = []
+        mask, worst, best = 0, NEUTRAL, NEUTRAL
+        known = self.parts.get
+        lines = [name if name == name.lower() else " ".join(split_name(name)) for name in names]
+        text = " \n ".join([line.replace("\n", " ") for line in lines])
+        for word in text.encode("ascii", "replace").translate(_LETTERS).decode().split():
+            if word == _END_OF_NAMES:
+                verdicts.append((mask, worst, best))
+                mask, worst, best = 0, NEUTRAL, NEUTRAL
+            elif (part := known(word)) is not None:
+                mask |= part >> 8
+                value = part & 255
+                if value < worst:
+                    worst = value
+                elif value > best:
+                    best = value
+        return [*verdicts, (mask, worst, best)]
+
+
+def split_name(name: str) -> list[str]:
+    """Return the words that a class name or an id is made of, in small letters."""
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+def group_of(word: str) -> int:
+    """Return what a part of a name says an element is for: a bit for each of `GROUPS`."""
+    mask = 0
+    for match in _KEYWORDS.finditer(word):
+        mask |= _BITS[match.lastgroup or ""]
+    return mask
+
+
+def beginning(text: str) -> str:
+    """Return as much of a block as its first words are taken from: all of a short one."""
+    return text if len(text) < SHORT else text[:_BEGINNING]
+
+
+def first_words(text: str) -> tuple[str, str]:
+    """Return the keys of a block's first word and of its first two words, in small letters."""
+    one, space, rest = beginning(text).lower().partition(" ")
+    return one + " ", f"{one} {rest.partition(' ')[0]}" if space else one
+
+
+def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:
+    """Return what each element says of itself: its classes, id, item property and role.
+
+    Args:
+        layout: The page.
+        blocks: How many blocks each element holds; the names of those that hold none are left out.
+    """
+    names = []
+    for element, held in zip(layout.elements, repeat(1) if blocks is None else blocks, strict=False):
+        if not held:
+            names.append("")
+            continue
+        get = element.attr
+        text = get("class") or ""
+        if (more := get("id")) is not None:
+            text = f"{text} {more}"
+        if (more := get("itemprop")) is not None:
+            text = f"{text} {more}"
+        if (more := get("role")) is not None:
+            text = f"{text} role{more}"
+        names.append(text)
+    return names
+
+
+_ENDS: Final = {
+    **dict.fromkeys(".!?…。！？", 1), **dict.fromkeys(",;、，", 2), ":": 3, "：": 3, **dict.fromkeys("\"”’)»]」", 4),
+    **dict.fromkeys("›→>»|", 5),
+}  # fmt: skip
+_MONEY: Final = re.compile(r"[$€£¥₹][^\n]*")
+_TIME: Final = re.compile(r"[0-9](?::[0-9]{2}|(?:(?<=\b1)9|(?<=\b2)0)[0-9]{2}\b)[^\n]*")
+"""A time or a year, and the rest of its line."""
+_MONEY_SIZE: Final = 40  # characters; a price in a longer block is told of, not asked
+_TIME_SIZE: Final = 60
+_FAR: Final = 200  # blocks since a heading
+
+
+class Wording:
+    """What the texts of a page look like: columns of codes, and counts for the page.
+
+    Attributes:
+        repeats: How often the text has been seen before, up to four.
+        money: Short blocks with a price.
+        times: Short blocks with a time or a year.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.ends = b""
+        self.first_words = bytearray(count)
+        self.two_words = bytearray(count)
+        self.repeats = bytearray(count)
+        self.since_heading = bytearray(count)
+        self.heading_sizes = bytearray(count)
+        self.money = 0
+        self.times = 0
+
+
+def read_wording(texts: Sequence[str], sizes: Sequence[int], headings: Sequence[bool], lexicon: Lexicon) -> Wording:
+    """Return what the texts of a page look like.
+
+    Args:
+        texts: The blocks; each is one line.
+        sizes: The characters of each block.
+        headings: Whether each block is a heading.
+        lexicon: What words mean.
+    """
+    found = Wording(len(texts))
+    ends = _ENDS.get
+    found.ends = bytes([ends(text[-1], 0) for text in texts])
+    found.money = len(_MONEY.findall("\n".join([text for text in texts if len(text) < _MONEY_SIZE])))
+    found.times = len(_TIME.findall("\n".join([text for text in texts if len(text) < _TIME_SIZE])))
+    beginnings = "\n".join(list(map(beginning, texts)))
+    lowered = beginnings.lower().split("\n")  # all at once, which takes a tenth of the time
+    seen: dict[str, int] = {}
+    times_seen, openings = seen.get, lexicon.openings.get
+    repeats, first_words, two_words = found.repeats, found.first_words, found.two_words
+    since_heading, heading_sizes = found.since_heading, found.heading_sizes
+    since, heading_size = _FAR, 0
+    for block, text in enumerate(lowered):
+        size = sizes[block]
+        if size < SHORT:
+            before = times_seen(text, 0)
+            seen[text] = before + 1
+            if before:
+                repeats[block] = min(4, before)
+        one, space, rest = text.partition(" ")
+        first_words[block] = openings(one + " ", NEUTRAL)
+        two_words[block] = openings(f"{one} {rest.partition(' ')[0]}" if space else one, NEUTRAL)
+        if headings[block]:
+            since, heading_size = 0, log(size)
+        elif since < _FAR:
+            since += 1
+        since_heading[block] = since
+        heading_sizes[block] = heading_size
+    return found

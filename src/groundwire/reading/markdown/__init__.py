@@ -1,0 +1,1 @@
+"""A tree of elements as Markdown."""

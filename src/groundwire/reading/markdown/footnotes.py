@@ -1,0 +1,139 @@
+"""Footnotes and notes in the margin, as Markdown has them.
+
+Footnotes: which references of a page have their note on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import unquote
+
+from turbohtml import Element
+
+from groundwire.reading.markdown.writer import Writer
+
+__all__ = ["Close", "Notes", "footnotes", "is_back_reference", "is_backlink", "note_label"]
+
+_MARKED: Final = 'a[role="doc-noteref"], a.footnote-ref, a.footnote-reference, a.footnote-anchor, a[href^="#_ftn"]'
+_REFERENCES: Final = f'sup a[href^="#"], a[href^="#"] sup, {_MARKED}'
+_NUMBER: Final = re.compile(r"[\[(]?\d{1,4}[\])]?|[\u21a9\u2191^\u21b5\u2934]\ufe0e?\s*\d{1,3}")
+_LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
+_BACK: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
+_MAX_NOTES: Final = 5_000
+_HOLDERS: Final = frozenset({"li", "p", "div", "aside", "dd", "dt"})
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_BACK_CLASS: Final = re.compile(
+    r"(?:^|[\s_-])(?:reversefootnote|footnote-?back(?:ref|link)?|backref|backlink|footnote-number)(?=[\s_-]|$)",
+    re.IGNORECASE,
+)
+
+
+def footnotes(root: Element) -> dict[str, str]:
+    """Return the labels of the footnotes that are referred to and present, by the id of the note's element."""
+    labels: dict[str, str] = {}
+    for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
+        link: object = reference
+        if reference.tag != "a":
+            link = reference.closest("a")
+        if not isinstance(link, Element):
+            continue
+        target = unquote((link.attr("href") or "")[1:])
+        label = note_label(link.text) if target and target not in labels else ""
+        if label and len(labels) < _MAX_NOTES:
+            labels[target] = label
+    if not labels:
+        return {}
+    present = {element.attr("id") or "" for element in root.select("li[id], p[id], div[id], aside[id], dd[id], dt[id]")}
+    missing = {target for target in labels if target not in present}
+    for link in root.select('a[href^="#"]') if missing else ():
+        for name in (link.attr("id"), link.attr("name")):
+            if name in missing and (holder := _holder(link, root)) is not None:
+                missing.discard(name)
+                held = holder.attr("id")
+                if not held or held not in labels:
+                    holder.attrs["id"] = name
+                present.add(name)
+    return {target: label for target, label in labels.items() if target in present}
+
+
+def note_label(text: str) -> str:
+    """Return what a reference to a note is called, "" when its text is none."""
+    match = _LABEL.fullmatch(text.strip())
+    return match[1].replace(" ", "-") if match else ""
+
+
+def _holder(link: Element, root: Element) -> Element | None:
+    """Return what holds a note of which, as in Word, Google Docs and Substack, only the link back has a name."""
+    for around in link.ancestors:
+        if not isinstance(around, Element) or around == root or around.tag in _HEADINGS:
+            return None
+        if around.tag in _HOLDERS:
+            return around if around.text.lstrip().startswith(link.text.strip() or " ") else None
+    return None
+
+
+def is_backlink(link: Element) -> bool:
+    """Whether a link inside a note only leads back to the note's place, as its text, its class or its role says."""
+    if (link.attr("role") or "") == "doc-backlink" or _BACK_CLASS.search(link.attr("class") or ""):
+        return True
+    text = link.text.strip()
+    return bool(_NUMBER.fullmatch(text))
+
+
+def is_back_reference(text: str) -> bool:
+    """Whether a link's text is only the arrow with which a note points back to where it belongs."""
+    text = text.strip().rstrip("\ufe0e\ufe0f")
+    return len(text) == 1 and text in _BACK
+
+
+Close = Callable[[], None]
+"""Ends what a handler has begun."""
+
+
+class Notes:
+    """Opens blocks, and the definitions of footnotes among them.
+
+    Args:
+        root: What is written.
+        writer: Writes it.
+    """
+
+    def __init__(self, root: Element, writer: Writer) -> None:
+        self.labels = footnotes(root)
+        """The label of each footnote, by the id of the element that defines it."""
+        self.depth = 0
+        """How many definitions the writer is in."""
+        self._writer = writer
+
+    def block(self, element: Element) -> Close:
+        """Begin a block; return what ends it."""
+        writer = self._writer
+        writer.flush()
+        if self.labels and (label := self.labels.get(element.attr("id") or "")):
+            return self.define(label, writer.flush)
+        return writer.flush
+
+    def define(self, label: str, otherwise: Close) -> Close:
+        """Open the definition of a footnote."""
+        if not self._writer.open_container(f"[^{label}]: ", "    "):
+            return otherwise
+        self.depth += 1
+
+        def close() -> None:
+            self.depth -= 1
+            self._writer.close_container()
+
+        return close
+
+    def inline(self) -> Close:
+        """Open a note that stands in the text that it belongs to."""
+        writer = self._writer
+        writer.text(" ")
+        writer.raw("(")
+        return lambda: writer.raw(")")
+
+    def element(self, _element: Element) -> Close:
+        """Open an element that is such a note."""
+        return self.inline()

@@ -1,0 +1,388 @@
+"""The chosen part of a page as Markdown, in one pass over its tree and without recursion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from turbohtml import Element, Node, Text
+
+from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
+from groundwire.reading.html.semantics import task_state
+from groundwire.reading.markdown.code import code_language, code_text, is_code_panel, is_code_part, is_gutter
+from groundwire.reading.markdown.escaping import Links, fence, inline_code
+from groundwire.reading.markdown.footnotes import Close, Notes, is_back_reference, is_backlink, note_label
+from groundwire.reading.markdown.lists import Lists
+from groundwire.reading.markdown.tables import Tables
+from groundwire.reading.markdown.writer import Writer
+
+__all__ = ["to_markdown"]
+
+_BLOCKS: Final = frozenset(
+    {
+        "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir",
+        "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html", "legend", "main", "nav",
+        "optgroup", "option", "p", "search", "section", "colgroup",
+    }
+)  # fmt: skip
+_SKIPPED: Final = frozenset(
+    {
+        "head", "style", "template", "noscript", "svg", "audio", "video", "canvas", "iframe", "object", "embed",
+        "select", "datalist", "textarea", "title", "rp", "map", "noframes", "col", "param", "source", "track", "wbr",
+        "link", "meta", "base", "area", "progress", "meter",
+    }
+)  # fmt: skip
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_PERMALINK: Final = re.compile(
+    r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
+)
+_PERMALINK_TEXT: Final = frozenset(
+    {"", "#", "\u00b6", "\u00a7", "\u25c6", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
+)
+_INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
+_SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
+_COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
+_MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
+
+_Open = Callable[[Element], "Close | bool | None"]
+
+
+def to_markdown(root: Element, base_url: str) -> str:
+    """Return an element and what is in it as Markdown.
+
+    Headings, lists, tables, code, links, quotes, definitions, footnotes and formulas keep their structure; images are
+    left out. The text of the page is escaped where it would be taken for markup. Takes time linear in the size of the
+    tree, however deep it is.
+
+    Args:
+        root: The element. What should not be seen or is not content is expected to be gone from it already.
+        base_url: The address that its relative links are relative to (`Document.base_url`). Links that do not lead to
+            an http or https address become their text.
+    """
+    renderer = _Renderer(root, base_url)
+    try:
+        return renderer.run()
+    finally:
+        renderer.forget()
+
+
+class _Renderer:
+    """Walks one tree.
+
+    A handler opens an element and returns what closes it, None when nothing does, and False when what is in the
+    element is not looked at.
+    """
+
+    def __init__(self, root: Element, base_url: str) -> None:
+        self._root = root
+        self._links = Links(base_url)
+        self._writer = Writer()
+        self._notes = Notes(root, self._writer)
+        self._lists = Lists(self._writer, self._notes)
+        self._in_code = False
+        self._searches = 0
+        self._plain: set[str] = set()
+        lists, tables = self._lists, Tables(self._writer)
+        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, self._notes.block)
+        self._handlers |= dict.fromkeys(_SKIPPED, _skip)
+        self._handlers |= dict.fromkeys(_HEADINGS, self._heading)
+        self._handlers |= dict.fromkeys(("tbody", "tfoot", "thead"), tables.group)
+        self._handlers |= dict.fromkeys(("code", "tt", "samp", "kbd"), self._code)
+        self._handlers |= dict.fromkeys(("strong", "b"), self._strong)
+        self._handlers |= dict.fromkeys(("em", "i"), self._em)
+        self._handlers |= dict.fromkeys(("del", "s", "strike"), self._del)
+        self._handlers |= {
+            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button,
+            "d-footnote": self._notes.element, "dd": lists.definition, "div": self._div, "dl": lists.definitions,
+            "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
+            "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
+            "mjx-container": self._math, "ol": lists.list_, "plaintext": self._pre, "pre": self._pre,
+            "q": self._quotation, "rt": self._ruby, "script": self._script,
+            "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": tables.table,
+            "td": tables.cell, "th": tables.cell, "tr": tables.row, "ul": lists.list_, "xmp": self._pre,
+        }  # fmt: skip
+
+    def run(self) -> str:
+        text, line = self._writer.text, self._writer.line
+        handlers = self._handlers
+        top: Iterator[Node] = iter((self._root,))
+        stack: list[tuple[Iterator[Node], Close | None]] = [(top, None)]
+        while stack:
+            nodes, close = stack[-1]
+            for node in nodes:
+                if type(node) is Text:
+                    data = node.data
+                    if not data.isspace():
+                        text(data)
+                    elif line:
+                        line.append(" ")
+                elif type(node) is Element:
+                    handler = handlers.get(node.tag)
+                    closing = handler(node) if handler is not None else self._unknown(node)
+                    if closing is not False:
+                        stack.append((iter(node), closing if callable(closing) else None))
+                        break
+            else:
+                stack.pop()
+                if close is not None:
+                    close()
+        return self._writer.result()
+
+    def forget(self) -> None:
+        """Let go of the handlers, which hold what they are methods of: else the tree stays until a collection."""
+        self._handlers.clear()
+
+    def _div(self, element: Element) -> Close | bool:
+        classes = element.attr("class")
+        if classes and classes not in self._plain:
+            if not is_code_part(classes):
+                self._plain.add(classes)
+            elif is_code_panel(element):
+                return self._pre(element)
+            elif is_gutter(element):
+                return False
+        return self._notes.block(element)
+
+    def _unknown(self, element: Element) -> Close | None:
+        """Open an element without a handler: one of a page's own, that no text stands beside, is no part of a word."""
+        if "-" not in element.tag:
+            return None
+        around = element.parent
+        if type(around) is Element and (around.tag in _BLOCKS or around.tag == "div" or "-" in around.tag):
+            for beside in (element.previous_sibling, element.next_sibling):
+                if type(beside) is Text and not beside.data.isspace():
+                    return None
+            self._writer.text(" ")
+            return lambda: self._writer.text(" ")
+        return None
+
+    def _heading(self, element: Element) -> Close:
+        self._writer.open_heading(int(element.tag[1]))
+        return self._writer.close_heading
+
+    def _quote(self, _element: Element) -> Close:
+        return self._writer.close_container if self._writer.open_container("> ", "> ") else self._writer.flush
+
+    def _rule(self, _element: Element) -> bool:
+        self._writer.flush()
+        if not self._writer.in_cell:
+            self._writer.block("---")
+        return False
+
+    def _br(self, _element: Element) -> bool:
+        self._writer.line_break()
+        return False
+
+    def _strong(self, _element: Element) -> Close | None:
+        return self._writer.close_mark if self._writer.open_mark("strong") else None
+
+    def _em(self, _element: Element) -> Close | None:
+        return self._writer.close_mark if self._writer.open_mark("em") else None
+
+    def _del(self, _element: Element) -> Close | None:
+        return self._writer.close_mark if self._writer.open_mark("del") else None
+
+    def _sup(self, element: Element) -> Close | bool | None:
+        if (element.attr("class") or "") == "ltx_note_mark":
+            return False  # the note itself follows
+        self._searches += 1
+        link = element.find("a") if self._searches <= _MAX_SEARCHES else None
+        if link is not None:
+            text = link.text.strip()
+            if (
+                text.isdigit()
+                and link.attr("href")
+                and unquote((link.attr("href") or "")[1:]) not in self._notes.labels
+            ):
+                self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
+                return False
+            return None
+        return self._writer.close_mark if self._writer.open_mark("sup") else None
+
+    def _sub(self, _element: Element) -> Close | None:
+        return self._writer.close_mark if self._writer.open_mark("sub") else None
+
+    def _quotation(self, _element: Element) -> Close:
+        self._writer.text('"')
+        return lambda: self._writer.text('"')
+
+    def _ruby(self, _element: Element) -> Close:
+        self._writer.text("(")
+        return lambda: self._writer.text(")")
+
+    def _button(self, element: Element) -> Close | bool:
+        if element.text.strip().lower() in _COPY:
+            return False
+        self._writer.text(" ")
+        return lambda: self._writer.text(" ")
+
+    def _label(self, element: Element) -> None:
+        """Open a label; a row of them, such as the tabs above some code, is no single word."""
+        before = element.previous_sibling
+        if type(before) is Element and before.tag in {"label", "button"}:
+            self._writer.text(" ")
+
+    def _summary(self, element: Element) -> Close:
+        writer = self._writer
+        writer.flush()
+        marked = next(element.iter_elements(_HEADINGS), None) is None and writer.open_mark("strong")
+
+        def close() -> None:
+            if marked:
+                writer.close_mark()
+            writer.flush()
+
+        return close
+
+    def _link(self, element: Element) -> Close | bool | None:
+        reference = element.attr("href")
+        if not reference:
+            return False if self._is_permalink(element, "") else None
+        if reference[0] == "#":
+            if self._is_permalink(element, reference):
+                return False
+            label = self._notes.labels.get(unquote(reference[1:])) if self._notes.labels else None
+            if label and note_label(element.text) == label:
+                self._writer.raw(f"[^{label}]")
+                return False
+            if is_back_reference(element.text[:20]) or (self._notes.depth and is_backlink(element)):
+                return False
+            text = element.text.strip()
+            if text.isdigit() and len(text) < 4 and element.find("sup") is not None:
+                self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
+                return False
+            return None
+        if self._is_permalink(element, reference):
+            return False
+        address = self._links.resolve(reference)
+        return self._writer.close_mark if address and self._writer.open_mark("link", address) else None
+
+    def _is_permalink(self, element: Element, reference: str) -> bool:
+        """Whether a link only lets its reader copy the address of a heading."""
+        classes = element.attr("class")
+        if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
+            return element.text.strip() in _PERMALINK_TEXT
+        if not reference or "#" not in reference:
+            return False
+        if self._writer.in_heading:
+            return element.text.strip() in _PERMALINK_TEXT
+        return reference[0] == "#" and element.text == "\u00b6"  # RFCs have one behind every paragraph
+
+    def _code(self, element: Element) -> Close | bool | None:
+        if self._in_code:
+            return None
+        if any(child.attr("href") for child in element.iter_elements("a")):
+            self._in_code = True  # its links say more than its face
+            return self._leave_code
+        laid_out = next(element.iter_elements(("br", "div", "ul", "ol")), None) is not None
+        if laid_out and not self._writer.in_cell and not self._writer.in_heading:
+            return self._pre(element)
+        if image := element.find("img"):
+            return None if image_formula(image) else self._ticks(element)
+        return self._ticks(element)
+
+    def _leave_code(self) -> None:
+        self._in_code = False
+
+    def _ticks(self, element: Element) -> bool:
+        data = element.text.replace("\xad", "")
+        code = inline_code(data)
+        if not code:
+            self._writer.text(" ")
+            return False
+        if data[0].isspace():
+            self._writer.text(" ")
+        if self._writer.last_char() == "`":
+            self._writer.text(" ")
+        self._writer.raw(code)
+        if data[-1].isspace():
+            self._writer.text(" ")
+        return False
+
+    def _pre(self, element: Element) -> bool:
+        writer = self._writer
+        writer.flush()
+        code = code_text(element)
+        if not code.strip():
+            return False
+        if writer.in_cell:
+            writer.raw(" ".join(filter(None, map(inline_code, code.split("\n")))))  # a command a line
+            writer.flush()
+        else:
+            writer.block(fence(code, code_language(element)))
+        return False
+
+    def _input(self, element: Element) -> bool:
+        if (
+            (element.attr("type") or "").lower() == "checkbox"
+            and self._lists.inside
+            and not self._writer.last_char().strip()
+        ):
+            self._writer.raw("[x] " if element.attr("checked") is not None else "[ ] ")
+        return False
+
+    def _image(self, element: Element) -> bool:
+        if tex := image_formula(element):
+            self._formula(tex, block=False)
+        else:
+            alt = (element.attr("alt") or "").strip()
+            if _SHORTCODE.fullmatch(alt) and "emoji" in (element.attr("class") or ""):
+                self._writer.text(alt)
+            if alt and len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt):
+                self._writer.text(alt)  # an emoji that is drawn as an image
+        return False
+
+    def _formula(self, tex: str, *, block: bool) -> None:
+        writer = self._writer
+        if block and not writer.in_cell and not writer.in_heading:
+            writer.flush()
+            writer.block(f"$$\n{tex}\n$$")
+        else:
+            writer.raw(f"${tex}$")
+
+    def _math(self, element: Element) -> bool:
+        tex, block = formula(element)
+        if tex:
+            self._formula(tex, block=block)
+        else:
+            self._writer.text(element.text)
+        return False
+
+    def _script(self, element: Element) -> bool:
+        if (found := script_formula(element)) and found[0]:
+            self._formula(found[0], block=found[1])
+        return False
+
+    def _span(self, element: Element) -> Close | bool | None:
+        classes = element.attr("class")
+        if not classes:
+            return None
+        if self._lists.mark is not None and element == self._lists.mark:
+            return False
+        if "ltx_tag_note" in classes:
+            return False
+        if "note" in classes and _INLINE_NOTE.search(classes):
+            return self._notes.inline()
+        if "katex" in classes or "mwe-math" in classes:
+            self._searches += 1
+            if "mwe-math-element" in classes or (
+                self._searches <= _MAX_SEARCHES and element.find("annotation") is not None
+            ):
+                return self._math(element)
+        elif "mw-editsection" in classes:
+            return False
+        elif "MathJax" in classes:
+            return not is_written_out(element) and element.find("math") is not None and self._math(element)
+        elif "checkbox-o" in classes or "chcklst-box" in classes:
+            self._writer.raw(f"{task_state(element)} ")
+        elif self._notes.depth and re.search(
+            r"(?:^|\s)(?:label|fn-bracket|fn-backref|mw-cite-backlink|backrefs)(?=\s|$)", classes
+        ):
+            return False
+        return None
+
+
+def _skip(_element: Element) -> bool:
+    return False

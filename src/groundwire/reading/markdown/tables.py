@@ -1,0 +1,242 @@
+"""Tables, as Markdown has them.
+
+Tables: which ones hold data and which only arrange a page, and data as a table of GitHub Flavored Markdown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from turbohtml import Element
+
+from groundwire.reading.markdown.code import code_blocks, code_language, code_text, is_code_table
+from groundwire.reading.markdown.escaping import fence
+from groundwire.reading.markdown.footnotes import Close
+from groundwire.reading.markdown.writer import Writer
+
+__all__ = ["Grid", "Tables", "is_layout"]
+
+_MAX_SPAN: Final = 1_000  # the HTML Standard's own limit for colspan
+_LONG_CELL: Final = 600  # characters; a cell with more and without a header row is a column of a page
+_BLOCKS: Final = ("table", "h1", "h2", "h3", "h4", "pre", "blockquote", "article", "section", "form")
+
+
+def is_layout(table: Element) -> bool:
+    """Whether a table arranges a page rather than relating data.
+
+    That is: it says so, or it has one row or one column, or it holds tables, headings, quotes or long texts while no
+    cell of it is a header.
+    """
+    role = (table.attr("role") or "").strip().lower()
+    if role in {"presentation", "none"}:
+        return True
+    rows = cells = widest = in_row = 0
+    header = False
+    row: Element | None = None
+    for element in table.iter_elements(("tr", "td", "th", *_BLOCKS)):
+        tag = element.tag
+        if tag == "tr":
+            rows, in_row, row = rows + 1, 0, element
+        elif tag in {"td", "th"}:
+            cells, in_row = cells + 1, in_row + 1
+            widest = max(widest, in_row)
+            header = header or tag == "th"
+            if cells > 40 and rows > 3 and widest > 1:
+                return False
+            if tag == "td" and not header and cells <= 8 and len(element.text) > _LONG_CELL:
+                return True
+        elif element == table:
+            continue
+        elif not header and row is not None:
+            return True
+        elif tag == "table":
+            break
+    return widest < 2 or (rows < 2 and not header)
+
+
+@dataclass(slots=True)
+class _Cell:
+    text: str
+    is_header: bool
+
+
+@dataclass(slots=True)
+class Grid:
+    """The cells of one table, filled in the order of the markup.
+
+    A cell that spans columns or rows is written once, at its beginning; the places that it covers stay empty.
+    """
+
+    rows: list[list[_Cell]] = field(default_factory=list)
+    """The rows so far."""
+    feet: list[list[_Cell]] = field(default_factory=list)
+    """The rows of the table's foot, which is shown at the end wherever it is written."""
+    cell_open: tuple[int, int, bool] | None = None
+    """Columns, rows and whether it is a header, of the cell that is being filled."""
+    _spans: dict[int, int] = field(default_factory=dict)
+    _in_foot: bool = False
+    _fillers: int = 0
+    _cells: int = 0
+
+    def start_group(self, tag: str) -> None:
+        """Begin a head, a body or a foot; no cell reaches beyond its group."""
+        self._spans.clear()
+        self._in_foot = tag == "tfoot"
+
+    def start_row(self) -> None:
+        """Begin a row."""
+        (self.feet if self._in_foot else self.rows).append([])
+        self._cover()
+
+    def start_cell(self, cell: Element) -> None:
+        """Begin a cell of the current row."""
+        if not (self.feet if self._in_foot else self.rows):
+            self.start_row()
+        rows = _MAX_SPAN if (cell.attr("rowspan") or "").strip() == "0" else _span(cell, "rowspan")
+        self.cell_open = (_span(cell, "colspan"), rows, cell.tag == "th")
+
+    def end_cell(self, text: str) -> None:
+        """End the open cell.
+
+        Args:
+            text: What is in it, as Markdown of one line.
+        """
+        if self.cell_open is None:
+            return
+        columns, rows, is_header = self.cell_open
+        self.cell_open = None
+        row = self._row
+        self._cells += 1
+        start = len(row)
+        row.append(_Cell(text.replace("\n", " "), is_header))
+        for offset in range(columns):
+            if offset and not self._filler(row):
+                break
+            if rows > 1:
+                self._spans[start + offset] = rows - 1
+        self._cover()
+
+    @property
+    def _row(self) -> list[_Cell]:
+        return (self.feet if self._in_foot else self.rows)[-1]
+
+    def _cover(self) -> None:
+        """Leave empty the places that a cell from above covers."""
+        row = self._row
+        while left := self._spans.pop(len(row), 0):
+            if left > 1:
+                self._spans[len(row)] = left - 1
+            if not self._filler(row):
+                self._spans.clear()
+                break
+
+    def _filler(self, row: list[_Cell]) -> bool:
+        """Add an empty cell; a page may ask for at most four times as many as it has cells, and 1,000."""
+        self._fillers += 1
+        if self._fillers > 1_000 + 4 * self._cells:
+            return False
+        row.append(_Cell("", is_header=False))
+        return True
+
+    def to_markdown(self) -> str:
+        """Return the table; "" when there is nothing in it."""
+        rows = [row for row in self.rows + self.feet if any(cell.text for cell in row)]
+        if not rows:
+            return ""
+        width = max(len(row) for row in rows)
+        used = {column for row in rows for column, cell in enumerate(row) if cell.text}
+        if len(used) < width and len(used) > 1:
+            rows = [[cell for column, cell in enumerate(row) if column in used] for row in rows]
+            width = len(used)
+        filled = [cell for cell in rows[0] if cell.text]
+        by_rows = len(rows) > 1 and rows[0][0].is_header and not any(cell.is_header for cell in rows[0][1:])
+        if by_rows and len(filled) > 1:  # its headers are in the first column: the first row is data as well
+            lines = ["|" + "  |" * width]
+        else:
+            first = rows.pop(0)
+            texts = [cell.text for cell in first] + [""] * (width - len(first))
+            lines = [f"| {' | '.join(texts)} |"]
+        lines.append("|" + " --- |" * width)
+        lines += [f"| {' | '.join([cell.text for cell in row])} |" for row in rows]
+        return "\n".join(lines)
+
+
+def _span(cell: Element, name: str) -> int:
+    said = cell.attr(name)
+    if not said:
+        return 1
+    value = said.strip()
+    if not value.isascii() or not value.isdigit() or len(value) > 5:
+        return 1
+    return min(max(int(value), 1), _MAX_SPAN)
+
+
+_MAX_TABLES: Final = 20  # tables in each other that are looked at
+
+
+class Tables:
+    """Opens tables and their parts; those that only lay out a page become what is in them.
+
+    Args:
+        writer: Writes what is in the cells, and the tables.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._grids: list[Grid | None] = []
+
+    def table(self, element: Element) -> Close | bool:
+        """Begin a table; False when it was code, which is written."""
+        writer = self._writer
+        writer.flush()
+        deep = len(self._grids) >= _MAX_TABLES
+        if not deep and is_code_table(element):
+            self._code_table(element)
+            return False
+        layout = writer.in_cell or deep or is_layout(element)
+        grid = None if layout else Grid()
+        self._grids.append(grid)
+
+        def close() -> None:
+            writer.flush()
+            self._grids.pop()
+            if grid is not None and (markdown := grid.to_markdown()):
+                writer.block(markdown)
+
+        return close
+
+    def group(self, element: Element) -> Close:
+        """Begin a head, a body or a foot."""
+        self._writer.flush()
+        if self._grids and (grid := self._grids[-1]) is not None and not self._writer.in_cell:
+            grid.start_group(element.tag)
+        return self._writer.flush
+
+    def row(self, _element: Element) -> Close:
+        """Begin a row."""
+        self._writer.flush()
+        if self._grids and (grid := self._grids[-1]) is not None:
+            grid.start_row()
+        return self._writer.flush
+
+    def cell(self, element: Element) -> Close:
+        """Begin a cell."""
+        writer = self._writer
+        grid = self._grids[-1] if self._grids else None
+        if grid is None or writer.in_cell:
+            writer.flush()
+            return writer.flush
+        grid.start_cell(element)
+        writer.open_cell()
+        return lambda: grid.end_cell(writer.close_cell())
+
+    def _code_table(self, table: Element) -> None:
+        blocks = code_blocks(table)
+        for head in table.iter_elements(("caption", "th")):
+            if name := head.text.strip():
+                self._writer.text(name)  # the name of the file
+                self._writer.flush()
+        code = code_text(blocks[-1] if blocks else table)
+        if code.strip():
+            self._writer.block(fence(code, code_language(blocks[-1] if blocks else table)))

@@ -1,0 +1,364 @@
+"""Markdown, written block by block: what is open around a block goes in front of each of its lines.
+
+Every list and quote costs one prefix, every emphasis or link one mark; both have a limit, so that the time is linear
+in the text whatever a page nests.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.text.sanitize import strip_invisible
+
+__all__ = ["BREAK", "Writer"]
+
+BREAK: Final = "\x0b"  # a line break that the page asks for; the others are spaces
+_MAX_CONTAINERS: Final = 12  # lists and quotes in each other that are still shown as such
+_MAX_MARKS: Final = 12
+_SPACES: Final = re.compile(r"[ \t\n\f\r](?:(?<! )|[ \t\n\f\r])[ \t\n\f\r]*")
+"""White space that is not a single space already; replacing each of these by itself takes twice as long."""
+_WIDE: Final = "\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003fffd"
+_WRAPPED: Final = re.compile(f"(?<=[{_WIDE}])[ \\t]*\\n[ \\t\\n]*(?=[{_WIDE}])")
+"""A line end between signs of Chinese or Japanese, which write no spaces
+(https://www.w3.org/TR/css-text-3/#line-break-transform)."""
+_BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
+_CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
+_BLANK: Final = " \t\n\r\f" + BREAK
+_EDGES: Final = " \u00a0\u3000" + BREAK  # what pages put before and behind a paragraph to set it off
+_DELIMITERS: Final = {"strong": "**", "em": "*", "del": "~~"}
+
+
+@dataclass(slots=True)
+class _Container:
+    first: str
+    rest: str
+    used: bool = False
+
+
+@dataclass(slots=True)
+class _Mark:
+    kind: str
+    start: int
+    address: str = ""
+
+
+class Writer:
+    """Takes text, marks and blocks in the order of a page; `result` is the Markdown."""
+
+    def __init__(self) -> None:
+        self.line: list[str] = []
+        """The pieces of the line that is open; always the same list. Who adds white space may do so without a call."""
+        self._out: list[str] = []
+        self._marks: list[_Mark] = []
+        self._fragile: str | None = None
+        self._fragile_at = 0
+        self._closed: list[tuple[int, str]] = []
+        self._containers: list[_Container] = []
+        self._cell: list[str] | None = None
+        self._tight = False
+        self._heading = ""
+        self.bullet = ""
+        """What goes before the next text of a cell."""
+        self.lead = ""
+        """What goes before the next block, if that is a paragraph."""
+
+    @property
+    def in_cell(self) -> bool:
+        """Whether the text goes into a cell of a table, where there are no blocks."""
+        return self._cell is not None
+
+    @property
+    def in_heading(self) -> bool:
+        """Whether a heading is open."""
+        return bool(self._heading)
+
+    def text(self, data: str) -> None:
+        """Add the text of a node."""
+        line = self.line
+        if not data or data.isspace():
+            if data and line:
+                line.append(" ")
+            return
+        if line:
+            if data[0] in "([:" and line[-1][-1:] == "]":
+                data = data[0] + escape_text(data[1:], in_label=self._in_link())
+                line.append("\\" + data)
+                return
+            if self._fragile is not None:
+                if data[0].isalnum() and self._fragile_at == len(line):
+                    line[-1] = self._fragile  # a closing mark after a full stop and before a letter closes nothing
+                    self._closed.clear()
+                self._fragile = None
+            if data[0] == "~" and data[1:2] != "~" and line[-1][-1:] == "~":
+                line.append("\\")
+        line.append(escape_text(data, in_label=bool(self._marks) and self._in_link()))
+
+    def raw(self, markdown: str) -> None:
+        """Add a piece of a line that is Markdown already."""
+        self._fragile = None
+        if markdown:
+            self.line.append(markdown)
+
+    def last_char(self) -> str:
+        """Return the last character of the open line, or ""."""
+        return self.line[-1][-1:] if self.line else ""
+
+    def line_break(self) -> None:
+        """Break the line here."""
+        self._fragile = None
+        self.line.append(BREAK)
+
+    def _in_link(self) -> bool:
+        return bool([mark for mark in self._marks if mark.address])
+
+    def open_mark(self, kind: str, address: str = "") -> bool:
+        """Begin an emphasis or a link; False when it is open already or would mean nothing here."""
+        if len(self._marks) >= _MAX_MARKS or (kind in {"strong", "em"} and self._heading):
+            return False
+        if self._marks and kind in [mark.kind for mark in self._marks]:
+            return False
+        self._marks.append(_Mark(kind, len(self.line), address))
+        return True
+
+    def close_mark(self) -> None:
+        """End the innermost emphasis or link."""
+        self._apply(self._marks.pop())
+
+    def _apply(self, mark: _Mark) -> bool:
+        """Put the Markdown of a mark around what the line has since it began; False when that is nothing."""
+        line = self.line
+        content = "".join(line[mark.start :])
+        inner = plain = content.strip(_BLANK)
+        if self._fragile is not None and self._fragile_at == len(line) > mark.start:
+            plain = ("".join(line[mark.start : -1]) + self._fragile).strip(_BLANK)
+        self._fragile = None
+        if not inner or (mark.kind == "link" and not inner.isascii() and _is_blank(inner)):
+            return False
+        if mark.kind == "link" and not mark.address:
+            return True
+        lead = content[0] if content[0] in " \n\t" + BREAK else ""
+        trail = content[-1] if content[-1] in " \n\t" + BREAK else ""
+        del line[mark.start :]
+        if lead:
+            line.append(lead)
+        if mark.kind == "link":
+            label = _SPACES.sub(" ", inner.replace(BREAK, " "))
+            if line and line[-1].endswith("!") and not line[-1].endswith("\\!"):
+                line[-1] = line[-1][:-1] + "\\!"
+            line.append(_link(label, mark.address))
+        elif mark.kind in _DELIMITERS:
+            self._delimit(inner, _DELIMITERS[mark.kind], plain)
+        else:
+            line.append(_script(mark.kind, inner, self.last_char()))
+        if trail:
+            self._fragile = None
+            line.append(trail)
+        return True
+
+    def _delimit(self, inner: str, delimiter: str, plain: str) -> None:
+        """Write an emphasis, or only what is in it where Markdown has no way to put one.
+
+        Args:
+            inner: What is in it.
+            delimiter: What goes around it.
+            plain: The same without the mark at its end, if a letter behind that would keep it from closing.
+        """
+        line, size, sign = self.line, len(delimiter), delimiter[0]
+        before = self.last_char()
+        if BREAK in inner:
+            parts = [part.strip() for part in inner.split(BREAK)]
+            line.append(BREAK.join(f"{delimiter}{part}{delimiter}" if part else "" for part in parts))
+            return
+        while self._closed and self._closed[-1][0] > len(line):
+            self._closed.pop()
+        beside = self._closed[-1][1] if self._closed and self._closed[-1][0] == len(line) and before == sign else ""
+        begins = bool(self._marks) and self._marks[-1].start == len(line)  # what stands before is outside of that mark
+        if beside == delimiter and not begins:  # two of a kind side by side are one
+            piece = line.pop()
+            if inner[0] == "`" == piece[-size - 1]:
+                inner, plain = f" {inner}", f" {plain}"
+            inner, plain = piece[size:-size] + inner, piece[size:-size] + plain
+        elif (
+            beside
+            or (
+                before.isalnum() and not inner[0].isalnum()
+            )  # an opening mark between a letter and a bracket opens nothing
+            or (sign == "~" and "~" in {before, inner[0], inner[-1]})
+        ):
+            line.append(inner)
+            if plain != inner:
+                self._fragile, self._fragile_at = plain, len(line)
+            return
+        line.append(f"{delimiter}{inner}{delimiter}")
+        self._closed.append((len(line), delimiter))
+        if not inner[-1].isalnum():
+            self._fragile, self._fragile_at = plain, len(line)
+
+    def open_heading(self, level: int) -> None:
+        """Begin a heading of a level from 1 to 6."""
+        self.flush()
+        self._heading = "#" * level + " "
+
+    def close_heading(self) -> None:
+        """End the heading."""
+        self.flush()
+        self._heading = ""
+
+    def open_container(self, first: str, rest: str, *, tight: bool = False) -> bool:
+        """Begin a list item or a quote; False when it is nested too deeply to be shown.
+
+        Args:
+            first: What stands in front of its first line.
+            rest: What stands in front of the others.
+            tight: Whether no empty line is needed before it.
+        """
+        self.flush()
+        if self._cell is not None or len(self._containers) >= _MAX_CONTAINERS:
+            return False
+        self._containers.append(_Container(first, rest))
+        self._tight = self._tight or tight
+        return True
+
+    def close_container(self) -> None:
+        """End the innermost list item or quote."""
+        self.flush()
+        self._containers.pop()
+        self._tight = False
+
+    def next_tight(self) -> None:
+        """Put the next block on the line below the last one."""
+        self._tight = True
+
+    def flush(self) -> None:
+        """End the block of text that is being written, if there is one."""
+        if not self.line:
+            return
+        for mark in reversed(self._marks):
+            if self._apply(mark):
+                mark.address = ""
+        for mark in self._marks:
+            mark.start = 0
+        self._fragile = None
+        text = "".join(self.line)
+        if "\n" in text and not text.isascii():
+            text = _WRAPPED.sub("", text)
+        if "  " in text or not text.isprintable():  # what is neither has no other white space than single spaces
+            text = _SPACES.sub(" ", text)
+        text = text.strip(_EDGES)
+        self.line.clear()
+        self._closed.clear()
+        if not text:
+            return
+        if self._cell is not None:
+            self._cell.append((self.bullet + text) if BREAK not in text else self.bullet + _BREAKS.sub(" ", text))
+            self.bullet = ""
+        elif self._heading:
+            text = _BREAKS.sub(" ", text)
+            self.block(self._heading + _CLOSING_HASHES.sub(r"\\#", text))
+        elif BREAK in text:
+            self._lines(text)
+        else:
+            self.block(self._led(escape_line(text)))
+
+    def _led(self, line: str) -> str:
+        """Return the first line of a paragraph with what goes before it, and put it right below the last block."""
+        lead, self.lead = self.lead, ""
+        self._tight = self._tight or bool(lead)
+        return lead + line
+
+    def _lines(self, text: str) -> None:
+        """Write a text with line breaks; two together end a paragraph."""
+        paragraph: list[str] = []
+        for line in (piece.strip() for piece in text.split(BREAK)):
+            if line:
+                paragraph.append(self._led(escape_line(line)))
+            elif paragraph:
+                self.block("\n".join(paragraph))
+                paragraph = []
+        if paragraph:
+            self.block("\n".join(paragraph))
+
+    def block(self, markdown: str) -> None:
+        """Write a block that is Markdown already."""
+        self.lead = ""
+        containers = self._containers
+        out = self._out
+        if not containers:
+            if out:
+                out.append("\n" if self._tight else "\n\n")
+            self._tight = False
+            out.append(markdown)
+            return
+        if out:
+            out.append("\n")
+            if not self._tight:
+                out.append("".join(box.rest for box in containers if box.used).rstrip() + "\n")
+        self._tight = False
+        out.append("".join(box.rest if box.used else box.first for box in containers))
+        for box in containers:
+            box.used = True
+        if "\n" in markdown:
+            prefix = "".join(box.rest for box in containers)
+            bare = prefix.rstrip()
+            markdown = "\n".join(
+                line if index == 0 else (prefix + line if line else bare)
+                for index, line in enumerate(markdown.split("\n"))
+            )
+        out.append(markdown)
+
+    def open_cell(self) -> None:
+        """Send the text that follows into a cell."""
+        self.flush()
+        self._cell = []
+
+    def close_cell(self) -> str:
+        """End the cell and return its text on one line."""
+        self.flush()
+        cell, self._cell = self._cell or [], None
+        return " ".join(cell).replace("|", "\\|")
+
+    def result(self) -> str:
+        """Return what has been written."""
+        self.flush()
+        return "".join(self._out)
+
+
+def _is_blank(label: str) -> bool:
+    """Tell whether a link has nothing to be seen by, so that its address is hidden text."""
+    return not strip_invisible(label)[0].replace("\u2800", "").strip()
+
+
+def _link(label: str, address: str) -> str:
+    if label == address and not re.search(r"[\\<>\s]", address):
+        return f"<{address}>"
+    return f"[{label}]({address})"
+
+
+_SUM: Final = re.compile(r"(?=.{3,30}$)[\w.]+(?:\s*[+\u2212/-]\s*[\w.]+)+")
+"""What would not be one exponent or index any more behind a bare sign."""
+_NOTES: Final = re.compile(r"\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4}){0,9}")
+_WORD_SCRIPT: Final = re.compile(r"[\w+\u2212-]{1,12}")
+
+
+def _script(kind: str, inner: str, before: str) -> str:
+    """Return a superscript after ^ and an index after _, where they are part of a formula rather than of a word."""
+    if inner.startswith(("[", "^")):
+        return inner
+    if kind == "sup" and before and before in ".,;:!?%\"')\u201d\u2019\u00bb" and _NOTES.fullmatch(inner):
+        return f"^{inner}"
+    if not (before.isalnum() or before in {")", "\u2212"}):
+        return inner
+    if _SUM.fullmatch(inner):
+        return f"\\_({inner})" if kind == "sub" else f"^({inner})"
+    if kind == "sub":
+        return inner if inner.isdigit() or not _WORD_SCRIPT.fullmatch(inner) else f"\\_{inner}"
+    if _NOTES.fullmatch(inner):
+        return f"^{inner}"
+    if not _WORD_SCRIPT.fullmatch(inner):
+        return inner
+    if inner.isalpha() and len(inner) > 1:
+        return inner
+    return f"^{inner}"

@@ -1,0 +1,1 @@
+"""Title, dates and embedded structured data of a page."""

@@ -1,0 +1,280 @@
+"""Data that a page brings for its scripts: JSON in script elements, in assignments, in attributes.
+
+What a page says about itself in JSON-LD (https://schema.org), within bounds and whatever is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+from urllib.parse import unquote, urldefrag
+
+from turbohtml import Document, Element, Text
+
+__all__ = ["Island", "Thing", "islands", "main_thing", "name_of", "things", "types_of"]
+
+Thing = dict[str, object]
+
+_MAX_SCRIPTS: Final = 20
+_MAX_LENGTH: Final = 500_000  # characters of all scripts together
+_MAX_THINGS: Final = 1_000
+_ARTICLES: Final = frozenset(
+    {
+        "AdvertiserContentArticle", "AnalysisNewsArticle", "Article", "BlogPosting", "DiscussionForumPosting",
+        "LiveBlogPosting", "MedicalScholarlyArticle", "NewsArticle", "OpinionNewsArticle", "QAPage", "Question",
+        "Report", "ReportageNewsArticle", "ReviewNewsArticle", "ScholarlyArticle", "SocialMediaPosting", "TechArticle",
+    }
+)  # fmt: skip
+_OTHERS: Final = (
+    "Product", "ProductGroup", "Recipe", "Event", "JobPosting", "Book", "Movie", "VideoObject", "SoftwareApplication",
+    "Course", "HowTo", "FAQPage", "Dataset", "Review", "ItemPage", "AboutPage", "CollectionPage", "ProfilePage",
+    "WebPage",
+)  # fmt: skip
+_DESCENDED: Final = ("@graph", "mainEntity", "mainEntityOfPage")
+_COMMENT: Final = re.compile(
+    r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$"
+)
+_TRAILING: Final = re.compile(r",(\s*[}\]])")
+
+
+def things(document: Document) -> list[Thing]:
+    """Return the objects that a page's JSON-LD is about, in their order; those in lists of other pages are left out."""
+    found: list[Thing] = []
+    room, scripts = _MAX_LENGTH, 0
+    for script in document.select('script[type*="ld+json" i]'):
+        if (script.attr("type") or "").partition(";")[0].strip().lower() != "application/ld+json":
+            continue
+        text = "".join(node.data for node in script if isinstance(node, Text))
+        room -= len(text)
+        scripts += 1
+        if room < 0 or scripts > _MAX_SCRIPTS:
+            break
+        found.extend(_objects(_load(text)))
+    return found[:_MAX_THINGS]
+
+
+def _load(text: str) -> object:
+    text = _COMMENT.sub("", text.strip()).strip().rstrip(";")
+    for attempt in (text, _TRAILING.sub(r"\1", text)):
+        try:
+            return json.loads(attempt, strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _objects(value: object) -> Iterator[Thing]:
+    stack, seen = [value], 0
+    while stack and seen < _MAX_THINGS:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(reversed(item[:_MAX_THINGS]))
+        elif isinstance(item, dict):
+            seen += 1
+            yield item
+            stack.extend(item[key] for key in _DESCENDED if key in item)
+
+
+def main_thing(found: list[Thing], url: str) -> tuple[Thing, str]:
+    """Return the object that the page at `url` is, and its type; an empty one when there is none or no telling.
+
+    An article goes before any other thing. Among several articles the one with the page's address is taken.
+    """
+    articles = [(thing, kind) for thing in found if (kind := next((t for t in types_of(thing) if t in _ARTICLES), ""))]
+    if len(articles) > 1:
+        here = _comparable(url)
+        named = [pair for pair in articles if here in {_comparable(address) for address in _addresses(pair[0])}]
+        rest = [pair for pair in articles if pair[1] != "QAPage"]  # it only holds its question
+        articles = named or (rest if len(rest) == 1 else [])
+    if articles:
+        return articles[0]
+    for kind in _OTHERS:
+        for thing in found:
+            if kind in types_of(thing):
+                return thing, kind
+    return {}, ""
+
+
+def types_of(thing: Thing) -> list[str]:
+    """Return the names of the types of a thing."""
+    value = thing.get("@type")
+    values = value if isinstance(value, list) else [value]
+    return [item.rpartition("/")[2] for item in values[:10] if isinstance(item, str)]
+
+
+def _addresses(thing: Thing) -> Iterator[str]:
+    for key in ("url", "@id", "mainEntityOfPage"):
+        value = thing.get(key)
+        if isinstance(value, dict):
+            value = value.get("@id") or value.get("url")
+        if isinstance(value, str):
+            yield value
+
+
+def _comparable(url: str) -> str:
+    return urldefrag(url)[0].partition("?")[0].rstrip("/").partition("://")[2].removeprefix("www.").lower()
+
+
+def name_of(value: object, found: list[Thing]) -> str:
+    """Return the name or names of the people or the organisation that a property holds, by value or by `@id`."""
+    names: list[str] = []
+    for item in (value if isinstance(value, list) else [value])[:10]:
+        name = item
+        if isinstance(item, dict):
+            if "name" not in item and isinstance(item.get("@id"), str):
+                item = next((thing for thing in found if thing.get("@id") == item["@id"] and "name" in thing), item)
+            name = item.get("name")
+        if isinstance(name, list):
+            name = name[0] if name else None
+        if isinstance(name, str) and name.strip() and name.strip() not in names:
+            names.append(name.strip())
+    return ", ".join(names)
+
+
+_MAX_SCRIPT_LENGTH: Final = 8_000_000  # characters of all data together
+_MAX_ISLANDS: Final = 60
+_MAX_TRIES: Final = 100  # assignments of one script that are looked at
+_MAX_MENDS: Final = 3  # of them, those that are mended; each time the rest of the script is gone through
+_MAX_NODES: Final = 200_000  # values of one unfolded list
+_JSON: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
+_PROGRAM: Final = re.compile(r"(?:(?:text|application)/(?:x-)?(?:java|ecma)script|module)?", re.IGNORECASE)
+_ASSIGNED: Final = re.compile(
+    r"(?:(?:window|self|globalThis|top)\s*(?:\.\s*|\[\s*[\"'])|\b(?:var|let|const)\s+)"
+    r"([A-Za-z_$][\w$]{2,60})(?:[\"']\s*\])?\s*=\s*(JSON\.parse\(\s*)?(decodeURIComponent\(\s*)?(?=[\[{\"'])"
+)
+_UNDEFINED: Final = re.compile(r"(?<=[:\[,])\s*(?:undefined|void 0)(?=\s*[,}\]])")
+_QUOTED: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'|(\"(?:[^\"\\\n]|\\.)*\")")
+_ESCAPES: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PLAIN: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
+_DECODER: Final = json.JSONDecoder(strict=False)
+_WRAPPED: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "ShallowReactive", "ShallowRef"})
+
+
+@dataclass(frozen=True, slots=True)
+class Island:
+    """One piece of data."""
+
+    name: str
+    """What the page calls it."""
+    value: object
+    """The data."""
+
+
+def islands(document: Document) -> Iterator[Island]:
+    """Yield the data of a page, as far as they can be read without running anything."""
+    linked = things(document)
+    if linked:
+        yield Island("JSON-LD", linked)
+    room, count = _MAX_SCRIPT_LENGTH, 0
+    for script in document.iter_elements("script"):
+        kind, text = (script.attr("type") or "").strip(), script.text
+        room -= len(text)
+        if room < 0 or count >= _MAX_ISLANDS:
+            return
+        if "ld+json" in kind.lower():
+            continue
+        if _JSON.match(kind):
+            value = _loaded(text)
+            name = script.attr("id") or script.attr("data-target") or "a JSON script"
+            if name == "__NUXT_DATA__" and isinstance(value, list):
+                value = _unfolded(value)
+            if isinstance(value, (dict, list)):
+                count += 1
+                yield Island(name, value)
+        elif _PROGRAM.fullmatch(kind):
+            for island in _assigned(text):
+                count += 1
+                yield island
+    for element in document.select("[data-page], [data-props], [data-react-props], [data-initial-state]"):
+        if element.tag != "script" and count < _MAX_ISLANDS:
+            yield from _of_attributes(element)
+            count += 1
+
+
+def _of_attributes(element: Element) -> Iterator[Island]:
+    for name in ("data-page", "data-props", "data-react-props", "data-initial-state"):
+        text = element.attr(name) or ""
+        if text[:1] in {"{", "["} and isinstance(value := _loaded(text), (dict, list)):
+            yield Island(name, value)
+
+
+def _assigned(text: str) -> Iterator[Island]:
+    """Yield what a script assigns to variables, where it is JSON, or a text that holds JSON."""
+    end, mends = 0, _MAX_MENDS
+    for match in islice(_ASSIGNED.finditer(text), _MAX_TRIES):
+        start = match.end()
+        if start < end:
+            continue  # inside of what was read already
+        if text[start] in "\"'":
+            quoted = _QUOTED.match(text, start)
+            if quoted is None or not match[2]:
+                continue
+            said = _unquoted(quoted[1] if quoted[2] is None else quoted[2][1:-1])
+            value, end = _loaded(unquote(said) if match[3] else said), quoted.end()
+        else:
+            value, end = _decoded(text, start, mend=mends > 0)
+            mends -= value is None
+        if isinstance(value, (dict, list)):
+            yield Island(match[1], value)
+
+
+def _loaded(text: str) -> object:
+    value, _ = _decoded(text.strip(), 0)
+    return value
+
+
+def _decoded(text: str, start: int, *, mend: bool = True) -> tuple[object, int]:
+    """Return the JSON that begins at `start`, and where it ends; None when it is none.
+
+    Args:
+        text: Where it stands.
+        start: Where it begins.
+        mend: Whether `undefined`, which JSON does not know, is read as null.
+    """
+    with suppress(ValueError, RecursionError):
+        return _DECODER.raw_decode(text, start)
+    if mend and ("undefined" in text or "void 0" in text):
+        with suppress(ValueError, RecursionError):
+            return _DECODER.raw_decode(_UNDEFINED.sub("null", text[start:]))[0], start + 1
+    return None, start
+
+
+def _unquoted(text: str) -> str:
+    """Return what a string literal of JavaScript says."""
+
+    def plain(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else _PLAIN.get(code, code)
+
+    return _ESCAPES.sub(plain, text)
+
+
+def _unfolded(flat: list[object]) -> object:
+    """Return what Nuxt writes as one flat list whose values point to each other by their place (`devalue`)."""
+    left = _MAX_NODES
+
+    def unfold(index: object, depth: int, above: frozenset[int]) -> object:
+        nonlocal left
+        left -= 1
+        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(flat):
+            return None
+        if left < 0 or depth > 60 or index in above:
+            return None
+        value, inside = flat[index], above | {index}
+        if isinstance(value, dict):
+            return {key: unfold(item, depth + 1, inside) for key, item in value.items()}
+        if isinstance(value, list):
+            if value and isinstance(value[0], str):
+                if value[0] not in _WRAPPED:
+                    return None
+                rest = [unfold(item, depth + 1, inside) for item in value[1:]]
+                return rest[0] if len(rest) == 1 else rest
+            return [unfold(item, depth + 1, inside) for item in value]
+        return value
+
+    return unfold(0, 0, frozenset())

@@ -1,0 +1,370 @@
+"""What a page says about itself: title, author, site, dates, language.
+
+Whether a text can be a name.
+
+Authors and sites are named where nobody looks, in the head of a page; so what stands there must not be a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Final
+from urllib.parse import urlsplit
+
+from turbohtml import Document, Element
+
+from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of, things
+from groundwire.reading.text.sanitize import strip_controls
+
+__all__ = ["Metadata", "is_name", "is_site", "read_metadata", "read_metas", "read_title", "title_element"]
+
+_BETWEEN_NAMES: Final = re.compile(r"[,;&/|\u2022\u00b7]")
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text can be the name of a person, or a list of names."""
+    return "://" not in text and all(_is_titled(part.split(), 3, 7) for part in _BETWEEN_NAMES.split(text))
+
+
+def is_site(text: str) -> bool:
+    """Tell whether a text can be the name of a site."""
+    return "://" not in text and _is_titled(text.split(), 4, 14)
+
+
+def _is_titled(words: Sequence[str], few: int, many: int) -> bool:
+    """Tell whether words are few, or not many and mostly with capitals, where their script has any."""
+    return len(words) <= few or (len(words) <= many and 2 * sum(not word[0].islower() for word in words) >= len(words))
+
+
+_MAX_METAS: Final = 500
+_MAX_TIMES: Final = 200
+_MAX_HEADINGS: Final = 10
+_MAX_TEXT: Final = 100_000  # characters of a page in which its title is looked for
+_MOSTLY: Final = 0.8  # the share of a title's words that a page must show when it has no other title
+_TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
+_LENGTHS: Final = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
+_LANGUAGE: Final = re.compile(
+    r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
+)
+_SEPARATOR: Final = re.compile(
+    r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*"
+)
+_NOT_WORD: Final = re.compile(r"[\W_]+")
+_ASCII: Final = bytes(range(0x80))
+_NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
+_MAX_SIGNS: Final = 40  # that are replaced one by one
+_BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
+_URL: Final = re.compile(r"https?://", re.IGNORECASE)
+_PUBLISHED: Final = (
+    "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
+    "citation_online_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date",
+    "dcterms.date", "parsely-pub-date", "sailthru.date", "datepublished", "date", "pubdate", "publish-date",
+    "publish_date", "publication_date", "article.published", "prism.publicationdate", "article:published",
+    "og:published_time", "release_date",
+)  # fmt: skip
+_MODIFIED: Final = (
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+    "article.updated", "revised", "lastmod",
+)  # fmt: skip
+_MARKED: Final = '[itemprop="datePublished"], [itemprop="dateModified"], [itemprop="author"], [rel="author"]'
+_DATE_CLASS: Final = re.compile(
+    r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What a page says about itself; empty or None where it says nothing."""
+
+    author: str | None = None
+    """Who wrote it; several names are separated by commas."""
+    site: str | None = None
+    """The site's name."""
+    published: str | None = None
+    """When it was published, as ISO 8601, as exact as the page says."""
+    modified: str | None = None
+    """When it was changed last, as ISO 8601."""
+    language: str | None = None
+    """The language as a BCP 47 tag."""
+    description: str | None = None
+    """A sentence or two on what it is about."""
+    kind: str | None = None
+    """What it is: a type of schema.org such as `NewsArticle` or `Product`, else the type of the Open Graph."""
+
+
+def read_metadata(
+    document: Document, url: str, metas: dict[str, str] | None = None, found: list[Thing] | None = None
+) -> Metadata:
+    """Return what a page says about itself in JSON-LD, `<meta>`, microdata and `<time>`; its title comes later.
+
+    Nothing is guessed: a date stands in the result only when the page gives it as its own. Changes nothing in the tree,
+    and never raises over what is in it.
+
+    Args:
+        document: The page, before anything is taken from it.
+        url: Its address.
+        metas: What `read_metas` found, when it is known already.
+        found: What `groundwire.reading.metadata.embedded_json.things` found, when it is known already.
+    """
+    metas = read_metas(document) if metas is None else metas
+    found = things(document) if found is None else found
+    thing, kind = main_thing(found, url)
+    marked = document.select(_MARKED)  # all together: looking through a page takes as long as all else here
+    sites = (
+        metas.get("og:site_name"),
+        name_of(thing.get("publisher"), found) if thing.get("publisher") else None,
+        next((_string(item.get("name")) for item in found if item.get("@type") == "WebSite"), None),
+        metas.get("citation_journal_title"),
+        metas.get("application-name"),
+    )
+    site = _text("site", *(name for name in sites if name and is_site(name)))
+    return Metadata(
+        author=_author(marked, metas, thing, found),
+        site=site,
+        published=_published(document, marked, metas, thing),
+        modified=_first_date(_string(thing.get("dateModified")), *(metas.get(name) for name in _MODIFIED))
+        or _marked_date(marked, "dateModified"),
+        language=_language(document, metas, thing),
+        description=_text(
+            "description", metas.get("description"), metas.get("og:description"), _string(thing.get("description"))
+        ),
+        kind=kind or _kind(metas.get("og:type")),
+    )
+
+
+def read_metas(document: Document) -> dict[str, str]:
+    """Return the contents of the page's `<meta>` elements by name; of several authors, all."""
+    metas: dict[str, str] = {}
+    for meta in document.find_all("meta")[:_MAX_METAS]:
+        content = (meta.attr("content") or "")[:2_000].strip()
+        name = (
+            (meta.attr("property") or meta.attr("name") or meta.attr("itemprop") or meta.attr("http-equiv") or "")
+            .strip()
+            .lower()
+        )
+        if not content or not name:
+            continue
+        if name not in metas:
+            metas[name] = content
+        elif (
+            name in {"citation_author", "dc.creator", "author"}
+            and len(metas[name]) < 300
+            and content not in metas[name]
+        ):
+            metas[name] = f"{_family_last(metas[name])}, {_family_last(content)}"
+    return metas
+
+
+def _family_last(name: str) -> str:
+    """Return a name of the form `Family, Given` in the order in which it is spoken."""
+    family, comma, given = name.partition(", ")
+    return f"{given} {family}" if comma and "," not in given and " " not in family else name
+
+
+def _string(value: object) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("@value") or value.get("name")
+    return value if isinstance(value, str) else None
+
+
+def _text(name: str, *candidates: str | None) -> str | None:
+    """Return the first candidate that says something, on one line, without controls, and not too long."""
+    limit = _LENGTHS[name]
+    for candidate in candidates:
+        if candidate and (text := " ".join(strip_controls(candidate[: 4 * limit].replace("\xad", "")).split())):
+            if "&" in text:
+                text = " ".join(unescape(text).split())
+            return text if len(text) <= limit else text[: limit - 1].rstrip() + "\u2026"
+    return None
+
+
+def read_title(
+    document: Document, entitled: str, metas: dict[str, str], found: list[Thing], site: str, url: str
+) -> str:
+    """Return a page's title without the site's name: what the page calls itself, where a person can see it too.
+
+    What stands only in the head or in JSON-LD is often a better title than `<title>`, and seen by nobody; so it is
+    taken only if the page shows it in its `<title>`, its headings or its text.
+
+    Args:
+        document: The page, after what nobody sees was taken from it.
+        entitled: The text of its `<title>`.
+        metas: What `read_metas` found.
+        found: What `groundwire.reading.metadata.embedded_json.things` found.
+        site: The site's name.
+        url: The page's address.
+    """
+    thing, _ = main_thing(found, url)
+    entitled = _text("title", entitled[:2_000]) or ""
+    headings = [text for h1 in document.find_all("h1")[:_MAX_HEADINGS] if (text := _text("title", h1.text[:2_000]))]
+    heading = headings[0] if headings else ""
+    seen = _Seen(document, [entitled, *headings])
+    candidates = [_string(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
+    titles = [title for candidate in candidates if (title := _text("title", candidate))]
+    title = next(filter(seen.has, titles), "") or entitled
+    if title:
+        return _without_site(title, site, heading, url)
+    return heading or next(filter(seen.has_words_of, titles), "")
+
+
+class _Seen:
+    """Tells whether a person could read a text on a page."""
+
+    def __init__(self, document: Document, titles: list[str]) -> None:
+        self._document = document
+        self._titles = [_bare(title) for title in titles]
+        self._text: str | None = None
+
+    def has(self, text: str) -> bool:
+        bare = _bare(text.removesuffix("\u2026"))
+        if not bare or any(bare in title for title in self._titles):
+            return bool(bare)
+        return text in self._shown or bare in _bare(self._shown)
+
+    def has_words_of(self, text: str) -> bool:
+        words = [bare for word in text.split() if (bare := _bare(word))]
+        shown = {_bare(word) for word in self._shown.split()}
+        return bool(words) and sum(word in shown for word in words) >= _MOSTLY * len(words)
+
+    @property
+    def _shown(self) -> str:
+        if self._text is None:
+            root = self._document.root
+            self._text = root.text[:_MAX_TEXT] if root is not None else ""
+        return self._text
+
+
+def title_element(document: Document) -> str:
+    """Return the text of a page's `<title>`, before anything is taken from it."""
+    element = next((title for title in document.find_all("title") if title.namespace.value == "html"), None)
+    return element.text[:2_000] if element is not None else ""
+
+
+def _without_site(title: str, site: str, heading: str, url: str) -> str:
+    """Return a title without the site's name at its end or beginning, where it is sure to be that."""
+    marks = list(_SEPARATOR.finditer(title))
+    if not marks:
+        return title
+    host = (urlsplit(url).hostname or "") if _URL.match(url) else ""
+    labels = {_bare(label) for label in host.removeprefix("www.").split(".")[:-1]} | {_bare(host.removeprefix("www."))}
+    names = {_bare(site), *labels} - {""}
+    first, last = marks[0], marks[-1]
+    if _bare(heading) and len(_bare(heading)) > 3:
+        for mark in marks:
+            if _bare(title[: mark.start()]) == _bare(heading):
+                return title[: mark.start()].strip()
+    if _bare(title[last.end() :]) in names:
+        return title[: last.start()].strip() or title
+    if _bare(title[: first.start()]) in names:
+        return title[first.end() :].strip() or title
+    return title
+
+
+def _bare(text: str) -> str:
+    """Return a text in small letters without what is neither letter nor number; whole pages are looked at this way."""
+    if not text.isascii():
+        signs = set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+        odd = [sign for sign in signs if not sign.isalnum()]
+        if len(odd) > _MAX_SIGNS:
+            return _NOT_WORD.sub("", text).casefold()
+        for sign in odd:
+            text = text.replace(sign, "")
+    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
+    return bare.casefold()
+
+
+def _author(marked: list[Element], metas: dict[str, str], thing: Thing, found: list[Thing]) -> str | None:
+    candidates: list[str | None] = [
+        name_of(thing.get("author") or thing.get("creator"), found),
+        metas.get("citation_author") and _family_last(metas["citation_author"]),
+        metas.get("author"),
+        metas.get("article:author"),
+        metas.get("dc.creator"),
+        metas.get("parsely-author"),
+        metas.get("sailthru.author"),
+        metas.get("twitter:data1") if metas.get("twitter:label1", "").lower() == "written by" else None,
+    ]
+    element = next(filter(_names_author, marked), None)
+    if element is not None:
+        named = element.find(attrs={"itemprop": "name"})
+        candidates.append((named if named is not None else element).text[:300])
+    for candidate in candidates:
+        if candidate and not _URL.match(candidate.strip()):
+            author = _text("author", _BYLINE.sub("", candidate.strip()))
+            if (
+                author
+                and is_name(author)
+                and author.lower() not in {"admin", "administrator", "none", "null", "undefined", "unknown"}
+            ):
+                return author
+    return None
+
+
+def _names_author(element: Element) -> bool:
+    if element.attr("rel") == "author":
+        return True
+    around = element.parent
+    return (
+        element.attr("itemprop") == "author"
+        and isinstance(around, Element)
+        and around.closest("article, main") is not None
+    )
+
+
+def _first_date(*candidates: str | None) -> str | None:
+    return next((day for candidate in candidates if candidate and (day := iso_date(candidate))), None)
+
+
+def _published(document: Document, marked: list[Element], metas: dict[str, str], thing: Thing) -> str | None:
+    day = _first_date(
+        _string(thing.get("datePublished")),
+        *(metas.get(name) for name in _PUBLISHED),
+        _string(thing.get("dateCreated")),
+    )
+    return day or _marked_date(marked, "datePublished") or _time(document)
+
+
+def _marked_date(marked: list[Element], name: str) -> str | None:
+    element = next((element for element in marked if element.attr("itemprop") == name), None)
+    if element is None:
+        return None
+    return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
+
+
+def _time(document: Document) -> str | None:
+    """Return the day of the `<time>` that is marked as the article's own, or that stands alone in it."""
+    own: list[Element] = []
+    for time in document.find_all("time")[:_MAX_TIMES]:
+        if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):
+            if day := _first_date(time.attr("datetime"), time.text[:64]):
+                return day
+        elif time.closest("article, main") is not None:
+            own.append(time)
+    if own:
+        days = {_first_date(time.attr("datetime"), time.text[:64]) for time in own}
+        if len(days) == 1:
+            return days.pop()
+    return None
+
+
+def _language(document: Document, metas: dict[str, str], thing: Thing) -> str | None:
+    root = document.root
+    declared = (root.attr("lang") or root.attr("xml:lang")) if root is not None else None
+    for value in (declared, metas.get("content-language"), _string(thing.get("inLanguage")), metas.get("og:locale"),
+                  metas.get("dc.language"), metas.get("citation_language")):  # fmt: skip
+        match = _LANGUAGE.fullmatch(value.partition(",")[0].strip()) if value else None
+        if match and match[1].lower() not in {"und", "mul", "zxx"}:
+            parts = (match[1].lower(), (match[2] or "").title(), (match[3] or "").upper())
+            return "-".join(part for part in parts if part)
+    return None
+
+
+def _kind(value: str | None) -> str | None:
+    value = (value or "").strip().lower()
+    return value if re.fullmatch(r"[a-z][a-z0-9_.:-]{1,40}", value) else None

@@ -1,0 +1,133 @@
+"""A page's Markdown as a reader sees its structure: code blocks, headings, sections."""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from groundwire.models import Section
+from groundwire.reading.text.truncate import Code, codes_in
+
+__all__ = ["Document", "Heading", "plain", "version_of"]
+
+_HEADINGS: Final = re.compile(
+    r"^ {0,3}(?P<hashes>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))??(?:[ \t]+#+)?[ \t]*$"
+    r"|^(?P<text>[^\s#>|`~*+=-][^\n]{0,200})\n {0,3}(?P<line>=+|-+)[ \t]*$",
+    re.MULTILINE,
+)
+_LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKUP: Final = re.compile(r"(?<!\\)[*_`~]{1,3}(?=\S)|(?<=\S)(?<!\\)[*`~]{1,3}|\\(?=[!-/:-@\[-`{-~])")
+_TITLE: Final = 100  # characters
+_MOST: Final = 100  # sections that are listed
+
+
+class Heading(NamedTuple):
+    """A heading of a page."""
+
+    start: int
+    """Where its line begins."""
+    end: int
+    """Where its line ends."""
+    level: int
+    """From 1 to 6."""
+    title: str
+    """Its text, without markup."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """One page's Markdown."""
+
+    text: str
+    """The whole of it."""
+
+    @cached_property
+    def codes(self) -> list[Code]:
+        """The fenced code blocks, in order."""
+        return codes_in(self.text)
+
+    @cached_property
+    def _code_starts(self) -> list[int]:
+        return [code.start for code in self.codes]
+
+    def code_at(self, place: int) -> Code | None:
+        """Return the code block that `place` is inside of; its first line and what ends it belong to it."""
+        at = bisect.bisect_right(self._code_starts, place) - 1
+        if at < 0:
+            return None
+        code = self.codes[at]
+        return code if code.start < place and (code.end is None or place < code.end) else None
+
+    @cached_property
+    def headings(self) -> list[Heading]:
+        """The headings, in order; what looks like one in a code block is none."""
+        found = []
+        for match in _HEADINGS.finditer(self.text):
+            if self.code_at(match.start()) is not None or (match["text"] and match["text"].startswith("|")):
+                continue
+            level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][0] == "=" else 2
+            title = plain(match["title"] or match["text"] or "")
+            if title:
+                found.append(Heading(match.start(), match.end(), level, title))
+        return found
+
+    @cached_property
+    def heading_starts(self) -> list[int]:
+        """Where the headings begin."""
+        return [heading.start for heading in self.headings]
+
+    def path(self, place: int) -> tuple[str, ...]:
+        """Return the titles of the headings that `place` stands under, the highest first."""
+        return tuple(self.headings[at].title for at in self.heading_path(place))
+
+    def heading_path(self, place: int) -> tuple[int, ...]:
+        """Return the numbers, from 0, of the headings that `place` stands under."""
+        at = bisect.bisect_right(self.heading_starts, place) - 1
+        path: list[int] = []
+        level = 7
+        for number in range(at, -1, -1):
+            if self.headings[number].level < level:
+                path.append(number)
+                level = self.headings[number].level
+                if level == 1:
+                    break
+        return tuple(reversed(path))
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections that are listed: all of them, or of a page with very many the higher ones."""
+        headings = self.headings
+        deepest = 6
+        while len(headings) > _MOST and deepest > 1:
+            deepest -= 1
+            headings = [heading for heading in self.headings if heading.level <= deepest]
+        ends = [len(self.text)] * len(headings)
+        open_: list[int] = []
+        for number, heading in enumerate(headings):
+            while open_ and headings[open_[-1]].level >= heading.level:
+                ends[open_.pop()] = heading.start
+            open_.append(number)
+        return tuple(
+            Section(level=heading.level, title=heading.title, start=heading.start, length=end - heading.start)
+            for heading, end in zip(headings[:_MOST], ends, strict=False)
+        )
+
+    @cached_property
+    def version(self) -> str:
+        """What tells this text from another of the same page."""
+        return version_of(self.text)
+
+
+def version_of(text: str) -> str:
+    """Return the beginning of a text's SHA-256, 16 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def plain(markdown: str) -> str:
+    """Return a line of Markdown as plain text, at most 100 characters."""
+    text = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", markdown)).split())
+    return text if len(text) <= _TITLE else text[: _TITLE - 3].rstrip() + "..."

@@ -1,0 +1,286 @@
+"""What of a whole page is shown: the beginning or a later piece, the passages that answer, or what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import MAX_QUERY, Excerpt, Match, Page
+from groundwire.models.validators import check_int
+from groundwire.reading.passages.bm25 import rank
+from groundwire.reading.passages.excerpts import (
+    Chosen,
+    Span,
+    assemble,
+    check_find,
+    choose,
+    excerpt_of,
+    find_all,
+    spans_around,
+)
+from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, resolve
+from groundwire.reading.passages.terms import readable_run
+from groundwire.reading.passages.token_budget import CountTokens, Room
+
+__all__ = ["Around", "Ask", "check_ask", "view"]
+
+Around = Callable[[Page], str]
+"""Returns what stands around a page's content where it is shown, which takes room too; the page comes without it."""
+
+MAX_PAGE_LENGTH: Final = 10_000_000
+"""The most characters that can be asked for."""
+_MAX_TOKENS: Final = 2_500_000
+_EXCERPTS: Final = 4_000  # characters of excerpts when nobody says how many
+_BEGINNING: Final = 1_500  # characters of the page's beginning, where nothing was found
+_NAMED: Final = 3  # passages that are named when the whole page is shown
+_SOME: Final = (Excerpt(start=0, end=0, text=""),)  # for what is shown when there are excerpts
+_CURSOR: Final = 40  # characters of a cursor
+_LONGEST_CURSOR: Final = 3_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Which part of a page is wanted; at most one of `query`, `cursor` and `find`."""
+
+    room: Room
+    """What it may fill."""
+    query: str | None = None
+    """The passages that answer this."""
+    cursor: str | None = None
+    """The piece that begins here."""
+    find: str | None = None
+    """The places where this stands."""
+    around: Around | None = field(default=None)
+    """What stands around the content when it is shown; its tokens count."""
+
+
+def check_ask(
+    *,
+    query: object = None,
+    cursor: object = None,
+    find: object = None,
+    max_length: object = None,
+    max_tokens: object = None,
+    usual: int,
+    count_tokens: CountTokens | None = None,
+    around: Around | None = None,
+) -> Ask:
+    """Return what is wanted of a page.
+
+    Args:
+        query: Words; the passages that answer them are wanted.
+        cursor: Where to read on.
+        find: What to find.
+        max_length: The most characters.
+        max_tokens: The most tokens.
+        usual: The most characters when neither is given; of excerpts 4,000 at most.
+        count_tokens: Counts tokens exactly; by default they are bounded from above.
+        around: What is shown around the content.
+
+    Raises:
+        InvalidRequest: an argument is wrong, or two exclude each other.
+    """
+    given = {"query": query, "cursor": cursor, "find": find}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise InvalidRequest(names[1], f"cannot be given together with {names[0]}", "Pass one of query, cursor, find.")
+    if query is not None:
+        query = _check_query(query)
+    if cursor is not None and (not isinstance(cursor, str) or not cursor.strip() or len(cursor) > _LONGEST_CURSOR):
+        raise InvalidRequest("cursor", "is no cursor", "Pass next_cursor as it came, or #2 for the second section.")
+    tokens = None if max_tokens is None else check_int("max_tokens", max_tokens, 1, _MAX_TOKENS)
+    if max_length is not None:
+        characters = check_int("max_length", max_length, 1, MAX_PAGE_LENGTH)
+    elif tokens is not None:
+        characters = MAX_PAGE_LENGTH
+    else:
+        characters = usual if query is None and find is None else min(usual, _EXCERPTS)
+    return Ask(
+        room=Room(characters=characters, tokens=tokens, count=count_tokens),
+        query=query if isinstance(query, str) else None,
+        cursor=cursor.strip() if isinstance(cursor, str) else None,
+        find=None if find is None else check_find(find),
+        around=around,
+    )
+
+
+def _check_query(text: object) -> str:
+    if not isinstance(text, str):
+        raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass what you want to know.")
+    clean = " ".join(text.encode("utf-8", "replace").decode().split())
+    if not readable_run(clean):
+        raise InvalidRequest("query", "has no word in it", "Pass what you want to know.")
+    if len(clean) > MAX_QUERY:
+        raise InvalidRequest("query", f"has {len(clean):,} characters", f"Shorten it to at most {MAX_QUERY:,}.")
+    return clean
+
+
+def view(page: Page, ask: Ask) -> Page:
+    """Return the part of a whole page that is wanted, with its place in the whole.
+
+    Args:
+        page: The whole page, as far as the reader has it.
+        ask: What is wanted.
+
+    Raises:
+        InvalidRequest: the cursor is none, or leads nowhere; there is no room for a single word.
+    """
+    document = Document(page.content)
+    whole = page.model_copy(
+        update={
+            "content": "",
+            "content_length": 0,
+            "original_length": max(page.original_length or 0, len(page.content)),
+            "version": document.version,
+            "sections": document.sections,
+        }
+    )
+    shower = _Shower(whole, document, ask)
+    if ask.query is not None:
+        return shower.answers(ask.query)
+    if ask.find is not None:
+        return shower.found(ask.find, Place(0))
+    if ask.cursor is None:
+        return shower.piece(Place(0))
+    place = resolve(ask.cursor, page.final_url or page.url, document)
+    return shower.found(place.find, place) if place.find else shower.piece(place)
+
+
+class _Shower:
+    """Shows parts of one page."""
+
+    def __init__(self, page: Page, document: Document, ask: Ask) -> None:
+        self._page = page
+        self._document = document
+        self._ask = ask
+
+    def piece(
+        self,
+        place: Place,
+        room: Room | None = None,
+        *,
+        said: tuple[str, ...] = (),
+        excerpts: tuple[Excerpt, ...] = (),
+        match_count: int | None = None,
+    ) -> Page:
+        """Return the piece that begins at a place.
+
+        Args:
+            place: Where it begins, and where it ends at the latest.
+            room: What it may fill; by default what is asked for.
+            said: What else the reader should know.
+            excerpts: The passages in it that answer.
+            match_count: How often what was looked for is on the page.
+        """
+        document = self._document
+        said = (*place.warnings, *said)
+        cut = cut_piece(document, place.start, room or self._room(said), place.stop)
+        end = len(document.text)
+        following = self._cursor(cut.end) if cut.end < end and document.text[cut.end :].strip() else None
+        return self._with(
+            cut.content,
+            said,
+            start=cut.start,
+            end=cut.end,
+            next_cursor=following,
+            truncated=self._page.truncated or cut.start > 0 or cut.end < end,
+            excerpts=excerpts,
+            match_count=match_count,
+        )
+
+    def answers(self, query: str) -> Page:
+        """Return the passages that answer a query; the whole page when it fits."""
+        room = self._room(excerpts=_SOME)
+        document = self._document
+        ranked = rank(document, query)
+        best = sorted((row for row in ranked if row.score > 0), key=lambda row: -row.score)
+        if not best:
+            return self._beginning(f"nothing on this page matches the query {_quoted(query)}; this is its beginning")
+        if room.holds(document.text):
+            first = sorted(best[:_NAMED], key=lambda row: row.number)
+            spans = (Span(row.passage.start, row.passage.end, row.score) for row in first)
+            return self.piece(Place(0), room, excerpts=tuple(excerpt_of(document, span) for span in spans))
+        return self._chosen(choose(document, ranked, room))
+
+    def found(self, wanted: str, place: Place) -> Page:
+        """Return where a text stands from a place on, with some context."""
+        document = self._document
+        everywhere = find_all(document.text, wanted)
+        matches = [match for match in everywhere if match.start >= place.start]
+        if not matches:
+            more = "" if not everywhere else " from there on"
+            said = (*place.warnings, f"{_quoted(wanted)} is not on this page{more}; this is the page's beginning")
+            return self._beginning(*said, match_count=len(everywhere))
+        room = self._room(place.warnings, excerpts=_SOME, match_count=len(everywhere))
+        shown = self._that_fit(matches, room)
+        if shown:
+            chosen = assemble(document, spans_around(document, shown))
+        else:
+            piece = cut_piece(document, matches[0].start, room)
+            shown = [match for match in matches[:1] if match.end <= piece.end]
+            chosen = Chosen(piece.content, (excerpt_of(document, Span(piece.start, piece.end)),))
+        further = matches[max(1, len(shown)) :]
+        return self._chosen(
+            chosen,
+            place.warnings,
+            matches=tuple(shown),
+            match_count=len(everywhere),
+            next_cursor=self._cursor(further[0].start, wanted) if further else None,
+        )
+
+    def _that_fit(self, matches: list[Match], room: Room) -> list[Match]:
+        """Return as many of the first matches as fit with their context."""
+        low, high = 0, min(len(matches), 1)
+        while high > low and room.holds(assemble(self._document, spans_around(self._document, matches[:high])).content):
+            low, high = high, min(len(matches), 2 * high)
+        while high - low > 1:
+            middle = (low + high) // 2
+            fits = room.holds(assemble(self._document, spans_around(self._document, matches[:middle])).content)
+            low, high = (middle, high) if fits else (low, middle)
+        return matches[:low]
+
+    def _beginning(self, *said: str, match_count: int | None = None) -> Page:
+        """Return the beginning of the page, in place of what is not there."""
+        room = self._room(said)
+        short = room.limited(min(room.characters, _BEGINNING), room.tokens)
+        return self.piece(Place(0), short, said=said, match_count=match_count)
+
+    def _chosen(self, chosen: Chosen, said: tuple[str, ...] = (), **update: object) -> Page:
+        spans = chosen.excerpts
+        return self._with(
+            chosen.content, said, excerpts=spans, start=spans[0].start, end=spans[-1].end, truncated=True, **update
+        )
+
+    def _with(self, content: str, said: tuple[str, ...], **update: object) -> Page:
+        update |= {"content": content, "content_length": len(content), "warnings": (*self._page.warnings, *said)}
+        return self._page.model_copy(update=update)
+
+    def _cursor(self, place: int, find: str = "") -> str:
+        return str(Cursor.of(self._page.final_url or self._page.url, self._document, place, find))
+
+    def _room(self, said: tuple[str, ...] = (), **shown: object) -> Room:
+        """Return the room for the content: what is asked for without what is shown around it.
+
+        Args:
+            said: What else the reader should know.
+            shown: What is shown beside it, as fields of the page.
+        """
+        room = self._ask.room
+        if self._ask.around is None or room.tokens is None:
+            return room
+        shown |= {"truncated": True, "next_cursor": "x" * _CURSOR, "warnings": (*self._page.warnings, *said)}
+        frame = room.tokens_of(self._ask.around(self._page.model_copy(update=shown)))
+        if room.tokens <= frame:
+            raise InvalidRequest(
+                "max_tokens",
+                f"is {room.tokens:,}, and what is to be said of the page takes {frame:,}",
+                f"Pass at least {frame + _EXCERPTS // 40:,}.",
+            )
+        return room.limited(room.characters, room.tokens - frame)
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:77] + "...")

@@ -1,0 +1,1 @@
+"""Text that a model may read: sanitized, and truncated at a boundary."""

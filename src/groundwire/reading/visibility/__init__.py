@@ -1,0 +1,1 @@
+"""Which elements a reader of the page could see."""

@@ -1,0 +1,281 @@
+"""Whether what an element's style says hides it from whoever looks at the page.
+
+A judgement over longhands, without layout: the thresholds lie where tricks and real pages part. Each rule was compared
+with what Chromium paints; `tests/reading/test_visible.py` has the tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from groundwire.reading.css.colors import gradient_colours
+from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, may_be_tiny, moves
+from groundwire.reading.css.values import arguments, fraction, pixels, ratio
+
+__all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "text_hidden"]
+
+FAINT: Final = 0.05
+"""The opacity up to which nothing can be made out."""
+
+INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", "text-security")
+"""The properties by which a text is hidden unless an element further inside sets them again."""
+
+_TINY_BOX: Final = 2.0  # pixels
+_FAR_LEFT: Final = -900.0  # pixels; tricks say -9999px, -999em, -5000px, -100vw
+_FAR_RIGHT: Final = 4_000.0  # pixels
+_FAR_UP: Final = -900.0  # pixels
+_FAR_DOWN: Final = 50_000.0  # pixels; documents turned into HTML place their later sheets this way
+_PUSHED_OUT: Final = 3_000.0  # pixels from the right edge
+_FAR: Final = 5.0  # times its own size
+_BLURRED: Final = 10.0  # pixels
+_BEHIND: Final = -10
+_CUT: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
+_PLACED: Final = frozenset({"absolute", "fixed"})
+_TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
+_BLOCKS: Final = _TABLE | {
+    "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
+    "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+    "hgroup", "hr", "legend", "li", "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "plaintext",
+    "pre", "search", "section", "summary", "ul", "xmp", "button", "marquee",
+}  # fmt: skip
+_MOVES: Final = frozenset(
+    {
+        "left",
+        "right",
+        "top",
+        "bottom",
+        "z-index",
+        "margin-left",
+        "margin-top",
+        "padding-left",
+        "padding-top",
+        "border-left",
+        "border-top",
+        "translate",
+        "transform",
+    }
+)
+_OF_SCREEN: Final = re.compile(r"([+-]?[\d.]+)(?:%|[sld]?v[wh])")
+_CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
+
+
+def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
+    """Tell whether sizes, indents and transforms apply to an element, which they do not to a run of text."""
+    if style.get("position") in _PLACED or style.get("float") in {"left", "right"}:
+        return True
+    display = style.get("display")
+    return tag in _BLOCKS if display is None else display not in {"inline", "contents"}
+
+
+def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
+    """Return the property that hides an element with everything in it; empty if none does.
+
+    Args:
+        tag: The element's name.
+        style: Its longhands.
+        boxed: Whether it is a box of its own; see `is_boxed`.
+    """
+    if style.get("display") == "none":
+        return "display"
+    if style.get("display") == "contents":
+        return ""
+    if style.get("content-visibility") == "hidden" and boxed:
+        return "content-visibility"
+    if ("clip" in style or "clip-path" in style) and _is_clipped(style):
+        return "clip"
+    if "filter" in style and _filtered(style["filter"]):
+        return "filter"
+    if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
+        return "mask"
+    if boxed and not TRANSFORMS.isdisjoint(style) and is_flat(style):
+        return "transform"
+    if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
+        return "position"
+    if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= TINY_FONT / 16:
+        return "size"
+    if boxed and tag not in _TABLE and "table" not in style.get("display", "") and box_hidden(style):
+        return "size"
+    if boxed and style.get("overflow-x") in _CUT and style.get("white-space") in {"nowrap", "pre"}:
+        share = fraction(style.get("text-indent", ""))
+        if share is not None and share >= 1:
+            return "text-indent"
+    if boxed and style.get("overflow-x") in _CUT and (pixels(style.get("text-indent", "")) or 0.0) >= _FAR_RIGHT:
+        return "text-indent"
+    return ""
+
+
+def box_hidden(style: Mapping[str, str]) -> bool:
+    """Tell whether a box has no room for a text and shows none outside of it."""
+    cut_x, cut_y = style.get("overflow-x") in _CUT, style.get("overflow-y") in _CUT
+    contained = style.get("contain", "").split()
+    if "strict" in contained or ("paint" in contained and "size" in contained):
+        cut_x = cut_y = True
+        if "height" not in style and "min-height" not in style:
+            return True
+    if cut_y or cut_x:
+        heights = [style.get("height", ""), style.get("max-height", "")]
+        room = pixels(style.get("padding-bottom", "0"), 500.0) or 0.0
+        least = pixels(style.get("min-height", "0"), 500.0) or 0.0
+        if room <= _TINY_BOX and least <= _TINY_BOX and any(map(_is_tiny, heights)):
+            return True
+    if cut_x or cut_y:
+        least = pixels(style.get("min-width", "0"), 500.0) or 0.0
+        if least <= _TINY_BOX and any(map(_is_tiny, (style.get("width", ""), style.get("max-width", "")))):
+            return (pixels(style.get("padding-right", "0"), 500.0) or 0.0) <= _TINY_BOX
+    return False
+
+
+def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
+    """Tell whether an inherited property hides the text; None if it leaves that to the element around.
+
+    Args:
+        name: One of `INHERITED`.
+        value: What the element sets it to.
+        boxed: Whether it is a box of its own; see `is_boxed`.
+    """
+    if value in {"inherit", "unset"}:
+        return None
+    if value in {"initial", "revert", "revert-layer"}:
+        return False
+    if name == "visibility":
+        return value != "visible"
+    if name == "font-size":
+        return may_be_tiny(value)
+    if name == "text-indent":
+        share = fraction(value)
+        away = pixels(value)
+        if (share is not None and share <= -_FAR / 5) or (away is not None and away <= _FAR_LEFT):
+            return True if boxed else None
+        return False
+    if name == "letter-spacing":
+        spacing = pixels(value)
+        return spacing is not None and (spacing <= -12 or spacing >= 500)
+    return value != "none"
+
+
+def _is_tiny(value: str) -> bool:
+    if not value or value in {"auto", "none"}:
+        return False
+    size = pixels(value, 500.0)
+    return size is not None and size <= _TINY_BOX
+
+
+def _is_clipped(style: Mapping[str, str]) -> bool:
+    clip = style.get("clip", "")
+    if clip.startswith("rect(") and style.get("position") in _PLACED and _is_sliver(clip[5:-1]):
+        return True
+    return any(_cuts_all(name, inside) for name, inside in _CALL.findall(style.get("clip-path", "")))
+
+
+def _is_sliver(edges: str) -> bool:
+    """Tell whether the rectangle of edges top, right, bottom, left has no area."""
+    parts = arguments(edges.partition(" round")[0])
+    sides = [0.0 if part == "auto" and place in {0, 3} else pixels(part, 100.0) for place, part in enumerate(parts)]
+    if len(sides) != 4:
+        return False
+    top, right, bottom, left = sides
+    flat = top is not None and bottom is not None and bottom - top <= _TINY_BOX
+    return flat or (left is not None and right is not None and right - left <= _TINY_BOX)
+
+
+def _cuts_all(name: str, inside: str) -> bool:
+    if name == "rect":
+        return _is_sliver(inside)
+    parts = arguments(inside.partition(" round")[0])
+    if name == "inset" and parts:
+        top, right, bottom, left = (parts + parts[:1] * 3)[:4] if len(parts) != 2 else parts * 2
+        if len(parts) == 3:
+            left = right
+        return _covers(top, bottom) or _covers(left, right)
+    if name in {"circle", "ellipse"}:
+        radii = arguments(inside.partition("at ")[0])
+        return bool(radii) and any((size := pixels(part, 100.0)) is not None and size <= 1 for part in radii)
+    if name == "xywh" and len(parts) >= 4:
+        return any((size := pixels(part, 100.0)) is not None and size <= 1 for part in parts[2:4])
+    if name == "polygon":
+        return _has_no_area(inside)
+    return False
+
+
+def _covers(one: str, other: str) -> bool:
+    first, second = pixels(one, 100.0), pixels(other, 100.0)
+    if first is None or second is None:
+        return False
+    shares = "%" in one or "%" in other
+    return first + second >= (100.0 if shares and first >= 0 and second >= 0 else 2_000.0)
+
+
+def _has_no_area(points: str) -> bool:
+    """Tell whether a polygon is a line or a point (the shoelace formula)."""
+    corners = [[pixels(part, 1_000.0) for part in arguments(pair)] for pair in points.split(",")]
+    corners = [corner for corner in corners if len(corner) == 2]
+    known = [(x, y) for x, y in corners if x is not None and y is not None]
+    if len(known) != len(corners) or not known:
+        return False
+    if all(x <= 0 for x, _ in known) or all(y <= 0 for _, y in known):
+        return True
+    area = sum(x * v - u * y for (x, y), (u, v) in zip(known, known[1:] + known[:1], strict=True))
+    return abs(area) / 2 < 4
+
+
+def _filtered(value: str) -> bool:
+    for name, inside in _CALL.findall(value):
+        if name == "opacity" and (share := ratio(inside.strip())) is not None and share <= FAINT:
+            return True
+        if name == "blur" and (pixels(inside.strip()) or 0) >= _BLURRED:
+            return True
+    return False
+
+
+def _masked(value: str) -> bool:
+    """Tell whether a mask is a gradient of nothing but transparency."""
+    shades = gradient_colours(value)
+    return bool(shades) and all(shade.alpha <= FAINT for shade in shades)
+
+
+def _is_nothing(size: str) -> bool:
+    return any((length := pixels(part, 100.0)) is not None and length <= 1 for part in arguments(size))
+
+
+def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
+    """Tell whether an element stands where nobody can scroll to, or behind everything."""
+    position = style.get("position", "static")
+    x = y = 0.0
+    if position == "fixed" and _is_off_screen(style):
+        return True
+    if position in {"relative", "absolute", "fixed"}:
+        if position in _PLACED and (order := ratio(style.get("z-index", "0"))) is not None and order <= _BEHIND:
+            return True
+        shares = [fraction(style.get(side, "")) or 0.0 for side in ("left", "top", "right", "bottom")]
+        if min(shares) <= -_FAR or max(shares[:2]) >= 10 * _FAR:
+            return True
+        left, top = pixels(style.get("left", "")), pixels(style.get("top", ""))
+        right, bottom = pixels(style.get("right", "")), pixels(style.get("bottom", ""))
+        if left is None and right is not None:
+            x = _FAR_LEFT if right >= _PUSHED_OUT else _FAR_RIGHT if right <= _FAR_LEFT else 0.0
+        if top is None and bottom is not None:
+            y = _FAR_UP if bottom >= _FAR_DOWN else _FAR_DOWN if bottom <= _FAR_UP else 0.0
+        x, y = x + (left or 0.0), y + (top or 0.0)
+    for name in ("margin-left", "padding-left", "border-left"):
+        x += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
+    for name in ("margin-top", "padding-top", "border-top") if boxed else ():
+        y += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
+    if boxed:
+        dx, dy = moves(style)
+        x, y = x + dx, y + dy
+    return x <= _FAR_LEFT or x >= _FAR_RIGHT or y <= _FAR_UP or y >= _FAR_DOWN
+
+
+def _is_off_screen(style: Mapping[str, str]) -> bool:
+    """Tell whether an element that is fixed to the screen is fixed outside of it."""
+    for side, size in (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height")):
+        value = style.get(side, "")
+        match = _OF_SCREEN.fullmatch(value)
+        if match is not None and abs(float(match[1])) >= 100:
+            return True
+        place, room = pixels(value), pixels(style.get(size, ""))
+        if place is not None and room is not None and place < 0 and place + room <= 0:
+            return True
+    return False

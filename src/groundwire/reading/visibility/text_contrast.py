@@ -1,0 +1,329 @@
+"""Text in the colour of what is behind it, or in no colour at all.
+
+What is behind a text: the background of the element, of those around it, or of one that lies under them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from turbohtml import Document, Element, Node
+
+from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.colors import Colour, alike, blend, colour, gradient_colours, legacy_colour
+from groundwire.reading.css.parser import Declaration
+from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels
+from groundwire.reading.visibility.hidden_styles import FAINT
+
+__all__ = ["BLACK", "COLOURED", "PLACED", "WHITE", "Backdrop", "Given", "declare_attributes", "unreadable"]
+
+Given = Mapping[Element, Mapping[str, str]]
+"""The longhands of the elements that change a colour."""
+
+WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
+BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_CLEAR: Final = Colour(0.0, 0.0, 0.0, 0.0)
+_DARK: Final = Colour(0.07, 0.07, 0.07, 1.0)
+_YELLOW: Final = Colour(1.0, 1.0, 0.0, 1.0)
+_CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
+_MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
+PLACED: Final = frozenset({"absolute", "fixed"})
+_MAX_SIBLINGS: Final = 50
+
+
+class Backdrop:
+    """Looks for what is behind a text.
+
+    Args:
+        styles: All styles of the page.
+        given: Those that change a colour.
+        dark: Whether the page asks for the browser's dark colours.
+        placed: Whether a style of the page places anything by itself.
+    """
+
+    def __init__(self, styles: Styles, given: Given, *, dark: bool, placed: bool) -> None:
+        self._styles = styles
+        self._given = given
+        self.dark = dark
+        self._known: dict[Element, Colour | None] = {}
+        self._paints: dict[tuple[int, str], Colour | None] = {}
+        self._anything_placed = placed or bool(styles.added)
+
+    def behind(self, element: Element) -> Colour | None:
+        """Return the colour behind an element's text; None if it cannot be told."""
+        back = self._at(element)
+        own = self._of(element)
+        if back is None or own is None or own.alpha >= 0.95:
+            return back
+        lying = self._under(element, element.children)  # the text may be in any that follows
+        return lying and blend(lying, back)
+
+    def _at(self, element: Element) -> Colour | None:
+        """Return what is behind an element and its siblings; linear, since no path is walked twice."""
+        path: list[Element] = []
+        node: object = element
+        while isinstance(node, Element) and node not in self._known:
+            path.append(node)
+            node = node.parent
+        back = self._known[node] if isinstance(node, Element) else None
+        if not isinstance(node, Element) and not self._styles.incomplete:
+            back = _DARK if self.dark else WHITE
+        for step in reversed(path):
+            back = self._known[step] = self._over(step, back)
+        return back
+
+    def _over(self, element: Element, back: Colour | None) -> Colour | None:
+        """Return the colour of an element's background on what is behind it."""
+        shade = self._of(element)
+        if shade is None or shade.alpha >= 0.95:
+            return shade
+        if self._styles.incomplete and element.attr("class"):
+            return None
+        lying = self._under(element, element.previous_siblings)
+        if lying is None or lying.alpha >= 0.95:
+            back = lying
+        elif back is not None and lying is not _CLEAR:
+            back = blend(lying, back)
+        return back if shade is _CLEAR else back and blend(shade, back)
+
+    def shines_through(self, element: Element) -> bool:
+        """Tell whether a background that can be seen is cut to the letters, as in headings with a gradient."""
+        node: object = element
+        while isinstance(node, Element):
+            style = self._given.get(node, {})
+            if style.get("background-clip") == "text":
+                paints = [colour(style.get("background-color", "transparent"), dark=self.dark)]
+                if (image := style.get("background-image", "none")) not in {"none", "initial"}:
+                    paints = [*(gradient_colours(image, dark=self.dark) or (None,))]
+                around = node.parent
+                back = self.behind(around) if isinstance(around, Element) else WHITE
+                return any(
+                    paint is None or (paint.alpha > FAINT and (back is None or not alike(blend(paint, back), back)))
+                    for paint in paints
+                )
+            node = node.parent
+        return False
+
+    def _of(self, element: Element) -> Colour | None:
+        """Return the background of an element itself; None if it cannot be told."""
+        style = self._given.get(element, _NOTHING)
+        key = id(style), element.tag  # elements of one style share one mapping, which the page's styles keep
+        if key not in self._paints:
+            self._paints[key] = self._painted(style, element.tag)
+        return self._paints[key]
+
+    def _painted(self, style: Mapping[str, str], tag: str) -> Colour | None:
+        if style.get("background-clip") == "text":
+            return _CLEAR
+        if (image := style.get("background-image", "none")) not in {"none", "initial"}:
+            shades = gradient_colours(image, dark=self.dark)
+            if not shades or any(shade.alpha < 0.95 or not alike(shade, shades[0]) for shade in shades):
+                return None
+            return shades[0]
+        value = style.get("background-color", "")
+        if value in {"", "initial", "unset", "revert"}:
+            if tag in _CONTROLS:
+                return None
+            return _YELLOW if tag == "mark" else _CLEAR
+        return colour(value, dark=self.dark)
+
+    def _under(self, element: Element, beside: Iterable[Node]) -> Colour | None:
+        """Return the colour of what lies under an element because it is placed over all of the part around both.
+
+        Pages put a picture or a shade there and the text on it. None if its colour cannot be told.
+        """
+        if not self._anything_placed:
+            return _CLEAR
+        added = self._styles.added.get(element, {})
+        if added.get("position") in PLACED and _is_spread(added):
+            return self._painted(added, "")
+        for steps, sibling in enumerate(beside):
+            if steps > _MAX_SIBLINGS:
+                break
+            if not isinstance(sibling, Element):
+                continue
+            style = self._styles.get(sibling)
+            if style.get("position") in PLACED and (sibling.tag in _MEDIA or _is_spread(style)):
+                return None if sibling.tag in _MEDIA or sibling.find("img") is not None else self._of(sibling)
+        return _CLEAR
+
+
+def _is_spread(style: Mapping[str, str]) -> bool:
+    """Tell whether an element is as large as what it is placed in."""
+
+    def fills(size: str, start: str, end: str) -> bool:
+        if (fraction(style.get(size, "")) or 0.0) >= 0.99:
+            return True
+        return all((edge := pixels(style.get(side, ""), 1_000.0)) is not None and edge <= 0 for side in (start, end))
+
+    return fills("width", "left", "right") and fills("height", "top", "bottom")
+
+
+COLOURED: Final = "font[color], [bgcolor], body[text], [background]"
+"""Elements to which an attribute gives a colour."""
+
+_COLOURS: Final = frozenset(
+    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow"}
+)
+_LINK: Final = Colour(0.0, 0.0, 0.93, 1.0)
+_NEAR: Final = 500.0  # pixels; a shadow that is farther away is elsewhere
+_WHOLE: Final = 50.0  # pixels; a shadow inside that is wider fills a line of text
+_OWN_COLOUR: Final = "a[href], mark, button"
+"""Elements to which browsers give a colour of their own."""
+
+
+def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
+    """Return for each element that changes a colour whether its text cannot be told from its background.
+
+    White on white counts only where both are known: with style sheets elsewhere, the page's own background is not.
+    """
+    found = [(element, styles.get(element)) for element in styles]
+    given = {element: style for element, style in found if _changes(style)}
+    if not any(_could_hide(style) for style in given.values()):
+        return {}
+    placed = any(style.get("position") in PLACED for _, style in found)
+    filled = any("text-fill" in style for style in given.values())
+    shown = any("text-shadow" in style or "text-stroke" in style for style in given.values())
+    look = _Look(
+        given, Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), filled=filled, shown=shown
+    )
+    states = {element: look.hides(element) for element in given}
+    if any(states.values()):
+        for element in document.select(_OWN_COLOUR):
+            if element not in states:
+                states[element] = filled and look.hides(element)
+    return states
+
+
+def _is_dark(document: Document, styles: Styles) -> bool:
+    """Tell whether a page asks for the browser's dark colours."""
+    root = document.root
+    value = styles.get(root).get("color-scheme", "") if root is not None else ""
+    if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
+        value = (meta.attr("content") or "").lower()
+    words = value.split()
+    return "dark" in words and "light" not in words
+
+
+def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
+    """Declare the colours that attributes give: `bgcolor`, `<font color>` and the like.
+
+    Args:
+        elements: All that `COLOURED` selects, and maybe more.
+        styles: Where they are declared.
+    """
+    for element in elements:
+        _declare_attributes(element, styles)
+
+
+def _declare_attributes(element: Element, styles: Styles) -> None:
+    pairs = (
+        {"bgcolor": "background-color", "text": "color"} if element.tag == "body" else {"bgcolor": "background-color"}
+    )
+    if element.tag == "font":
+        pairs = {"color": "color"}
+    for attribute, name in pairs.items():
+        value = (element.attr(attribute) or "").strip().lower()
+        if (shade := legacy_colour(value)) is not None:
+            parts = (round((part or 0.0) * 255) for part in shade[:3])
+            value = "#" + "".join(f"{part:02x}" for part in parts)
+            styles.declare((element,), (Declaration(name, value, important=False),), layer=-1)
+    if element.attr("background"):
+        styles.declare((element,), (Declaration("background-image", "image", important=False),), layer=-1)
+
+
+def _changes(style: Mapping[str, str]) -> bool:
+    return not _COLOURS.isdisjoint(style)
+
+
+def _could_hide(style: Mapping[str, str]) -> bool:
+    return "color" in style or "text-fill" in style
+
+
+class _Look:
+    """Tells whether the text of elements can be told from what is behind it."""
+
+    def __init__(self, given: Given, backdrop: Backdrop, *, filled: bool, shown: bool) -> None:
+        self._given = given
+        self._backdrop = backdrop
+        self._names = ("text-fill", "color") if filled else ("color",)
+        self._shown = shown
+
+    def hides(self, element: Element) -> bool:
+        """Tell whether an element's own text cannot be read."""
+        front = self._front(element, self._names)
+        if front is None:
+            return False
+        back = None
+        if front.alpha <= FAINT:
+            if self._backdrop.shines_through(element):
+                return False
+        elif (back := self._behind(element)) is None or not alike(blend(front, back), back):
+            return False
+        return not (self._shown and self._has_edges(element, back or self._behind(element)))
+
+    def _behind(self, element: Element) -> Colour | None:
+        """Return the colour behind an element's text, also if it is that of a shadow inside."""
+        shadows = self._given[element].get("box-shadow", "") if element in self._given else ""
+        for shadow in comma_parts(shadows) if "inset" in shadows else ():
+            words = arguments(shadow)
+            lengths = [length for word in words if (length := pixels(word)) is not None]
+            if "inset" in words and max(lengths, default=0.0) >= _WHOLE:
+                return next(filter(None, map(self._shade, words)), None)
+        return self._backdrop.behind(element)
+
+    def _shade(self, value: str) -> Colour | None:
+        return colour(value, dark=self._backdrop.dark)
+
+    def _front(self, element: Element, names: tuple[str, ...]) -> Colour | None:
+        """Return the colour of an element's text, by the first property that says it; None if it cannot be told."""
+        plain = WHITE if self._backdrop.dark else BLACK
+        for name in names:
+            node: object = element
+            while isinstance(node, Element):
+                value = self._given.get(node, {}).get(name, "")
+                if name == "text-fill" and value in {"initial", "revert", "currentcolor"}:
+                    break
+                if value and value not in {"inherit", "unset", "currentcolor"}:
+                    return plain if value in {"initial", "revert"} else self._shade(value)
+                if name == "color" and not value and node.tag in {"a", "mark", "button"}:
+                    if node.tag != "a":
+                        return BLACK
+                    if node.attr("href") is not None:
+                        return _LINK
+                node = node.parent
+        return plain
+
+    def _has_edges(self, element: Element, back: Colour | None) -> bool:
+        """Tell whether a shadow or an outline shows a text that has no colour of its own."""
+        own = self._front(element, ("color",))
+        for shadow in comma_parts(self._inherited(element, "text-shadow")):
+            words = arguments(shadow)
+            lengths = [length for word in words if (length := pixels(word)) is not None]
+            near = len(lengths) >= 2 and max(map(abs, lengths[:2])) < _NEAR
+            if near and self._stands_out(next(filter(None, map(self._shade, words)), own), back):
+                return True
+        stroke = arguments(self._inherited(element, "text-stroke"))
+        widths = [width for word in stroke if (width := pixels(word)) is not None]
+        if not widths or max(widths) <= 0:
+            return False
+        said = (*stroke, self._inherited(element, "text-stroke-color"))
+        return self._stands_out(next(filter(None, map(self._shade, said)), own), back)
+
+    def _inherited(self, element: Element, name: str) -> str:
+        node: object = element
+        while isinstance(node, Element):
+            value = self._given.get(node, {}).get(name, "")
+            if value and value not in {"inherit", "unset"}:
+                return "" if value in {"none", "initial", "revert"} else value
+            node = node.parent
+        return ""
+
+    @staticmethod
+    def _stands_out(shade: Colour | None, back: Colour | None) -> bool:
+        if shade is None or back is None:
+            return shade is None or shade.alpha > FAINT
+        return shade.alpha > FAINT and not alike(blend(shade, back), back)

@@ -1,0 +1,152 @@
+"""Elements that a browser does not render, taken out of a page's tree.
+
+Source: the HTML Standard, section 15 (Rendering) and 4.12 (Scripting); SVG 2, section 5; MathML Core, section 4.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
+
+from groundwire.reading.html.math import is_formula
+from groundwire.reading.html.semantics import is_task_box
+
+__all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
+
+_NEVER: Final = frozenset(
+    {
+        "noscript", "iframe", "audio", "video", "canvas", "datalist", "noembed", "noframes", "meter", "progress",
+        "object", "frameset",
+    }
+)  # fmt: skip
+"""What a person never reads; what stands in them is for browsers that lack something, or for programs."""
+
+_TOOLS: Final = (
+    "style", "template", "head", "title", "rp", "select", "textarea", "base", "link", "meta", "param", "area", "input",
+)  # fmt: skip
+_UNRENDERED: Final = (*sorted(_NEVER), *_TOOLS, "script")
+_FOREIGN: Final = (
+    ("svg", ("metadata", "desc", "defs", "symbol", "clippath", "clipPath", "mask", "pattern", "marker")),
+    ("math", ("annotation", "annotation-xml", "mphantom")),
+)
+"""What is not rendered in elements of other languages than HTML; the same names in HTML mean nothing and are shown."""
+
+_HOSTS: Final = frozenset(
+    {
+        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
+        "nav", "p", "section", "span",
+    }
+)  # fmt: skip
+_MATH_SCRIPT: Final = "math/"
+_TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
+
+
+def drop_unrendered(document: Document) -> Counter[str]:
+    """Take out of a page what is never on a screen; return how many pieces of text for people went, as `element`.
+
+    TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula. Comments stay,
+    too: none of those who read the tree afterwards looks at anything but elements and texts.
+    """
+    found = _unrendered(document)
+    counts = Counter({"element": sum(map(_hides_text, found))})
+    for element in found:
+        tag = element.tag
+        if tag == "script":
+            if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text):
+                continue
+        elif tag == "annotation":
+            if (element.attr("encoding") or "").lower() in _TEX:
+                math = element.closest("math")
+                if is_formula(element.text, math.text.replace(element.text, "") if math is not None else ""):
+                    continue
+        elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
+            continue
+        element.extract()
+    return +counts
+
+
+def _unrendered(document: Document) -> list[Element]:
+    """Return the elements that may go. The parser knows where those of one name are, if it is a name of HTML."""
+    found = [element for tag in _UNRENDERED for element in document.find_all(tag)]
+    for name, tags in _FOREIGN:
+        for outer in document.find_all(name):
+            around = outer.parent
+            if not isinstance(around, Element) or around.closest(name) is None:
+                found.extend(outer.iter_elements(tags))
+                for action in outer.iter_elements("maction"):  # of what it can switch to, the first is shown
+                    found.extend([child for child in action if isinstance(child, Element)][1:])
+    return found
+
+
+def _hides_text(element: Element) -> bool:
+    """Tell whether an element that goes takes text for people with it."""
+    tag = element.tag
+    if (tag not in _NEVER and tag != "annotation-xml") or _shows_fallback(element):
+        return False
+    return bool(element.text.strip())
+
+
+def _shows_fallback(element: Element) -> bool:
+    """Tell whether an element has nothing to show but what stands in it."""
+    return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
+
+
+def flatten_shadows(document: Document) -> bool:
+    """Put declarative shadow trees where they are shown, their slots filled; return whether there were any."""
+    found = False
+    for template in document.select("template[shadowrootmode]"):
+        host = template.parent
+        if not isinstance(host, Element) or (host.tag not in _HOSTS and "-" not in host.tag):
+            continue
+        shadow = next((child for child in template.children if isinstance(child, DocumentFragment)), None)
+        if shadow is None:
+            continue
+        template.extract()
+        found = True
+        slots: dict[str, Element] = {}
+        for slot in shadow.select("slot"):
+            slots.setdefault(slot.attr("name") or "", slot)
+        filled: set[str] = set()
+        for node in list(host.children):
+            name = (node.attr("slot") or "") if isinstance(node, Element) else ""
+            target = slots.get(name)
+            if target is None:
+                node.extract()
+                continue
+            if name not in filled and not (isinstance(node, Text) and not node.data.strip()):
+                target.clear()
+                filled.add(name)
+            target.append(node)
+        for child in list(shadow.children):
+            host.append(child)
+    return found
+
+
+def fill_streamed(document: Document) -> None:
+    """Put what React streamed late where its script puts it: `<div hidden id="S:0">` for `<template id="B:0">`.
+
+    What stood there meanwhile (a spinner) goes, as far as the markers of React tell where it ends.
+    """
+    places = {
+        (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
+    }
+    if not places:
+        return
+    for segment in document.select('div[hidden][id^="S:"]'):
+        place = places.pop((segment.attr("id") or "")[2:], None)
+        if place is None or segment in place.ancestors:
+            continue
+        waiting: list[Node] = []
+        for node in place.next_siblings:
+            if isinstance(node, Comment) and node.data == "/$":
+                for spinner in waiting:
+                    spinner.extract()
+                break
+            waiting.append(node)
+        children = list(segment.children)
+        if children:
+            place.insert_before(*children)
+        place.extract()
+        segment.extract()

@@ -1,0 +1,388 @@
+"""Out of a page's tree goes what a person who looks at the page could not see.
+
+What a browser does not render, what its style hides, and what only programs read. A visible fact is never lost: closed
+`details` are a click away, white on dark can be read, and a page that hides its main part until a script has run
+keeps it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from turbohtml import Document, Element, Text
+from turbohtml.query import escape_identifier
+
+from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.parser import Declaration
+from groundwire.reading.css.rendered_size import measure_fonts
+from groundwire.reading.css.stylesheets import class_names, read_styles
+from groundwire.reading.css.values import pixels, ratio
+from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
+from groundwire.reading.visibility.text_contrast import COLOURED, declare_attributes, unreadable
+from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows
+
+__all__ = ["Removed", "drop_unseen"]
+
+_HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
+"""What stands in every one of the names that `_UTILITY` knows."""
+_UTILITY: Final = re.compile(
+    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
+    r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
+    r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
+    r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
+    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
+    re.IGNORECASE,
+)
+"""Class names by which the common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...) hide."""
+
+_UNHIDES: Final = re.compile(
+    r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
+    r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
+    re.IGNORECASE,
+)
+_REVEALED: Final = re.compile(
+    r"(?:^|[\s_-])(?:aos|wow|sal|sr|fade|reveal|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
+    re.IGNORECASE,
+)
+_REVEAL_MARKS: Final = (
+    "data-aos", "data-sal", "data-w-id", "data-animate", "data-animation", "data-scroll", "data-sr-id", "data-reveal",
+    "data-framer-appear-id", "data-motion", "v-cloak", "ng-cloak", "x-cloak",
+)  # fmt: skip
+_OUT: Final = frozenset({"absolute", "fixed"})
+_FREE: Final = frozenset({"fixed"})
+_FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
+"""What a click undoes."""
+
+_SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
+"""What scripts undo when a part scrolls into view; `display` waits for a click."""
+
+_UNFOLDED: Final = re.compile(
+    r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
+    re.IGNORECASE,
+)
+_ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
+_HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
+_CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
+_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
+
+_WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
+_SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was taken out of a page, and what was left in though it is not shown at first."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many pieces with text went, for each reason: the property, `attribute`, `class`, `colour`, `element`."""
+    revealed: int = 0
+    """How many pieces stayed because a script or an animation shows them."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the page's text should know."""
+        total = sum(self.counts.values())
+        found = (f"hidden text removed: {total}",) if total else ()
+        return (*found, f"text kept that a script or a click shows: {self.revealed}") if self.revealed else found
+
+
+@dataclass(slots=True)
+class _Judgement:
+    """What is hidden on a page."""
+
+    whole: dict[Element, str] = field(default_factory=dict)
+    """The reason for each element that goes with everything in it."""
+    texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
+    """For each inherited property whether an element's own text is hidden by it."""
+    revealed: int = 0
+
+
+class _Look(NamedTuple):
+    """What a style makes of an element."""
+
+    reason: str
+    """The property that hides it whole; empty if none does."""
+    opacity: float | None
+    """Its opacity, if it may be faint."""
+    texts: tuple[tuple[str, bool], ...]
+    """The inherited properties that hide its text, or show it again."""
+
+
+def drop_unseen(document: Document) -> Removed:
+    """Take out of a page what a person could not see on it.
+
+    Args:
+        document: The page, to be changed; parsed with `allow_declarative_shadow_roots=False`, so that shadow trees,
+            which are shown, can be put where they are shown.
+
+    Returns:
+        What went.
+    """
+    styles = read_styles(document)
+    alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
+    named = class_names(document) if flatten_shadows(document) else styles.named
+    if alive:
+        fill_streamed(document)
+    counts = drop_unrendered(document)
+    marked = document.select(f"{_HIDDEN}, {COLOURED}")  # both at once: it is looking through the page that takes time
+    reasons = _declare_defaults(document, marked, styles, named)
+    declare_attributes(marked, styles)
+    if not len(styles):
+        return Removed(counts)
+    found = _judge(styles, reasons)
+    measure_fonts(document, found.texts["font-size"], styles)
+    found.texts["colour"] = unreadable(document, styles)
+    _let_out(found.whole, styles)
+    if alive:
+        _keep_folded(document, found)
+        _keep_main_part(document, found)
+    _drop_whole(found.whole, reasons, counts)
+    for name, states in found.texts.items():
+        if any(states.values()) and (dropped := _drop_texts(states)):
+            counts[name] += dropped
+    return Removed(dict(counts), found.revealed)
+
+
+def _declare_defaults(
+    document: Document, marked: Iterable[Element], styles: Styles, named: Iterable[str]
+) -> dict[Element, str]:
+    """Declare what attributes and well-known classes hide; return by which of the two, for the counts."""
+    none = (Declaration("display", "none", important=False),)
+    reasons: dict[Element, str] = {}
+    attributes = [element for element in marked if _is_hidden(element)]
+    styles.declare(attributes, none, layer=-1)
+    reasons.update(dict.fromkeys(attributes, "attribute"))
+    utilities = {name for name in _hinted(named) if _UTILITY.fullmatch(name)}
+    utilities = {name for name in utilities if not name.lower().startswith("not-")}
+    utilities -= styles.classes
+    if utilities:
+        selector = ", ".join("." + escape_identifier(name) for name in utilities)
+        hidden = [e for e in document.select(selector) if not _UNHIDES.search(e.attr("class") or "")]
+        styles.declare(hidden, none, layer=-1)
+        reasons.update(dict.fromkeys(hidden, "class"))
+    return reasons
+
+
+def _is_hidden(element: Element) -> bool:
+    """Tell whether `_HIDDEN` is true of an element."""
+    if element.tag == "dialog" and element.attr("open") is None:
+        return True
+    return element.attr("hidden") is not None or element.attr("popover") is not None
+
+
+def _hinted(names: Iterable[str]) -> set[str]:
+    """Return the names in which one of `_HINTS` stands; searching all together is many times faster."""
+    joined = "\n".join(names)
+    lowered = joined.lower()
+    if len(lowered) != len(joined):  # a sign has become two, and places differ
+        return {name for name in joined.split("\n") if any(hint in name.lower() for hint in _HINTS)}
+    hinted: set[str] = set()
+    for hint in _HINTS:
+        end = 0
+        while (place := lowered.find(hint, end)) >= 0:
+            end = lowered.find("\n", place)
+            end = len(lowered) if end < 0 else end
+            hinted.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
+    return hinted
+
+
+def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
+    found = _Judgement(texts={name: {} for name in INHERITED})
+    faint: dict[Element, float] = {}
+    known: dict[tuple[str, tuple[int, ...]], _Look] = {}
+    for element in styles:
+        tag, kind = element.tag, styles.kind(element)
+        look = known.get((tag, kind)) if kind is not None else None
+        if look is None:
+            look = _look(tag, styles.get(element), styles)
+            if kind is not None:
+                known[tag, kind] = look
+        reason, opacity, texts = look
+        if opacity is not None:
+            faint[element] = opacity
+            reason = "opacity" if _opacity(element, faint) <= FAINT else ""
+        if reason:
+            if reason in _SOFT and styles.incomplete and _is_marked(element):
+                found.revealed += 1
+            else:
+                found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
+        for name, state in texts:
+            if state and name == "visibility" and styles.incomplete and _is_marked(element):
+                found.revealed += 1
+            else:
+                found.texts[name][element] = state
+    return found
+
+
+def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
+    """Return what a style makes of an element, as far as that does not depend on where it stands."""
+    if styles.keyframes or "animation" in style or "animation-name" in style:
+        style = _animated(style, styles)
+    if styles.incomplete and "position" not in style:
+        style = {**style, "position": "relative"}  # some other sheet places what has a place
+    boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
+    reason = hidden_by(tag, style, boxed=boxed)
+    opacity = None if reason else ratio(style.get("opacity", "1"))
+    said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
+    return _Look(
+        reason,
+        opacity if opacity is not None and opacity < 0.5 else None,
+        tuple((name, state) for name, state in said if state is not None),
+    )
+
+
+def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
+    """Return a style as it stands after its animation."""
+    words = " ".join(style.get(name, "") for name in _ANIMATED).split()
+    words = [word.rstrip(",") for word in words]
+    if not words or words == ["none"]:
+        return style
+    if not {"forwards", "both", "infinite"} & set(words):
+        return style
+    names = {name.lower(): frame for name, frame in styles.keyframes.items()}
+    for word in words:
+        if word in names:
+            return {**style, **names[word]}
+    if styles.incomplete:
+        return {name: value for name, value in style.items() if name not in {"opacity", "visibility", "transform"}}
+    return style
+
+
+def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
+    product = faint[element]
+    for steps, ancestor in enumerate(element.ancestors):
+        if steps > 50 or product <= FAINT:
+            break
+        if isinstance(ancestor, Element):
+            product *= faint.get(ancestor, 1.0)
+    return product
+
+
+def _is_marked(element: Element) -> bool:
+    """Tell whether an element is one that the usual libraries fade in."""
+    if any(element.attr(mark) is not None for mark in _REVEAL_MARKS):
+        return True
+    if _REVEALED.search(element.attr("class") or ""):
+        return True
+    style = (element.attr("style") or "").replace(" ", "").lower()
+    return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
+
+
+def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
+    """Put what is placed by itself beside a box without height that does not cut it off.
+
+    A box cuts what is in it if it is placed itself, else what is placed in it is measured by something around it; and
+    what is placed over the padding is seen, as in boxes that keep a ratio of width to height.
+    """
+    for element in list(_topmost([element for element, reason in whole.items() if reason == "size"])):
+        style = styles.get(element)
+        free = _OUT if style.get("position", "static") == "static" else _FREE
+        if style.get("position", "static") != "static" and (pixels(style.get("padding-top", ""), 500.0) or 0) > 2:
+            free = _OUT
+        inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
+        placed = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
+        for node in list(_topmost(placed)):
+            element.insert_before(node.extract())
+
+
+def _keep_folded(document: Document, found: _Judgement) -> None:
+    """Keep what one click unfolds, as it is with `details`: tabs, accordions, questions and their answers."""
+    folded = [element for element, reason in found.whole.items() if reason in _FOLDS]
+    named: set[str] = set()
+    if any(element.attr("id") for element in folded):
+        for control in document.select(_CONTROLLING):
+            named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
+    for element in folded:
+        role = element.attr("role")
+        if (
+            role == "tabpanel"
+            or (role == "region" and element.attr("aria-labelledby"))
+            or (element.attr("id") or "-") in named
+            or _UNFOLDED.search(element.attr("class") or "")
+        ):
+            del found.whole[element]
+            found.revealed += 1
+
+
+def _keep_main_part(document: Document, found: _Judgement) -> None:
+    """Keep what a script must be about to show: without it nearly nothing would be left of the page."""
+    body = document.select_one("body")
+    hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
+    if body is None or not hides:
+        return
+    sizes = {element: len(element.text) for element in _topmost(hides)}
+    if not any(sizes.values()):
+        return
+    total = len(body.text)
+    top = [element for element, size in sizes.items() if size * 20 > total]
+    lost = sum(sizes[element] for element in top)
+    for element in top:
+        soft = found.whole.get(element, "visibility") in _SOFT
+        if (soft and len(top) > 2 and lost * 2 > total) or (
+            sizes[element] * 5 > total and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
+        ):
+            found.whole.pop(element, None)
+            found.texts["visibility"].pop(element, None)
+            found.revealed += 1
+
+
+def _topmost(elements: Iterable[Element]) -> Iterator[Element]:
+    """Yield the elements that are inside no other one of them; linear, since no path is walked twice."""
+    wanted = set(elements)
+    inside: dict[Element, bool] = {}
+    for element in wanted:
+        path, node, answer = [], element.parent, False
+        while isinstance(node, Element):
+            if node in wanted:
+                answer = True
+                break
+            if node in inside:
+                answer = inside[node]
+                break
+            path.append(node)
+            node = node.parent
+        inside.update(dict.fromkeys(path, answer))
+        if not answer:
+            yield element
+
+
+def _drop_whole(whole: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
+    for element in list(_topmost(whole)):
+        if element.tag in {"html", "body"}:
+            element.clear()
+        if element.text.strip():
+            counts[whole[element]] += 1
+        if element.tag not in {"html", "body"}:
+            element.extract()
+
+
+def _drop_texts(states: Mapping[Element, bool]) -> int:
+    """Take out the texts of elements that hide theirs, down to where an element shows its own again."""
+    above: set[Element] = set()
+    for element, hidden in states.items():
+        node = None if hidden else element.parent
+        while isinstance(node, Element) and node not in above:
+            above.add(node)
+            node = node.parent
+    dropped, done = 0, set[Element]()
+    for element, hidden in states.items():
+        if not hidden or element in done:
+            continue
+        dropped += bool(element.text.strip())
+        rest = [element]
+        while rest:
+            node = rest.pop()
+            done.add(node)
+            if node not in above and node.tag not in {"html", "body"}:
+                node.extract()
+                continue
+            for child in list(node.children):
+                if isinstance(child, Text):
+                    child.extract()
+                elif isinstance(child, Element) and states.get(child, True):
+                    rest.append(child)
+    return dropped

@@ -1,0 +1,290 @@
+"""Processes of our own for pages that would hold up or fill the caller's: warm, limited, and killed at the deadline.
+
+Bodies to Markdown without holding up the event loop: in a thread, or in a process when they are heavy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from groundwire.deadline import Deadline
+from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
+from groundwire.reading.block_pages.classify import SoftBlock
+from groundwire.reading.convert import Converted, convert
+from groundwire.reading.documents.document import FILES
+from groundwire.reading.encoding.content_type import media_type
+from groundwire.reading.extracted import Extracted, Unreadable
+from groundwire.reading.html.limits import is_heavy
+from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
+
+__all__ = ["Conversion", "WorkerUnavailable", "Workers"]
+
+MEMORY: Final = 1_000_000_000
+"""Bytes of address space of one worker; the most that a page within the bounds took was a quarter of it."""
+SECONDS: Final = 20
+"""Seconds of processor time for one page; the slowest page within the bounds took a tenth of it."""
+_FILE_SECONDS: Final = 12.0  # for the pages of a file; less than what it may take in all
+_PAGES: Final = 200  # after so many, a worker is replaced: whatever libraries keep is gone with it
+_KEEP: Final = 400_000_000  # bytes; a worker that ever used more is replaced after the page
+_PIECE: Final = 65_536  # bytes written at a time; more would be copied into a buffer in this process
+_LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
+
+
+class WorkerUnavailable(Exception):
+    """No process can be started here; the page has to be converted in this one."""
+
+
+class _Worker:
+    """One process, from its start to its end."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._pages = 0
+        self._peak = 0
+
+    @property
+    def worn(self) -> bool:
+        """Whether it should not get another page."""
+        return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _KEEP
+
+    async def convert(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """Return the answer to one page.
+
+        Raises:
+            OSError, ValueError, EOFError: the process died, or does not speak in frames.
+        """
+        self._pages += 1
+        into, out = self._process.stdin, self._process.stdout
+        if into is None or out is None:
+            raise EOFError
+        for part in pack(header, body):
+            for start in range(0, len(part), _PIECE):
+                into.write(part[start : start + _PIECE])
+                await into.drain()
+        lengths = sizes(await out.readexactly(HEAD_SIZE))
+        answer, payload = [await out.readexactly(length) for length in lengths]
+        fields = unpack(answer)
+        self._peak = int(fields.pop("peak", 0))
+        return fields, payload
+
+    async def kill(self) -> None:
+        """End the process at once and wait until it is gone."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGKILL)  # Popen.kill may reap the process before asyncio's watcher
+        await self._process.wait()
+        into, out = self._process.stdin, self._process.stdout
+        if into is not None:
+            into.close()
+            with contextlib.suppress(OSError):  # looked at, or the loop complains that nobody did
+                await into.wait_closed()
+        if out is not None and out.exception() is None:
+            with contextlib.suppress(OSError):
+                await out.read()  # the transport closes when its pipes have come to their end
+        await asyncio.sleep(0)
+
+
+class Workers:
+    """A few processes that convert heavy pages; the first is started when the first such page comes.
+
+    All its calls must run in one event loop.
+
+    Args:
+        count: The most processes at once; further pages wait for one.
+        memory: Bytes of address space that a process may use, where the platform can limit it.
+        seconds: Seconds of processor time that a page may take, where the platform can limit it.
+    """
+
+    def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
+        self._limits = (str(memory), str(seconds))
+        self._turn = asyncio.Semaphore(count)
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self._reapers: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def convert(
+        self,
+        body: bytes,
+        content_type: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        seconds: float = _FILE_SECONDS,
+    ) -> Converted:
+        """Return a body as Markdown; see `groundwire.reading.convert.convert`.
+
+        Whoever is cancelled here leaves no process at work for him.
+
+        Raises:
+            PageTooLarge: the page took more memory or time than it may.
+            WorkerUnavailable: no process can be started.
+            Closed: the workers were closed.
+        """
+        seconds = min(seconds, _FILE_SECONDS)
+        header = {"content_type": content_type, "url": url, "headers": dict(headers), "seconds": seconds}
+        async with self._turn:
+            if self._closed:
+                raise Closed("This Web was closed; make a new one.")
+            worker = self._idle.pop() if self._idle else await self._start()
+            self._busy.add(worker)
+            whole = False
+            try:
+                fields, content = await worker.convert(header, body)
+                whole = True
+            except _LOOP_ERRORS as error:
+                if self._closed:
+                    raise Closed("This Web was closed; make a new one.") from error
+                raise _too_heavy(url) from error
+            finally:
+                self._busy.discard(worker)
+                if whole and not worker.worn and not self._closed:
+                    self._idle.append(worker)
+                else:
+                    self._let_go(worker)
+        if "failed" in fields:
+            raise _too_heavy(url)
+        return _converted(fields, content)
+
+    async def aclose(self) -> None:
+        """End all processes; pages that are under way raise Closed."""
+        self._closed = True
+        for worker in (*self._idle, *self._busy):
+            self._let_go(worker)
+        self._idle.clear()
+        while self._reapers:
+            await asyncio.gather(*self._reapers)
+
+    def _let_go(self, worker: _Worker) -> None:
+        """End a process without waiting for it, so that a deadline is not overrun by its funeral."""
+        task = asyncio.get_running_loop().create_task(worker.kill())
+        self._reapers.add(task)
+        task.add_done_callback(self._reapers.discard)
+
+    async def _start(self) -> _Worker:
+        if not sys.executable:
+            raise WorkerUnavailable("there is no interpreter to start")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # the current folder is no place to import from
+                "-m",
+                "groundwire.reading.workers.worker_main",
+                *self._limits,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                env=_environment(),
+                start_new_session=True,  # an interrupt from the keyboard is for the caller
+            )
+        except (OSError, NotImplementedError) as error:
+            raise WorkerUnavailable("no process can be started") from error
+        return _Worker(process)
+
+
+def _environment() -> dict[str, str]:
+    """Return what a worker needs to start: no key of the caller's goes to what reads hostile pages."""
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ
+    }
+    return kept | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
+
+
+def _too_heavy(url: str) -> PageTooLarge:
+    return PageTooLarge(
+        url,
+        "The page is too complex: turning it into Markdown took more memory or processor time than a page may take. "
+        "Look for a smaller page on the same subject.",
+    )
+
+
+def _converted(fields: dict[str, Any], content: bytes) -> Converted:
+    block, unreadable = fields["block"], fields["unreadable"]
+    return Converted(
+        extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
+        warnings=tuple(fields["warnings"]),
+        block=SoftBlock(**_tuples(block)) if block else None,
+        unreadable=Unreadable(**unreadable) if unreadable else None,
+    )
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields with the tuples that JSON made lists of."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+_THREADS: Final = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the loop
+_TELLING: Final = 1_000  # characters; the headers that tell something have a few
+_SHARE: Final = 0.6  # of the time that is left; what was read of a long file is still to be put together
+
+
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, "groundwire-extract")
+
+
+class Conversion:
+    """Converts what a reader brought. All its calls must run in one event loop."""
+
+    def __init__(self) -> None:
+        self._threads = _threads()
+        self._workers = Workers()
+
+    async def convert(
+        self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
+    ) -> Converted:
+        """Return a body as Markdown; see `groundwire.reading.convert.convert`.
+
+        Raises:
+            DeadlineExceeded: it took too long. PageTooLarge: it took more than a page may take.
+            UnsupportedContent: it is a document, and no process can be started to read it in.
+        """
+        try:
+            async with deadline.timeout():
+                return await self._convert(body, content_type, url, headers, deadline)
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                "The page came, but turning it into Markdown took too long. Open another page."
+            ) from error
+
+    async def _convert(
+        self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
+    ) -> Converted:
+        """Choose a thread, or a process for what would hold up, fill or endanger this one."""
+        headers = {name: value for name, value in headers.items() if len(value) < _TELLING}
+        is_file = media_type(content_type, body[:4_096], url).kind in FILES
+        if is_file or is_heavy(body):
+            seconds = _SHARE * deadline.remaining()
+            try:
+                return await self._workers.convert(body, content_type, url, headers=headers, seconds=seconds)
+            except WorkerUnavailable as error:
+                if is_file:  # what reads it is not written to meet strangers' files without limits around it
+                    raise UnsupportedContent(
+                        url,
+                        "The page is a document, which is read in a process of its own, and none can be started here. "
+                        "Open another page.",
+                    ) from error
+                # a thread may hold up the loop for a while, but the page is read
+        threads = self._threads
+        job = threads.submit(convert, body, content_type, url, headers=headers)
+        try:
+            return await asyncio.wrap_future(job)
+        except asyncio.CancelledError:
+            if (
+                not job.cancel() and threads is self._threads
+            ):  # it is at work, and cannot be ended: the next get another
+                self._threads = _threads()
+                threads.shutdown(wait=False)
+            raise
+
+    async def aclose(self) -> None:
+        """End the processes and let the threads go; one that is busy ends by itself."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        await self._workers.aclose()

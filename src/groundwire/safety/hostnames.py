@@ -1,0 +1,127 @@
+"""Hosts in one canonical spelling: names as A-labels, IPv4 as a dotted quad, IPv6 compressed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from ipaddress import IPv4Address, IPv6Address
+
+import idna
+
+from groundwire.errors import BlockedAddress, InvalidRequest
+from groundwire.safety.ip_ranges import address_text, parse_address
+
+__all__ = ["NOT_ALLOWED", "canonical_host"]
+
+NOT_ALLOWED = "This address is not allowed: only public web addresses may be opened."
+"""What is said about every refused address, so that a refusal tells nothing about a network."""
+
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # what the WHATWG URL standard (4.3.3) takes for a part of an IPv4 address
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?")  # RFC 1123, 2.1, and the underscore that the DNS carries
+_MAX_LABEL = 63  # octets, RFC 1035, 2.3.4
+_MAX_NAME = 253  # characters of text: 255 octets on the wire, RFC 1035
+_MAX_RAW = 2_048  # characters before mapping; bounds the work on hostile names
+_JOINERS = "\u200c\u200d"
+
+
+def canonical_host(text: str) -> str:
+    """Return the one spelling of a host: an A-label name, an IPv4 dotted quad or a compressed IPv6 address.
+
+    Names are mapped, composed (NFC) and checked like browsers do (UTS 46, non-transitional); one trailing dot
+    is dropped.
+
+    Args:
+        text: A name or an address; IPv6 without brackets.
+
+    Raises:
+        InvalidRequest: It is no host name.
+        BlockedAddress: It is, or ends like, an IPv4 address that is not written as four decimal numbers; programs
+            differ in what they read there.
+    """
+    if ":" in text:
+        address = parse_address(text)
+        if not isinstance(address, IPv6Address):
+            raise _bad(text, "is not an IPv6 address", "Check the part between the brackets.")
+        return address_text(address)
+    name = text.lower() if text.isascii() else _mapped(text)
+    bare = name.removesuffix(".")
+    labels = bare.split(".")
+    if _NUMBER.fullmatch(labels[-1]) or labels[-1].isdecimal():
+        if isinstance(parse_address(text), IPv4Address):
+            return text
+        raise BlockedAddress(NOT_ALLOWED)
+    return _check_length(".".join(_label(label, text) for label in labels), text)
+
+
+def _mapped(text: str) -> str:
+    """Return `text` in UTS 46 form: lower case, full-width letters narrowed, composed."""
+    if len(text) > _MAX_RAW:
+        raise _bad(text, "is too long", f"A host name has at most {_MAX_NAME} characters.")
+    try:
+        invisible = any(not idna.uts46_remap(char, std3_rules=False) for char in text)
+        mapped = idna.uts46_remap(text, std3_rules=False)
+    except UnicodeError as exc:
+        raise _bad(
+            text, "has a character that no host name may have", "Check the part before the first slash."
+        ) from exc
+    if invisible:
+        raise _bad(text, "has an invisible character", "Remove it.")
+    return mapped
+
+
+def _label(label: str, whole: str) -> str:
+    """Return one label in ASCII."""
+    try:
+        if not label.isascii():
+            _check_unicode(label)
+            label = "xn--" + label.encode("punycode").decode("ascii")
+        elif label.startswith("xn--"):
+            _check_encoded(label)
+    except ValueError as exc:
+        raise _bad(whole, "is not a valid international name", "Check the spelling of the host.") from exc
+    if not label:
+        raise _bad(whole, "has an empty part", "Write one dot between two parts.")
+    if len(label) > _MAX_LABEL:
+        raise _bad(whole, "has a part that is too long", f"A part has at most {_MAX_LABEL} characters.")
+    if not _LABEL.fullmatch(label):
+        raise _bad(
+            whole,
+            "has a character that does not belong there",
+            "A host has letters, digits, hyphens inside and dots; what follows it begins with a slash.",
+        )
+    return label
+
+
+def _check_encoded(label: str) -> None:
+    """Raise ValueError unless an `xn--` label is what encoding its own decoded form would give."""
+    decoded = label[4:].encode("ascii").decode("punycode")
+    _check_unicode(decoded)
+    if decoded.isascii() or "xn--" + decoded.encode("punycode").decode("ascii") != label:
+        raise ValueError(label)
+
+
+def _check_unicode(label: str) -> None:
+    """Raise ValueError unless a label holds what UTS 46, 4.1 asks for.
+
+    Symbols such as emoji pass: they are valid there, and names with them are in use. Numbers in circles and the like
+    do not: some programs read them as digits.
+    """
+    if "." in label or idna.uts46_remap(label, std3_rules=False) != label:
+        raise ValueError(label)
+    if any(unicodedata.category(char) == "No" for char in label):
+        raise ValueError(label)
+    idna.check_initial_combiner(label)
+    idna.check_bidi(label)
+    if not all(idna.valid_contextj(label, at) for at, char in enumerate(label) if char in _JOINERS):
+        raise ValueError(label)
+
+
+def _check_length(name: str, text: str) -> str:
+    if len(name) > _MAX_NAME:
+        raise _bad(text, "is too long", f"A host name has at most {_MAX_NAME} characters.")
+    return name
+
+
+def _bad(host: str, problem: str, fix: str) -> InvalidRequest:
+    shown = ascii(host if len(host) <= 60 else host[:57] + "...")
+    return InvalidRequest("url", f"the host {shown} {problem}", fix)

@@ -1,0 +1,300 @@
+"""The files that hold settings: where they are looked for, and what is in them.
+
+Environment variables: which setting each one names.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from groundwire.errors import ConfigurationError
+from groundwire.settings.error_messages import did_you_mean
+from groundwire.settings.provider_options import option_names, provider_names
+from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
+
+__all__ = [
+    "FILE_NAME",
+    "FILE_VARIABLE",
+    "KEYS_FILE_NAME",
+    "PREFIX",
+    "Flat",
+    "from_provider_variables",
+    "from_variables",
+    "is_of_a_document",
+    "is_open_to_others",
+    "keys_file",
+    "places",
+    "read_dotenv",
+    "read_toml",
+    "user_file",
+    "variable",
+    "working_folder",
+]
+
+FILE_NAME = "groundwire.toml"
+KEYS_FILE_NAME = "keys.env"
+FILE_VARIABLE = "GROUNDWIRE_CONFIG"
+
+
+def working_folder() -> Path:
+    """Return the folder in which the process works.
+
+    Raises:
+        ConfigurationError: it was removed meanwhile.
+    """
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise ConfigurationError("The working folder does not exist any more; change to another one.") from error
+
+
+def places(
+    named: str | None, folder: Path, user_folder: Path | None = None, problems: list[str] | None = None
+) -> list[Path]:
+    """Return the settings files that exist, weakest first: the user's, then the named one or the project's.
+
+    Args:
+        named: A file that is used instead of the project's, as GROUNDWIRE_CONFIG names it.
+        folder: Where the project's file is looked for, and in every folder above.
+        user_folder: The folder with the user's own file; by default the platform's.
+        problems: Gets a line when the named file does not exist.
+    """
+    found = [own] if _exists(own := user_file(user_folder)) else []
+    if named:
+        path = _expanded(folder, named)
+        if _exists(path):
+            found.append(path)
+        elif problems is not None:
+            problems.append(f"{FILE_VARIABLE} names {named[:300]!r}, which is not a file that can be read.")
+        return found
+    above = next((path for parent in _upwards(folder) if _exists(path := parent / FILE_NAME)), None)
+    return [*found, above] if above else found
+
+
+def user_file(folder: Path | None = None) -> Path:
+    """Return where the user's own settings are, or would be.
+
+    Args:
+        folder: The folder with the user's settings; by default the platform's.
+    """
+    if folder is None:
+        import platformdirs
+
+        folder = platformdirs.user_config_path("groundwire")
+    return folder / FILE_NAME
+
+
+def keys_file(folder: Path | None = None) -> Path:
+    """Return where the user's keys are, or would be, on a machine without a keyring: NAME=value lines, as in `.env`.
+
+    Args:
+        folder: The folder with the user's settings; by default the platform's.
+    """
+    return user_file(folder).with_name(KEYS_FILE_NAME)
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Tell whether others than the owner may read or write a file; False where there are no such rights."""
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & 0o077)
+    except OSError:
+        return False
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds. A byte order mark, as some editors write it, is no fault.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: is not TOML: {error}") from None
+    except RecursionError as error:
+        raise ConfigurationError(f"{path}: is nested too deeply") from error
+
+
+def read_dotenv(path: Path, warnings: list[str]) -> Mapping[str, str]:
+    """Return the variables of a `.env` file; values are taken literally, so that a key may hold any sign.
+
+    Args:
+        path: The file; it need not exist.
+        warnings: Gets a line for each statement that cannot be understood.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    if not _exists(path):
+        return {}
+    from dotenv.parser import parse_stream
+
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    values = {}
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error:
+            warnings.append(f"{path}, line {binding.original.line}: is not NAME=value; it is ignored.")
+        elif binding.key and binding.value is not None:
+            values[binding.key] = binding.value
+    return values
+
+
+def _expanded(folder: Path, named: str) -> Path:
+    try:
+        return folder / Path(named).expanduser()
+    except RuntimeError:  # there is no home folder
+        return folder / named
+
+
+def _upwards(folder: Path) -> tuple[Path, ...]:
+    try:
+        whole = folder.resolve()
+    except (OSError, RuntimeError):
+        return (folder,)
+    return (whole, *whole.parents)
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is a file; a folder that may not be looked into holds none for us."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+PREFIX = "GROUNDWIRE_"
+
+Flat = dict[str, tuple[Any, str]]
+"""Values by dotted key, each with its origin."""
+
+_NOT_SETTINGS = frozenset(  # those of a run or of a server
+    {FILE_VARIABLE, "GROUNDWIRE_RECORD", "GROUNDWIRE_REPLAY", "GROUNDWIRE_MCP_TOKEN"}
+)
+_PROVIDERS = PREFIX + "PROVIDERS_"
+_MOST_DIGITS = 9
+_DOCUMENT_VARIABLES = MappingProxyType(
+    {
+        "WEB_SEARCH_SESSION_LIMIT": "session.limit",
+        "WEB_SEARCH_WARNING_THRESHOLD": "session.warning_threshold",
+    }
+)
+
+
+def variable(key: str) -> str:
+    """Return the environment variable of a dotted key: `search.limit` is GROUNDWIRE_SEARCH_LIMIT."""
+    return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", key).upper()
+
+
+def is_of_a_document(origin: str) -> bool:
+    """Whether a value came from one of the design documents' variables, whose bad values are survived (row H3)."""
+    return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
+
+
+def from_variables(source: Mapping[str, str], origin: str, problems: list[str], warnings: list[str]) -> Flat:
+    """Return the settings that variables name, but for those of single providers. An empty one counts as not set.
+
+    Args:
+        source: The variables.
+        origin: Where they are from, such as `environment`.
+        problems: Gets a line for each unknown variable.
+        warnings: Gets a line for each of the documents' variables that is wrong and therefore ignored (row H3).
+    """
+    known = {variable(key): key for key in known_keys()}
+    flat: Flat = {}
+    for name, value in sorted(source.items()):
+        if not value.strip() or name in _NOT_SETTINGS or name.startswith(_PROVIDERS):
+            continue
+        if name in _DOCUMENT_VARIABLES:
+            number = value.strip()
+            if number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS:
+                flat.setdefault(_DOCUMENT_VARIABLES[name], (int(number), f"{origin} {name}"))
+            else:
+                key = _DOCUMENT_VARIABLES[name]
+                warnings.append(f"{origin} {name} must be a whole number of 0 or more; it is ignored ({key} stays).")
+        elif name in known:
+            flat[known[name]] = (value, f"{origin} {name}")
+        elif name.startswith(PREFIX):
+            problems.append(f"{origin}: {name} is not a setting{_near(name, known)}")
+    return flat
+
+
+def from_provider_variables(
+    source: Mapping[str, str], origin: str, instances: Callable[[], Iterable[str]], problems: list[str]
+) -> Flat:
+    """Return what GROUNDWIRE_PROVIDERS_NAME_OPTION and GROUNDWIRE_PROVIDERS_NAME_LABEL_OPTION say.
+
+    Args:
+        source: The variables.
+        origin: Where they are from.
+        instances: Returns the names `NAME:LABEL` that other settings mention; a variable alone makes none, because
+            `SEARXNG_BACKUP_URL` could be an option `backup_url` as well.
+        problems: Gets a line for each variable that names no provider.
+    """
+    named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
+    if not named:
+        return {}
+    installed = provider_names()
+    names = sorted({*installed, *instances()}, key=len, reverse=True)
+    flat: Flat = {}
+    for name, value in sorted(named.items()):
+        matches = [provider for provider in names if _option(name, provider)]
+        fitting = [provider for provider in matches if _option(name, provider) in option_names(provider)]
+        provider = (fitting or matches or [""])[0]
+        labelled = _labelled(name, provider) if matches and not fitting else None
+        if labelled:
+            instance, option = labelled
+            right = [variable(f"providers.{provider}.{known}") for known in option_names(provider)]
+            problems.append(
+                f"{origin}: {name} is no option of {provider}. If it is {option} of a second instance, "
+                f"name that in search.providers as {instance!r}{did_you_mean(name, right)}"
+            )
+        elif provider:
+            flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")
+        else:
+            options = [f"{provider}.{option}" for provider in installed for option in option_names(provider)]
+            problems.append(
+                f"{origin}: {name} is not an option of an installed provider"
+                + did_you_mean(name, [variable(f"providers.{option}") for option in options])
+            )
+    return flat
+
+
+def _option(name: str, provider: str) -> str:
+    """Return the option of `provider` that a variable names, or nothing if it is not this provider's."""
+    start = variable(f"providers.{provider}") + "_"
+    return name.removeprefix(start).lower() if name.startswith(start) else ""
+
+
+def _labelled(name: str, provider: str) -> tuple[str, str] | None:
+    """Return the instance and the option that a variable would mean if there were such an instance."""
+    rest = _option(name, provider)
+    for option in sorted(option_names(provider), key=len, reverse=True):
+        label = rest.removesuffix(f"_{option}")
+        if label not in {rest, ""}:
+            return f"{provider}:{label}", option
+    return None
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """Return the nearest right variable, or those of the same section."""
+    for section in sections():
+        start = f"{PREFIX}{section.upper()}_"
+        if name.startswith(start):
+            return did_you_mean(name, [one for one in known if one.startswith(start)], prefix=start)
+    return did_you_mean(name, [*known, *KEY_VARIABLES, FILE_VARIABLE], prefix=PREFIX)

@@ -1,0 +1,35 @@
+"""Getting started: what providers there are, setting one up, and finding out what is wrong.
+
+Three steps that every face shares, the command line and the hosts of extensions alike: `setup_schema` says what is to
+be asked, `commit` keeps the answers, `verify` tries them with one call.
+"""
+
+from __future__ import annotations
+
+from groundwire.setup.apply import Plan, commit, with_values, would_load
+from groundwire.setup.catalog import Offer, SetupField, load_offers, setup_schema
+from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, KeyringState, clean_key, keyring_state
+from groundwire.setup.provider_status import Standing, Verdict, Verification, key_source, standings, verify
+
+__all__ = [
+    "FileKeeper",
+    "Keeper",
+    "KeyringKeeper",
+    "KeyringState",
+    "Offer",
+    "Plan",
+    "SetupField",
+    "Standing",
+    "Verdict",
+    "Verification",
+    "clean_key",
+    "commit",
+    "key_source",
+    "keyring_state",
+    "load_offers",
+    "setup_schema",
+    "standings",
+    "verify",
+    "with_values",
+    "would_load",
+]

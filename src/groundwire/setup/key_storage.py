@@ -1,0 +1,232 @@
+"""Where keys are kept: the operating system's keyring, or a file that nobody else may read.
+
+Whether this machine has a keyring that can be used now, and if not, why.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pydantic import SecretStr
+
+from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.settings.keyring import SERVICE
+from groundwire.settings.sources import read_dotenv
+
+__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]
+
+_KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
+_UNSAFE = re.compile(r"[\"'`\\#$]")  # what a dotenv file or a shell reads as something else
+_HEADER = "# Keys for Groundwire, written by `groundwire setup`. Nobody else should be able to read this file.\n"
+
+
+class Keeper(Protocol):
+    """Keeps keys by the names of their variables."""
+
+    @property
+    def place(self) -> str:
+        """Where the keys are, for people."""
+        ...
+
+    def get(self, variable: str) -> str | None:
+        """Return what is kept under a name, or None."""
+        ...
+
+    def keep(self, variable: str, value: str) -> None:
+        """Keep a value, in place of what was there.
+
+        Raises:
+            ConfigurationError: it cannot be kept.
+        """
+        ...
+
+    def forget(self, variable: str) -> None:
+        """Forget what is kept under a name; nothing happens when nothing is."""
+        ...
+
+
+class KeyringKeeper:
+    """The operating system's keyring. Only for a machine where `keyring_state` says that it can be used."""
+
+    @property
+    def place(self) -> str:
+        """Whose keyring it is."""
+        import keyring
+
+        backend = keyring.get_keyring()
+        return f"the keyring ({getattr(backend, 'name', type(backend).__name__)})"
+
+    def get(self, variable: str) -> str | None:
+        """Return what is kept under a name, or None."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            return keyring.get_password(SERVICE, variable)
+        except (KeyringError, OSError) as error:
+            raise _no_keyring(error) from None
+
+    def keep(self, variable: str, value: str) -> None:
+        """Keep a value; see `Keeper.keep`."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            keyring.set_password(SERVICE, variable, value)
+        except (KeyringError, OSError) as error:
+            raise _no_keyring(error) from None
+
+    def forget(self, variable: str) -> None:
+        """Forget what is kept under a name."""
+        import keyring
+        from keyring.errors import KeyringError, PasswordDeleteError
+
+        try:
+            keyring.delete_password(SERVICE, variable)
+        except PasswordDeleteError:
+            return
+        except (KeyringError, OSError) as error:
+            raise _no_keyring(error) from None
+
+
+class FileKeeper:
+    """A file of NAME=value lines that only its owner may read and write, whatever it was before.
+
+    Args:
+        path: The file, `groundwire.settings.sources.keys_file()`; its folder is made when it is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def place(self) -> str:
+        """The file's path."""
+        return str(self._path)
+
+    def get(self, variable: str) -> str | None:
+        """Return what is kept under a name, or None."""
+        return read_dotenv(self._path, []).get(variable)
+
+    def keep(self, variable: str, value: str) -> None:
+        """Keep a value; see `Keeper.keep`. Other lines stay as they are."""
+        self._write([*self._without(variable), f"{variable}={value}\n"])
+        if self.get(variable) != value:
+            raise ConfigurationError(f"{self._path} does not hold the key as it was given; set {variable} yourself.")
+
+    def forget(self, variable: str) -> None:
+        """Forget what is kept under a name."""
+        if self.get(variable) is not None:
+            self._write(self._without(variable))
+
+    def _without(self, variable: str) -> list[str]:
+        try:
+            text = self._path.read_text("utf-8-sig")
+        except FileNotFoundError:
+            return [_HEADER]
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{self._path} cannot be read: {error}") from None
+        start = re.compile(rf"\s*(?:export\s+)?{re.escape(variable)}\s*=")
+        return [f"{line}\n" for line in text.removesuffix("\n").split("\n") if not start.match(line)]
+
+    def _write(self, lines: list[str]) -> None:
+        target = self._path.resolve()
+        try:
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # made with mode 0600
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write("".join(lines).encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(name).replace(target)
+            except BaseException:
+                with suppress(OSError):
+                    Path(name).unlink()
+                raise
+        except OSError as error:
+            raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}") from None
+
+
+def clean_key(text: str) -> SecretStr:
+    """Return a key as somebody pasted it, without what comes along: white space, quotes, the variable's name.
+
+    Several keys of one service are separated by commas.
+
+    Raises:
+        InvalidRequest: that is no key; the text says why and repeats nothing of it.
+    """
+    value = text.strip()
+    value = re.sub(r"^(?:export\s+)?[A-Z][A-Z0-9_]*=", "", value).strip()
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        value = value[1:-1].strip()
+    value = re.sub(r"\s*,\s*", ",", value)
+    if not value:
+        raise InvalidRequest("key", "is empty", "Paste the key, or leave this provider out.")
+    if re.search(r"\s", value):
+        raise InvalidRequest("key", "has white space in it", "Paste the key alone, in one line.")
+    if _UNSAFE.search(value) or not _KEY.fullmatch(value):
+        fix = "Copy the key again from the service's page; it is made of letters, digits and signs such as - and _."
+        raise InvalidRequest("key", f"does not look like a key ({len(value)} characters)", fix)
+    return SecretStr(value)
+
+
+def _no_keyring(error: Exception) -> ConfigurationError:
+    return ConfigurationError(f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file.")
+
+
+_PROBE = "GROUNDWIRE_PROBE"
+"""A name under which nothing is kept; asking for it shows whether the keyring answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyringState:
+    """What can be said of the keyring without reading a key."""
+
+    kind: Literal["usable", "not_installed", "absent", "locked", "failing"]
+    """Whether it can be used: the package is missing, there is no service behind it, it is locked, or it fails."""
+    detail: str = ""
+    """Whose keyring it is, or what failed."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether keys can be kept in it."""
+        return self.kind == "usable"
+
+
+def _is_installed() -> bool:
+    return find_spec("keyring") is not None
+
+
+def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState:
+    """Ask the keyring for a key that is not there. A desktop may ask its user for a password meanwhile.
+
+    Args:
+        installed: Tells whether the package `keyring` is there.
+    """
+    if not installed():
+        return KeyringState("not_installed", 'pip install "groundwire[keyring]"')
+    import keyring
+    from keyring.errors import InitError, KeyringError, KeyringLocked, NoKeyringError
+
+    try:
+        backend = keyring.get_keyring()
+        name = str(getattr(backend, "name", type(backend).__name__))
+        keyring.get_password(SERVICE, _PROBE)
+    except NoKeyringError:
+        return KeyringState("absent", "no service that keeps secrets runs on this machine")
+    except KeyringLocked as error:
+        return KeyringState("locked", str(error)[:200])
+    except InitError as error:
+        return KeyringState("absent", str(error)[:200])
+    except (KeyringError, OSError, ImportError, RuntimeError) as error:
+        return KeyringState("failing", f"{type(error).__name__}: {error}"[:200])
+    return KeyringState("usable", name)

@@ -1,0 +1,297 @@
+"""How each provider stands in this installation: in use or not, ready or what it lacks, and where its key is from.
+
+Trying a provider with one call on its own path, and saying what became of it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    AuthenticationFailed,
+    ConfigurationError,
+    DeadlineExceeded,
+    GroundwireError,
+    MissingKey,
+    NotConfigured,
+    ProviderBlocked,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnreachable,
+    ProviderUnsupported,
+    QuotaExceeded,
+    RateLimited,
+    RequestRefused,
+    UnprovenEmpty,
+)
+from groundwire.providers.base import ReadProvider, SearchProvider, Transports
+from groundwire.providers.registry import create
+from groundwire.settings import Settings
+from groundwire.settings.keyring import key_from_keyring
+from groundwire.setup.catalog import Offer, load_offers
+from groundwire.transport.clients import Clients
+
+__all__ = ["Standing", "Verdict", "Verification", "key_source", "standings", "verify"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One provider in one installation."""
+
+    name: str
+    """Its name in the settings: that of the offer, or `NAME:LABEL`."""
+    offer: Offer
+    """What it offers."""
+    search_place: int | None
+    """Its place among the search providers in use, from 1; None when it is not one of them."""
+    read_place: int | None
+    """Its place among the read providers in use."""
+    state: Literal["ready", "needs_key", "not_set_up", "wrong"]
+    """Whether it can be used now."""
+    reason: str = ""
+    """Why not."""
+    key_from: str = ""
+    """Where its key is from: `keyring`, `environment`, `.env`, a file's path; empty without one."""
+    variable: str = ""
+    """The variable under which the key was found, or would be kept; empty when it takes none."""
+
+    @property
+    def in_use(self) -> bool:
+        """Whether the settings name it."""
+        return self.search_place is not None or self.read_place is not None
+
+
+def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str] | None:
+    """Return the first of some variables under which a key is kept, and where; None when there is none.
+
+    Args:
+        settings: What is in force.
+        variables: The names, the usual one first.
+    """
+    for variable in variables:
+        origin = settings.origin(f"keys.{variable}")
+        if settings.secret(variable) is None:
+            continue
+        if origin == "argument" or not settings.loaded:
+            return variable, "argument"
+        if settings.asks_keyring and key_from_keyring(variable) is not None:
+            return variable, "keyring"
+        return variable, "environment" if origin == "default" else origin.removesuffix(f" {variable}")
+    return None
+
+
+async def standings(settings: Settings, *, only_used: bool = False) -> list[Standing]:
+    """Return how all providers stand: those in use in their order, then what is ready, then what lacks something.
+
+    Args:
+        settings: What is in force.
+        only_used: Whether those that the settings do not name are left out.
+    """
+    offers = load_offers()
+    used = (*settings.search.providers, *settings.read.providers)
+    names = dict.fromkeys(used if only_used else (*used, *settings.providers, *offers))
+    clients = Clients(settings, None, None)
+    try:
+        rows = [
+            await _standing(name, offers[name.partition(":")[0]], settings, clients)
+            for name in names
+            if name.partition(":")[0] in offers
+        ]
+    finally:
+        await clients.aclose()
+    order = {"ready": 0, "wrong": 1, "needs_key": 2, "not_set_up": 3}
+    place = {name: number for number, name in enumerate(dict.fromkeys(used))}
+    return sorted(rows, key=lambda row: (place.get(row.name, len(place)), order[row.state], row.name))
+
+
+async def _standing(name: str, offer: Offer, settings: Settings, clients: Clients) -> Standing:
+    state: Literal["ready", "needs_key", "not_set_up", "wrong"] = "ready"
+    reason = ""
+    try:
+        provider = None if offer.name == "archive" else create(name, settings, clients, cls=offer.provider)
+    except MissingKey as error:
+        state, reason = "needs_key", str(error)
+    except NotConfigured as error:
+        state, reason = ("needs_key" if offer.key_needed else "not_set_up"), error.needs
+    except (ConfigurationError, GroundwireError) as error:
+        state, reason = "wrong", str(error)
+    else:
+        close = getattr(provider, "aclose", None)
+        if close is not None:
+            await close()
+    if offer.name == "archive" and not settings.archive.enabled:
+        state, reason = "not_set_up", "archive.enabled is false"
+    found = key_source(settings, offer.variables)
+    return Standing(
+        name=name,
+        offer=offer,
+        search_place=_place(name, settings.search.providers),
+        read_place=_place(name, settings.read.providers),
+        state=state,
+        reason=reason,
+        key_from=found[1] if found else "",
+        variable=found[0] if found else next(iter(offer.variables), ""),
+    )
+
+
+def _place(name: str, names: tuple[str, ...]) -> int | None:
+    return names.index(name) + 1 if name in names else None
+
+
+Verdict = Literal[
+    "works", "wrong_key", "wrong_plan", "no_quota", "too_fast", "unreachable", "blocked", "not_set_up", "failed"
+]
+"""What one call showed."""
+
+_QUERY = "wikipedia"  # everybody has something on it
+_PAGE = "https://example.com/"
+_TIMEOUT = 15.0  # seconds
+_PLAN = re.compile(
+    r"\bplans?\b|\bupgrad|\btier\b|\bentitled\b|NOT_IN_PLAN|\bsubscription (?:does|is|level)|\bnot enabled for",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What one call of a provider showed."""
+
+    provider: str
+    """Its name."""
+    verdict: Verdict
+    """How it ended."""
+    what: str
+    """What happened, as a sentence."""
+    fix: str = ""
+    """What to do, as a sentence; empty when it works."""
+    cost_usd: float = 0.0
+    """What the call cost, in US dollars."""
+    latency_ms: float = 0.0
+    """How long it took, in milliseconds."""
+    error: GroundwireError | None = None
+    """What the provider raised."""
+
+    @property
+    def works(self) -> bool:
+        """Whether it did what it was asked."""
+        return self.verdict == "works"
+
+    @property
+    def key_is_good(self) -> bool:
+        """Whether the key was accepted, as far as the call shows; a used-up quota is no fault of the key's."""
+        return self.verdict in {"works", "no_quota", "too_fast"}
+
+
+async def verify(
+    name: str,
+    settings: Settings,
+    *,
+    deadline: Deadline | None = None,
+    transports: Transports | None = None,
+    page: str = _PAGE,
+) -> Verification:
+    """Make one call of a provider, past all caches, retries and fallbacks.
+
+    Args:
+        name: The provider's name.
+        settings: Where its options and keys are.
+        deadline: When the answer must be here; by default in 15 seconds.
+        transports: Where it gets HTTP clients; by default clients of its own, closed again.
+        page: The address that a provider which only reads is asked for.
+    """
+    deadline = deadline or Deadline.after(_TIMEOUT)
+    own = Clients(settings, None, None) if transports is None else None
+    began = time.perf_counter()
+    provider: SearchProvider | ReadProvider | None = None
+    try:
+        provider = create(name, settings, own or cast("Transports", transports))
+        async with deadline.timeout():
+            cost, what = await _call(provider, deadline, page)
+    except (GroundwireError, TimeoutError) as error:
+        known = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")
+        return _judged(name, known, 1_000 * (time.perf_counter() - began))
+    finally:
+        close = getattr(provider, "aclose", None)
+        if close is not None:
+            await close()
+        if own is not None:
+            await own.aclose()
+    elapsed = 1_000 * (time.perf_counter() - began)
+    return Verification(provider=name, verdict="works", what=what, cost_usd=cost, latency_ms=elapsed)
+
+
+async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline, page: str) -> tuple[float, str]:
+    if provider.capabilities.search:
+        found = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
+        cost = float(getattr(found, "cost_usd", 0.0) or 0.0)
+        return cost, f"It answered a search with {len(found)} result{'' if len(found) == 1 else 's'}."
+    read = await cast("ReadProvider", provider).read_url(page, deadline=deadline)
+    if not read.success:
+        raise ProviderUnavailable(provider.name, f"could not read {page}: {read.error or 'no reason given'}")
+    return float(getattr(read, "cost_usd", 0.0) or 0.0), f"It read a page of {len(read.content):,} characters."
+
+
+def _judged(name: str, error: GroundwireError, elapsed: float) -> Verification:
+    verdict, fix = _verdict(error)
+    what = error.reason if isinstance(error, ProviderError) else str(error)
+    own = error.fix if isinstance(error, ProviderError) else ""
+    return Verification(
+        provider=name,
+        verdict=verdict,
+        what=f"{what[:1].upper()}{what[1:].rstrip('.')}" + (_status(error)) + ".",
+        fix=f"{own.rstrip('.')}. {fix}".strip(". ") + "." if own and own not in fix else fix,
+        latency_ms=elapsed,
+        error=error,
+    )
+
+
+def _status(error: GroundwireError) -> str:
+    status = getattr(error, "status", None)
+    return (
+        f" (HTTP {status})" if isinstance(error, ProviderError) and status and str(status) not in error.reason else ""
+    )
+
+
+def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
+    match error:
+        case MissingKey() | NotConfigured():
+            return "not_set_up", "Run groundwire setup."
+        case ConfigurationError():
+            return "not_set_up", "Change the setting that is named."
+        case AuthenticationFailed() | ProviderUnsupported() | RequestRefused() if _PLAN.search(error.reason):
+            return "wrong_plan", "Book a plan that has it on the service's page, or leave this provider out."
+        case AuthenticationFailed():
+            return "wrong_key", "Copy the key again from the service's page; a new one may take a minute to be known."
+        case QuotaExceeded():
+            again = _wait(error)
+            return (
+                "no_quota",
+                f"Wait{again} until the quota begins anew, add credit, or use another provider meanwhile.",
+            )
+        case RateLimited():
+            return "too_fast", f"Try again{_wait(error) or ' in a minute'}; nothing is wrong with the key."
+        case ProviderBlocked() | UnprovenEmpty():
+            return (
+                "blocked",
+                "Try again later, or use a provider with a key: this one refuses machines it does not know.",
+            )
+        case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded():
+            return "unreachable", "Check the network; groundwire doctor says more."
+        case ProviderUnsupported():
+            return "failed", "Change what is named."
+        case _:
+            return "failed", "Try again later; groundwire doctor says more."
+
+
+def _wait(error: ProviderError) -> str:
+    seconds = error.retry_after
+    if not seconds:
+        return ""
+    if seconds < 120:
+        return f" {seconds:.0f} seconds"
+    return f" {seconds / 3_600:.1f} hours" if seconds < 172_800 else f" {seconds / 86_400:.0f} days"

@@ -1,0 +1,79 @@
+"""The archive as a file of JSON lines: every line is looked at before any is taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from groundwire.storage.archive.records import read_line
+from groundwire.storage.base import StoreError
+
+__all__ = ["ImportRefused", "Imported", "Progress", "check_lines"]
+
+_LONGEST_LINE = 32_000_000  # bytes
+_MOST_PROBLEMS = 20  # lines that are named
+_EVERY = 100  # lines between two reports of progress
+
+Progress = Callable[[int], object]
+"""Is told how much more was done: bytes of an import, entries of an export. It may be called on another thread."""
+
+
+class ImportRefused(StoreError):
+    """A file was not imported, no line of it, because some of its lines are wrong.
+
+    Args:
+        problems: The number of a line, from 1, and what is wrong with it.
+        more: How many more lines are wrong.
+    """
+
+    def __init__(self, problems: Sequence[tuple[int, str]], more: int = 0) -> None:
+        self.problems = tuple(problems)
+        self.more = more
+        lines = [f"line {number}: {text}" for number, text in self.problems]
+        lines += [f"and {more} more"] if more else []
+        super().__init__("Nothing was imported. " + "; ".join(lines) + ".")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What became of the lines of an import."""
+
+    added: int
+    """Entries that are new, or newer than what was there."""
+    unchanged: int
+    """Entries that were there already."""
+    skipped: int
+    """Entries that are not kept: too old, without text, or with a secret in their address."""
+
+
+def check_lines(file: IO[bytes], spool: IO[bytes], now: float, progress: Progress | None) -> None:
+    """Copy the lines of an import, each of them looked at.
+
+    Raises:
+        ImportRefused: some are wrong.
+    """
+    problems: list[tuple[int, str]] = []
+    wrong = number = size = 0
+    while line := file.readline(_LONGEST_LINE + 1):
+        number += 1
+        size += len(line)
+        if progress is not None and number % _EVERY == 0:
+            progress(size)
+            size = 0
+        try:
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(f"is longer than {_LONGEST_LINE:,} bytes")
+            if line.strip():
+                read_line(line, now)
+                spool.write(line.rstrip(b"\r\n") + b"\n")
+        except ValueError as error:
+            wrong += 1
+            if len(problems) < _MOST_PROBLEMS:
+                problems.append((number, str(error)))
+            if len(line) > _LONGEST_LINE:
+                break  # what follows is its rest
+    if progress is not None and size:
+        progress(size)
+    if wrong:
+        raise ImportRefused(problems, wrong - len(problems))

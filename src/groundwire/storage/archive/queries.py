@@ -1,0 +1,181 @@
+"""Reading the archive: searching it, listing it, one page of it, its size, and exporting it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from groundwire.models import NO_FILTERS, Filters, Page
+from groundwire.safety.urls import parse_url
+from groundwire.storage.archive.fts import Question
+from groundwire.storage.archive.jsonl import Progress
+from groundwire.storage.archive.records import Found, Item, key_of, seen_at
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from groundwire.storage.archive.sql import Bounds
+
+__all__ = ["ArchiveQueries", "Statistics", "Writable"]
+
+_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+
+_T = TypeVar("_T")
+
+
+class Writable(Protocol):
+    """What an export is written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """How much the archive holds."""
+
+    pages: int
+    """Pages that were read."""
+    results: int
+    """Results that were seen."""
+    size: int
+    """About how many bytes they take, the index included."""
+    oldest: datetime | None
+    """When the oldest was seen, in UTC; None when there is none."""
+    newest: datetime | None
+    """The same for the newest."""
+
+
+class ArchiveQueries(ABC):
+    """The reading half of the archive; every call raises `StoreError` when the archive cannot be read.
+
+    Args:
+        max_age: Seconds after which an entry is no longer returned.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(self, max_age: float, clock: Callable[[], float]) -> None:
+        self._max_age = max_age
+        self._clock = clock
+
+    @abstractmethod
+    async def _read(self, look: Callable[[Connection], _T]) -> _T:
+        """Run one query on the reading thread."""
+
+    async def search(
+        self, text: str, *, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
+    ) -> Sequence[Found]:
+        """Return what answers a question, best first, each address once.
+
+        What has all the words comes first, then what has at least half of them. Case and accents do not matter.
+
+        Args:
+            text: Any text; nothing in it is an operator.
+            limit: The most that is returned.
+            filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
+                region, decency and the page are left aside.
+            offset: How many of the best are passed over.
+
+        Raises:
+            StoreError: the archive cannot be searched.
+        """
+        question = Question.read(text)
+        if question is None:
+            return []
+        from groundwire.storage.archive import sql
+
+        bounds = self._bounds(filters)
+        return await self._read(lambda db: sql.find(db, question, bounds, limit, offset))
+
+    async def get_page(self, url: str) -> Page | None:
+        """Return the newest copy of a page, marked as stale, with a warning that says when it was read; or None.
+
+        Args:
+            url: The address that was asked for, or the one it redirected to.
+
+        Raises:
+            InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
+        """
+        from groundwire.storage.archive import sql
+
+        key = key_of(parse_url(url))
+        item = await self._read(lambda db: sql.latest(db, key))
+        if item is None or item.seen < self._oldest:
+            return None
+        return item.page()
+
+    async def list(self, limit: int = 20, offset: int = 0) -> Sequence[Found]:
+        """Return what was seen, newest first.
+
+        Raises:
+            StoreError: the archive cannot be read.
+        """
+        from groundwire.storage.archive import sql
+
+        return await self._read(lambda db: sql.listed(db, limit, offset))
+
+    async def export(self, file: Writable, *, progress: Progress | None = None) -> int:
+        """Write every entry as a line of JSON, which `import_` reads; return how many there are.
+
+        Args:
+            file: What takes the bytes.
+            progress: Is told how many more entries were written.
+
+        Raises:
+            StoreError: the archive cannot be read. OSError: the file cannot be written.
+        """
+        count = 0
+        async for items in self._all():
+            for item in items:
+                file.write(item.line().encode() + b"\n")
+            count += len(items)
+            if progress is not None:
+                progress(len(items))
+        return count
+
+    async def statistics(self) -> Statistics:
+        """Return how much there is.
+
+        Raises:
+            StoreError: the archive cannot be read.
+        """
+        from groundwire.storage.archive import sql
+
+        found = await self._read(sql.totals)
+        oldest, newest = (None if moment is None else seen_at(moment) for moment in (found.oldest, found.newest))
+        return Statistics(pages=found.pages, results=found.results, size=found.size, oldest=oldest, newest=newest)
+
+    @property
+    def _oldest(self) -> int:
+        """What was seen earlier is forgotten; milliseconds since the epoch."""
+        return round((self._clock() - self._max_age) * 1_000)
+
+    def _bounds(self, filters: Filters) -> Bounds:
+        from groundwire.storage.archive.sql import Bounds
+
+        today = datetime.fromtimestamp(self._clock(), UTC).date()
+        days = _RANGES.get(filters.time_range)
+        starts = [filters.published_after, None if days is None else today - timedelta(days=days)]
+        first = max((day for day in starts if day), default=None)
+        last = filters.published_before
+        return Bounds(
+            allowed=filters.allowed_domains,
+            blocked=filters.blocked_domains,
+            first=first.isoformat() if first else None,
+            last=last.isoformat() if last else None,
+        )
+
+    async def _all(self) -> AsyncIterator[Sequence[Item]]:
+        from groundwire.storage.archive import sql
+
+        last = 0
+        while True:
+            start = last
+            last, items = await self._read(lambda db, start=start: sql.after(db, start))  # type: ignore[misc]
+            if not items:
+                return
+            yield items

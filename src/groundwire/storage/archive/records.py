@@ -1,0 +1,317 @@
+"""What the archive keeps: a page that was read, or a result that was seen; and its form as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.models import MAX_TITLE, Page, SearchResponse, SearchResult
+from groundwire.safety.url_redaction import has_secret
+from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.storage.archive.fts import joined, readable, split, storable
+
+__all__ = ["ARCHIVE", "Found", "Item", "Kind", "items_of", "key_of", "read_line", "seen_at"]
+
+ARCHIVE = "archive"
+"""What the archive calls itself as the source of a row; its own answers are not kept again."""
+
+Kind = Literal["page", "result"]
+"""A page that was read, or a row of a search."""
+
+_LONGEST_TEXT = 2_000_000  # characters of a page
+_LONGEST_ASKED = 1_000  # characters of the queries that led to a result
+_EXCERPT = 300  # characters
+_OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
+_INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """An entry of the archive that answers a question, or stands in a list."""
+
+    url: str
+    """Its address."""
+    title: str
+    """Its title; empty when it has none."""
+    snippet: str
+    """The passage with the words, as plain text."""
+    published: str | None
+    """When it was published, ISO 8601; None means unknown."""
+    seen: datetime
+    """When it was read, or stood among the results of a search; in UTC."""
+    kind: Kind
+    """Whether the whole page is kept."""
+    rank: float
+    """How well it answers; higher is better, comparable within one answer only. 0 in a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A row of the archive."""
+
+    key: str
+    """What the addresses of one page have in common."""
+    alias: str
+    """The key of the address that was asked for, which may have redirected."""
+    kind: Kind
+    """What it is."""
+    host: str
+    """Its host, canonical."""
+    url: str
+    """Its address."""
+    title: str
+    """Its title, for the index."""
+    text: str
+    """The page's Markdown or the result's snippet, for the index."""
+    asked: str
+    """The queries that led to it, newest first, a line each, for the index."""
+    published: str | None
+    """When it was published, ISO 8601."""
+    seen: int
+    """When it was seen, in milliseconds since the epoch."""
+    data: str
+    """The page or the result as JSON, without its text."""
+
+    @property
+    def day(self) -> str:
+        """The day by which it is filtered: published, else seen."""
+        if self.published:
+            try:
+                return datetime.fromisoformat(self.published).date().isoformat()
+            except ValueError:
+                pass
+        return seen_at(self.seen).date().isoformat()
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes in the file, its share of the index included."""
+        return round(len((self.title + self.text + self.asked).encode()) * _INDEXED) + len(self.data) + _OVERHEAD
+
+    def page(self) -> Page | None:
+        """Return the page, marked as stale; None when it is none, or was written in a form that is not known here."""
+        if self.kind != "page":
+            return None
+        known = {name: value for name, value in json.loads(self.data).items() if name in Page.model_fields}
+        try:
+            page = Page.model_validate({**known, "content": joined(self.text)})
+        except ValidationError:
+            return None
+        said = f"from the archive, read on {seen_at(self.seen).date()}"
+        return page.model_copy(update={"stale": True, "cached": True, "warnings": (*page.warnings, said)})
+
+    def found(self, snippet: str | None = None, rank: float = 0.0) -> Found:
+        """Return it as an answer.
+
+        Args:
+            snippet: A passage as the index gives it; by default the beginning.
+            rank: How well it answers.
+        """
+        return Found(
+            url=self.url,
+            title=joined(self.title),
+            snippet=readable(self.text[: 2 * _EXCERPT])[:_EXCERPT] if snippet is None else readable(snippet),
+            published=self.published,
+            seen=seen_at(self.seen),
+            kind=self.kind,
+            rank=rank,
+        )
+
+    def line(self) -> str:
+        """Return it as a line of JSON that `read_line` reads."""
+        data = json.loads(self.data) | {"content" if self.kind == "page" else "snippet": joined(self.text)}
+        seen = seen_at(self.seen).isoformat()
+        return json.dumps({"kind": self.kind, "seen": seen, "asked": joined(self.asked), self.kind: data})
+
+    def merged(self, older: Item) -> Item:
+        """Return this item with what an older one of the same page knows better."""
+        queries = dict.fromkeys([*self.asked.split("\n"), *older.asked.split("\n")])
+        asked = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
+        kept = older if self.kind == "page" and self._is_a_piece_of(older) else self
+        return Item(
+            key=self.key,
+            alias=self.alias,
+            kind=self.kind,
+            host=self.host,
+            url=self.url,
+            title=kept.title,
+            text=kept.text,
+            asked=asked,
+            published=self.published or older.published,
+            seen=self.seen,
+            data=kept.data,
+        )
+
+    def _is_a_piece_of(self, older: Item) -> bool:
+        """Whether it is the same page, cut shorter."""
+        cut = bool(json.loads(self.data).get("truncated"))
+        same = self.text[:_EXCERPT] == older.text[:_EXCERPT]
+        return cut and same and len(self.text) < len(older.text)
+
+
+def seen_at(milliseconds: int) -> datetime:
+    """Return a moment in UTC."""
+    return datetime.fromtimestamp(milliseconds / 1_000, UTC)
+
+
+def key_of(url: WebUrl) -> str:
+    """Return what the addresses of one page have in common: neither the scheme nor a slash at the end counts."""
+    return url.request_text.partition("://")[2].rstrip("/")
+
+
+def items_of(source: Page | SearchResponse, now: float) -> Iterator[Item]:
+    """Yield what is worth keeping of a page or an answer.
+
+    Failures, answers that came from a cache or from the archive itself, and addresses with secrets are not.
+
+    Args:
+        source: What was read or found.
+        now: The present moment, in seconds since the epoch.
+    """
+    if source.cached or source.stale:
+        return
+    seen = round(now * 1_000)
+    if isinstance(source, Page):
+        if source.reader != ARCHIVE and (item := _from_page(source, seen)) is not None:
+            yield item
+        return
+    for row in source.results:
+        if row.source != ARCHIVE and (item := _from_result(row, source.query, seen)) is not None:
+            yield item
+
+
+def _from_page(page: Page, seen: int, asked: str = "") -> Item | None:
+    final = page.final_url or page.url
+    target, alias = _address(final), _address(page.url)
+    if target is None or alias is None or page.status != "success" or not page.content.strip():
+        return None
+    if len(page.content) > _LONGEST_TEXT:
+        page = page.model_copy(update={"content": page.content[:_LONGEST_TEXT], "truncated": True})
+    return Item(
+        key=key_of(target),
+        alias=key_of(alias),
+        kind="page",
+        host=target.host,
+        url=storable(final),
+        title=_title(page.title),
+        text=split(storable(page.content)),
+        asked=_asked(asked),
+        published=_date(page.published),
+        seen=seen,
+        data=_json(page.model_dump(exclude={"content", "cached", "stale"})),
+    )
+
+
+def _from_result(row: SearchResult, asked: str, seen: int) -> Item | None:
+    target = _address(row.url)
+    if target is None or not (row.title.strip() or row.snippet.strip()):
+        return None
+    return Item(
+        key=key_of(target),
+        alias=key_of(target),
+        kind="result",
+        host=target.host,
+        url=storable(row.url),
+        title=_title(row.title),
+        text=split(storable(row.snippet[:_LONGEST_TEXT])),
+        asked=_asked(asked),
+        published=_date(row.published),
+        seen=seen,
+        data=_json(row.model_dump(exclude={"snippet", "citation_id", "score"})),
+    )
+
+
+def _address(text: str) -> WebUrl | None:
+    """Return an address that may be kept."""
+    # Imported here: the package `providers` is allowed to know the archive.
+
+    try:
+        url = parse_url(text)
+    except (InvalidRequest, BlockedByPolicy):
+        return None
+    return None if has_secret(text) else url
+
+
+def _asked(queries: str) -> str:
+
+    lines = (" ".join(line.split()) for line in storable(queries).split("\n"))
+    return "\n".join(split(line) for line in lines if line and not has_secret(line))[:_LONGEST_ASKED]
+
+
+def _title(text: str) -> str:
+    return split(" ".join(storable(text).split())[:MAX_TITLE])
+
+
+def _date(published: str | None) -> str | None:
+    try:
+        date.fromisoformat((published or "")[:10])
+    except ValueError:
+        return None
+    return published
+
+
+def _json(data: dict[str, object]) -> str:
+    return storable(json.dumps(data, ensure_ascii=False))
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    seen: AwareDatetime
+    asked: str = ""
+
+
+class _PageLine(_Line):
+    kind: Literal["page"]
+    page: Page
+
+
+class _ResultLine(_Line):
+    kind: Literal["result"]
+    result: SearchResult
+
+
+_LINE: TypeAdapter[_PageLine | _ResultLine] = TypeAdapter(
+    Annotated[_PageLine | _ResultLine, Field(discriminator="kind")]
+)
+
+
+def read_line(line: bytes, now: float) -> Item | None:
+    """Return the item of a line, or None for one that is not kept, such as an address with a secret.
+
+    Args:
+        line: A line of JSON as `Item.line` writes it.
+        now: The present moment, in seconds since the epoch; nothing was seen later.
+
+    Raises:
+        ValueError: it is no such line; the text says why.
+    """
+    try:
+        read = _LINE.validate_json(line)
+        seen = round(min(read.seen.timestamp(), now) * 1_000)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+    except (OverflowError, OSError) as error:
+        raise ValueError("seen: is out of range") from error
+    if isinstance(read, _ResultLine):
+        _check_address(read.result.url)
+        return _from_result(read.result, read.asked, seen)
+    if read.page.status != "success":
+        raise ValueError("page.status: a page that could not be read is not kept")
+    for url in filter(None, (read.page.url, read.page.final_url)):
+        _check_address(url)
+    return _from_page(read.page, seen, read.asked)
+
+
+def _check_address(url: str) -> None:
+    try:
+        parse_url(url)
+    except (InvalidRequest, BlockedByPolicy) as error:
+        raise ValueError(f"url: {error}") from error

@@ -1,0 +1,319 @@
+"""The archive's tables and every statement on them. They may share a file with the SQLite store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import IO
+
+from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.safety.hostnames import canonical_host
+from groundwire.storage.archive.fts import Question
+from groundwire.storage.archive.jsonl import Imported
+from groundwire.storage.archive.records import Found, Item, read_line
+from groundwire.storage.base import StoreError
+
+__all__ = [
+    "Bounds",
+    "Totals",
+    "after",
+    "find",
+    "forget",
+    "latest",
+    "listed",
+    "prepare",
+    "prune",
+    "put",
+    "take_in",
+    "totals",
+]
+
+VERSION = 1
+"""The version of the tables."""
+
+_SCHEMA = """
+create table archive_about (version integer not null, bytes integer not null);
+create table archive_items (
+    id integer primary key, key text not null, alias text not null, kind text not null, host text not null,
+    url text not null, title text not null, text text not null, asked text not null, published text,
+    seen integer not null, data text not null, day text not null, size integer not null, unique (key, kind)
+);
+create index archive_by_alias on archive_items (alias, kind);
+create index archive_by_host on archive_items (host);
+create index archive_by_time on archive_items (seen, id, size);
+create virtual table archive_words using fts5(
+    title, text, asked, content='archive_items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
+);
+create trigger archive_in after insert on archive_items
+    begin update archive_about set bytes = bytes + new.size; end;
+create trigger archive_out after delete on archive_items
+    begin update archive_about set bytes = bytes - old.size; end;
+"""
+_COLUMNS = tuple(field.name for field in fields(Item))
+_values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
+_READ = ", ".join(f"i.{name}" for name in _COLUMNS)
+_WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
+_TOKENS = 48  # of a snippet; FTS5 gives 64 at most
+_CHUNK = 50  # items that are read at once, as each may be large
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What must be true of an item beyond its words."""
+
+    allowed: tuple[str, ...] = ()
+    """Only these domains and their sub-domains; empty means every domain."""
+    blocked: tuple[str, ...] = ()
+    """Never these domains nor their sub-domains."""
+    first: str | None = None
+    """The first day, ISO 8601."""
+    last: str | None = None
+    """The last day, ISO 8601."""
+
+    def sql(self) -> tuple[str, list[str]]:
+        """Return a condition on `i` and the values of its parameters."""
+        parts: list[str] = ["1"]
+        values: list[str] = []
+        if self.allowed:
+            conditions = [_under(domain) for domain in self.allowed]
+            parts.append("(" + " or ".join(text for text, _ in conditions) + ")")
+            values += [value for _, bound in conditions for value in bound]
+        for domain in self.blocked:
+            text, bound = _under(domain)
+            parts.append(f"not {text}")
+            values += bound
+        for text, day in (("i.day >= ?", self.first), ("i.day <= ?", self.last)):
+            if day is not None:
+                parts.append(text)
+                values.append(day)
+        return " and ".join(parts), values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How much the archive holds."""
+
+    pages: int
+    """Pages that were read."""
+    results: int
+    """Results that were seen."""
+    size: int
+    """About how many bytes they take, the index included."""
+    oldest: int | None
+    """When the oldest was seen, in milliseconds since the epoch; None when there is none."""
+    newest: int | None
+    """The same for the newest."""
+
+
+def prepare(db: sqlite3.Connection) -> None:
+    """Make the tables, inside a transaction, unless they are there.
+
+    Raises:
+        StoreError: they are of another version.
+    """
+    if db.execute("select 1 from sqlite_master where name = 'archive_about'").fetchone() is None:
+        statement = ""
+        for line in _SCHEMA.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                db.execute(statement)
+                statement = ""
+        db.execute("insert into archive_about values (?, 0)", (VERSION,))
+    (version,) = db.execute("select version from archive_about").fetchone()
+    if version != VERSION:
+        raise StoreError(
+            f"It was written by another version of Groundwire (format {version}, this one has {VERSION}). "
+            "Upgrade Groundwire, or set archive.path to another file."
+        )
+
+
+def put(db: sqlite3.Connection, item: Item) -> bool:
+    """Keep an item in place of an older one of the same page; return whether anything changed."""
+    found = db.execute(
+        f"select id, {_READ} from archive_items i where key = ? and kind = ?",
+        (item.key, item.kind),
+    ).fetchone()
+    if found is not None:
+        older = _item(found[1:])
+        if older.seen >= item.seen:
+            return False
+        item = item.merged(older)
+        _delete(db, "i.id = ?", (found[0],))
+    row = (*_values(item), item.day, item.size)
+    marks = ", ".join("?" * len(row))
+    made = db.execute(f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({marks})", row)
+    db.execute(
+        "insert into archive_words (rowid, title, text, asked) values (?, ?, ?, ?)",
+        (made.lastrowid, item.title, item.text, item.asked),
+    )
+    return True
+
+
+def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int, max_bytes: int) -> Imported:
+    """Keep the items of lines that were found good.
+
+    Args:
+        db: The database.
+        lines: Lines of JSON.
+        now: The present moment, in seconds since the epoch.
+        oldest: What was seen earlier is passed over; in milliseconds since the epoch.
+        max_bytes: The most that everything may take.
+    """
+    added = unchanged = skipped = 0
+    for line in lines:
+        item = read_line(line, now)
+        if item is None or item.seen < oldest or item.size > max_bytes:
+            skipped += 1
+        elif put(db, item):
+            added += 1
+        else:
+            unchanged += 1
+    prune(db, max_bytes=max_bytes, oldest=oldest)
+    return Imported(added=added, unchanged=unchanged, skipped=skipped)
+
+
+def prune(db: sqlite3.Connection, *, max_bytes: int, oldest: int) -> None:
+    """Delete what was seen before `oldest` (milliseconds), then the oldest until the rest takes at most `max_bytes`."""
+    _delete(db, "i.seen < ?", (oldest,))
+    (excess,) = db.execute("select bytes - ? from archive_about", (max_bytes,)).fetchone()
+    if excess <= 0:
+        return
+    gone = []
+    with closing(db.execute("select id, size from archive_items order by seen, id")) as rows:
+        for row, size in rows:
+            gone.append(row)
+            excess -= size
+            if excess <= 0:
+                break
+    for row in gone:
+        _delete(db, "i.id = ?", (row,))
+
+
+def find(db: sqlite3.Connection, question: Question, bounds: Bounds, limit: int, offset: int) -> list[Found]:
+    """Return what answers best: first what has all the words, then what has at least half of them.
+
+    An address is returned once, whether it was read, seen, or both.
+    """
+    wanted = 2 * (offset + limit)  # a page and a result of each address
+    condition, values = bounds.sql()
+    ranked: dict[int, tuple[str, float, str]] = {}
+
+    def take(expression: str, also: str = "", more: Sequence[object] = ()) -> None:
+        sql = (
+            f"select i.id, i.key, bm25(archive_words, {_WEIGHTS}) as score "
+            "from archive_words join archive_items i on i.id = archive_words.rowid "
+            f"where archive_words match ? and {condition} {also} order by score, i.seen desc, i.kind limit ?"
+        )
+        for row, key, score in db.execute(sql, (expression, *values, *more, wanted)):
+            ranked.setdefault(row, (key, -score, expression))
+
+    take(question.strict)
+    if len({key for key, _, _ in ranked.values()}) < offset + limit and question.loose:
+        each = " union all ".join(["select rowid from archive_words where archive_words match ?"] * len(question.loose))
+        also = f"and i.id in (select rowid from ({each}) group by rowid having count(*) >= ?)"
+        take(question.any, also, (*question.loose, question.least))
+    first: dict[str, int] = {}
+    for row, (key, _, _) in ranked.items():
+        first.setdefault(key, row)
+    return [_found(db, row, *ranked[row][1:]) for row in list(first.values())[offset : offset + limit]]
+
+
+def latest(db: sqlite3.Connection, key: str) -> Item | None:
+    """Return the newest page with a key, under the address asked for or the one it redirected to."""
+    row = db.execute(
+        f"select {_READ} from archive_items i "
+        "where kind = 'page' and (key = ? or alias = ?) order by seen desc limit 1",
+        (key, key),
+    ).fetchone()
+    return None if row is None else _item(row)
+
+
+def listed(db: sqlite3.Connection, limit: int, offset: int) -> list[Found]:
+    """Return what was seen, newest first."""
+    rows = db.execute(
+        f"select {_READ} from archive_items i order by seen desc, id desc limit ? offset ?",
+        (limit, offset),
+    )
+    return [_item(row).found() for row in rows]
+
+
+def after(db: sqlite3.Connection, last: int) -> tuple[int, list[Item]]:
+    """Return the next items in the order of their ids, and the id of the last of them."""
+    rows = db.execute(
+        f"select id, {_READ} from archive_items i where id > ? order by id limit ?",
+        (last, _CHUNK),
+    ).fetchall()
+    return (rows[-1][0] if rows else last), [_item(row[1:]) for row in rows]
+
+
+def forget(
+    db: sqlite3.Connection, *, key: str | None = None, domain: str | None = None, before: int | None = None
+) -> int:
+    """Delete an address, a domain with its sub-domains, what was seen before a moment, or everything; return how many.
+
+    Args:
+        db: The database.
+        key: An address's key.
+        domain: A domain.
+        before: A moment in milliseconds since the epoch.
+    """
+    condition: str = "1"
+    values: list[str | int] = []
+    if key is not None:
+        condition, values = "(i.key = ? or i.alias = ?)", [key, key]
+    elif domain is not None:
+        condition, bound = _under(domain)
+        values = [*bound]
+    elif before is not None:
+        condition, values = "i.seen < ?", [before]
+    gone = _delete(db, condition, values)
+    if gone:  # the index keeps the words of deleted rows until its pieces are merged
+        db.execute("insert into archive_words (archive_words) values ('optimize')")
+    return gone
+
+
+def totals(db: sqlite3.Connection) -> Totals:
+    """Return how much there is."""
+    row = db.execute(
+        "select count(*) filter (where kind = 'page'), count(*) filter (where kind = 'result'), min(seen), max(seen), "
+        "(select bytes from archive_about) from archive_items"
+    ).fetchone()
+    return Totals(pages=row[0], results=row[1], size=row[4], oldest=row[2], newest=row[3])
+
+
+def _delete(db: sqlite3.Connection, condition: str, values: Sequence[object]) -> int:
+    """Delete items and their words; return how many.
+
+    Triggers could not do it: with an untrusted schema they may not write into a full-text table.
+    """
+    db.execute(
+        "insert into archive_words (archive_words, rowid, title, text, asked) "
+        f"select 'delete', i.id, i.title, i.text, i.asked from archive_items i where {condition}",
+        values,
+    )
+    return db.execute(f"delete from archive_items as i where {condition}", values).rowcount
+
+
+def _found(db: sqlite3.Connection, row: int, rank: float, expression: str) -> Found:
+    item = _item(db.execute(f"select {_READ} from archive_items i where id = ?", (row,)).fetchone())
+    passage = db.execute(
+        "select snippet(archive_words, 1, '', '', '…', ?) from archive_words where archive_words match ? and rowid = ?",
+        (_TOKENS, expression, row),
+    ).fetchone()
+    return item.found(passage[0] if passage else None, rank)
+
+
+def _item(row: Iterator[object] | Sequence[object]) -> Item:
+    return Item(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]  # as they were written by `put`
+
+
+def _under(domain: str) -> tuple[str, list[str]]:
+    """Return a condition on the host of `i`, and its values; what is no domain has no host under it."""
+    try:
+        host = canonical_host(domain.removeprefix("*").removeprefix("."))
+    except (InvalidRequest, BlockedByPolicy):
+        return "(i.host is null)", []
+    return "(i.host = ? or substr(i.host, -length(?)) = ?)", [host, f".{host}", f".{host}"]

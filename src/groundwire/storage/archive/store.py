@@ -1,0 +1,317 @@
+"""The offline archive: pages that were read and results that were seen stay searchable without a network.
+
+One SQLite file with a full-text index. Keeping something never fails a search or a read: a file that is damaged, full
+or not writable switches the archive off, with one warning in the log. What stands in it is text from the web and is
+handled as data only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol, TypeVar
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import Page, SearchResponse
+from groundwire.safety.urls import parse_url
+from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
+from groundwire.storage.archive.queries import ArchiveQueries, Statistics
+from groundwire.storage.archive.records import ARCHIVE, Found, Item, Kind, items_of, key_of
+from groundwire.storage.base import StoreError
+from groundwire.storage.write_queue import Job, Writer
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from groundwire.storage.archive.db import ArchiveFile, Broken
+
+__all__ = ["ARCHIVE", "Archive", "Found", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
+
+_logger = logging.getLogger(__name__)
+
+_DAY = 86_400.0  # seconds
+_MOST_WAITING = 256  # things to remember; a disk that cannot follow loses some rather than all memory
+_GATHERED = 0.25  # seconds for which what is to be remembered is gathered
+_SPOOLED = 8_000_000  # bytes of an import that stay in memory
+
+_T = TypeVar("_T")
+
+
+class ArchiveSettings(Protocol):
+    """The section `[archive]` of the settings."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether there is an archive."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """The file; empty for one in the user's cache folder."""
+        ...
+
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes that it may take."""
+        ...
+
+    @property
+    def max_age_days(self) -> float:
+        """Days after which something is forgotten."""
+        ...
+
+
+class HasArchiveSettings(Protocol):
+    """Settings with a section `[archive]`."""
+
+    @property
+    def archive(self) -> ArchiveSettings:
+        """The section."""
+        ...
+
+
+class Archive(ArchiveQueries):
+    """Pages and results of earlier searches, by their words.
+
+    The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
+    `add_results` and `remember` never raise; every other call raises `StoreError` when the archive is switched off,
+    busy or closed.
+
+    Args:
+        path: The file, which the SQLite store may share; None for process memory.
+        max_bytes: About the most that it may take, the index included; what was seen longest ago goes first.
+        max_age: Seconds after which something is forgotten.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        max_bytes: int = 500_000_000,
+        max_age: float = 365 * _DAY,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(max_age, clock)
+        self.path = path
+        self._max_bytes = max_bytes
+        self._file: ArchiveFile | None = None
+        self._writer = Writer(self._commit)
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
+        self._waiting: list[tuple[Page | SearchResponse, float]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[int]] = set()
+        self._problem: Broken | None = None
+        self._scrub = False
+        self._closed = False
+
+    @property
+    def problem(self) -> str:
+        """Why it keeps nothing any more; empty while it works."""
+        return str(self._problem) if self._problem else ""
+
+    async def add_page(self, page: Page) -> bool:
+        """Keep a page that was read, in place of an older copy; return whether it was kept.
+
+        A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
+        kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
+        """
+        return await self._keep((page, self._clock())) > 0
+
+    async def add_results(self, response: SearchResponse) -> int:
+        """Keep the results of a search; return how many were kept. Never raises."""
+        return await self._keep((response, self._clock()))
+
+    def remember(self, source: Page | SearchResponse) -> None:
+        """Keep a page or an answer without making anybody wait; `aclose` waits for it. Call it on the event loop."""
+        if self._closed or self._problem or len(self._waiting) >= _MOST_WAITING:
+            return
+        self._waiting.append((source, self._clock()))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._begin)
+
+    async def forget(
+        self,
+        *,
+        url: str | None = None,
+        domain: str | None = None,
+        before: date | None = None,
+        everything: bool = False,
+    ) -> int:
+        """Forget something for good: it is overwritten in the file. Give one of the arguments.
+
+        Args:
+            url: One address.
+            domain: A domain and its sub-domains.
+            before: What was seen before this day, in UTC.
+            everything: All there is.
+
+        Returns:
+            How many entries were forgotten.
+
+        Raises:
+            InvalidRequest: not exactly one argument was given, or it is wrong. BlockedAddress: the address is of a
+                refused form. StoreError: nothing was forgotten.
+        """
+        if sum((url is not None, domain is not None, before is not None, everything)) != 1:
+            raise InvalidRequest("forget", "needs one thing to forget", "Pass a url, a domain, a day, or everything.")
+        from groundwire.storage.archive import sql
+
+        await self._settle()
+        key = None if url is None else key_of(parse_url(url))
+        moment = None if before is None else round(_midnight(before).timestamp() * 1_000)
+
+        def work(db: Connection) -> int:
+            gone = sql.forget(db, key=key, domain=domain, before=moment)
+            self._scrub = self._scrub or gone > 0
+            return gone
+
+        return await self._writer.run(work)
+
+    async def import_(self, file: IO[bytes], *, progress: Progress | None = None) -> Imported:
+        """Take in lines that `export` wrote: all of them, or none if one is wrong. Doing it again changes nothing.
+
+        Args:
+            file: Lines of JSON; empty ones do not count.
+            progress: Is told how many more bytes were read.
+
+        Raises:
+            ImportRefused: some lines are wrong; it names them. StoreError: the archive cannot be written.
+        """
+        now = self._clock()
+        oldest = self._oldest
+        with tempfile.SpooledTemporaryFile(_SPOOLED) as spool:
+            checked = asyncio.get_running_loop().run_in_executor(self._reader, check_lines, file, spool, now, progress)
+            try:
+                await checked
+            finally:
+                await asyncio.wait([checked])  # the thread must not write into a file that is closed
+
+            from groundwire.storage.archive.sql import take_in
+
+            def work(db: Connection) -> Imported:
+                spool.seek(0)
+                return take_in(db, spool, now=now, oldest=oldest, max_bytes=self._max_bytes)
+
+            return await self._writer.run(work)
+
+    async def aclose(self) -> None:
+        """Keep what is still to be remembered, close the file and end the threads. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._settle()
+        self._reader.shutdown(wait=False)
+        await self._writer.aclose(self._close)
+
+    def _begin(self) -> None:
+        """Start writing what was gathered: together it costs a fraction of what it does one by one."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        gathered, self._waiting = self._waiting, []
+        if gathered:
+            task = asyncio.get_running_loop().create_task(self._keep(*gathered))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _settle(self) -> None:
+        """Wait until everything that is to be remembered is written."""
+        self._begin()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def _keep(self, *sources: tuple[Page | SearchResponse, float]) -> int:
+        if self._problem:
+            return 0
+
+        def work(db: Connection) -> int:
+            from groundwire.storage.archive import sql
+
+            items: dict[tuple[str, Kind], Item] = {}
+            for source, now in sources:
+                for item in items_of(source, now):
+                    earlier = items.get(place := (item.key, item.kind))
+                    items[place] = item if earlier is None else item.merged(earlier)
+            count = sum(sql.put(db, item) for item in items.values() if item.size <= self._max_bytes)
+            sql.prune(db, max_bytes=self._max_bytes, oldest=self._oldest)
+            return count
+
+        try:
+            return await self._writer.run(work)
+        except StoreError as exc:
+            _logger.debug("Not kept in the archive: %s", exc)
+            return 0
+
+    async def _read(self, look: Callable[[Connection], _T]) -> _T:
+        if self._closed:
+            raise StoreError("The archive was closed.")
+        if self._problem and not self._problem.readable:
+            raise self._problem
+        await self._settle()
+        if self._file is None or not self._file.is_open:
+            await self._writer.run(lambda db: None)  # opens it
+        return await asyncio.get_running_loop().run_in_executor(self._reader, self._look, look)
+
+    def _look(self, look: Callable[[Connection], _T]) -> _T:
+        if self._file is None:
+            raise StoreError("The archive was closed.")
+        from groundwire.storage.archive.db import Broken
+
+        try:
+            return self._file.read(look)
+        except Broken as exc:
+            self._switch_off(exc)
+            raise
+
+    def _commit(self, jobs: Sequence[Job[object]]) -> None:
+        if self._problem:
+            raise self._problem
+        from groundwire.storage.archive.db import ArchiveFile, Broken
+
+        if self._file is None:
+            self._file = ArchiveFile(self.path)
+        try:
+            self._file.commit(jobs, self._scrubbed)
+        except Broken as exc:
+            self._switch_off(exc)
+            raise
+
+    def _scrubbed(self) -> bool:
+        scrub, self._scrub = self._scrub, False
+        return scrub
+
+    def _switch_off(self, problem: Broken) -> None:
+        if self._problem is None:
+            self._problem = problem
+            _logger.warning("The archive is switched off. %s", problem)
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def open_archive(settings: HasArchiveSettings) -> Archive | None:
+    """Return the archive of the settings, or None when it is switched off. Nothing is opened before the first call."""
+    chosen = settings.archive
+    if not chosen.enabled:
+        return None
+    path = Path(chosen.path).expanduser() if chosen.path else default_path()
+    return Archive(path, max_bytes=chosen.max_bytes, max_age=chosen.max_age_days * _DAY)
+
+
+def default_path() -> Path:
+    """Return where the archive is unless the settings name another file: in the user's cache folder."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("groundwire") / "archive.db"
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

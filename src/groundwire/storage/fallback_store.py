@@ -1,0 +1,305 @@
+"""A store that never fails a call: process memory stands in while the real one cannot answer.
+
+How long a store is waited for: as long as it answers somebody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TypeVar
+
+from groundwire.storage.base import Count, Entry, Pace, Store, StoreError
+from groundwire.storage.memory import MemoryStore
+
+__all__ = ["Patience", "ResilientStore"]
+
+_LONGEST = 5.0  # seconds
+_LATE = 0.25  # of the bound
+
+
+class Patience:
+    """Ends calls to a store that answers nobody, but not those that wait because this process is busy.
+
+    With hundreds of calls at work an answer may lie unread for longer than a store that is well takes to give it. To
+    take that for a failure would part this process from the others that share the store.
+
+    Args:
+        bound: The most seconds in which a store that is well answers one of all calls.
+    """
+
+    def __init__(self, bound: float) -> None:
+        self._bound = bound
+        self._answered = float("-inf")
+
+    @asynccontextmanager
+    async def wait(self) -> AsyncGenerator[None, None]:
+        """Wait for one call, which is the block.
+
+        Raises:
+            TimeoutError: the store answers nobody.
+        """
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        async with asyncio.timeout(None) as limit:
+            watching: list[asyncio.TimerHandle] = []
+
+            def look_at(due: float) -> None:
+                watching[:] = [loop.call_at(due, look, due)]
+
+            def look(due: float) -> None:
+                now = loop.time()
+                busy = now - due > _LATE * self._bound  # what came in the meantime has not been seen yet
+                if now < began + max(self._bound, _LONGEST) and (busy or now < self._answered + self._bound):
+                    look_at(now + self._bound)
+                else:
+                    limit.reschedule(now)
+
+            look_at(began + self._bound)
+            try:
+                yield
+                self._answered = loop.time()
+            finally:
+                watching.pop().cancel()
+
+
+_logger = logging.getLogger(__name__)
+
+_REMEMBERED = 10_000  # counters
+_LONGEST_PAUSE = 30.0  # seconds
+
+_FAILURES = (StoreError, TimeoutError)
+
+_T = TypeVar("_T")
+
+
+class ResilientStore:
+    """Another store, and process memory in its place after a failure, until a try shows that it is back.
+
+    Reading and writing fail apart: what a full or locked store holds can still be read. A budget does not begin anew
+    because its store is gone: memory counts on from the last total that was seen, and what was counted there is added
+    to the real counter later. Other processes do not see it meanwhile.
+
+    Args:
+        store: The real store.
+        fallback: Makes the memory that stands in; it is new for every outage.
+        bound: The most seconds that a call waits for the real store, unless that answers others meanwhile.
+        pause: Seconds after a failure until the real store is tried again; they double to 30 while it stays away.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        fallback: Callable[[], MemoryStore] = MemoryStore,
+        *,
+        bound: float = 0.25,
+        pause: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._make_fallback = fallback
+        self._fallback = fallback()
+        self._bound = bound
+        self._patience = Patience(bound)
+        self._clock = clock
+        self._reading = _Switch(pause, clock)
+        self._writing = _Switch(pause, clock)
+        self._totals: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
+        self._seeded: set[str] = set()
+        self._owed: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
+
+    @property
+    def degraded(self) -> bool:
+        """Whether process memory stands in at the moment, for reading or for writing."""
+        return self._reading.off or self._writing.off
+
+    async def get(self, key: str) -> Entry | None:
+        """Return a value; see `Store.get`."""
+        if self._writing.off and (entry := await self._fallback.get(key)) is not None:
+            return entry  # newer than what the real store holds
+        return await self._call(lambda store: store.get(key), self._reading)
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        """Keep a value; see `Store.set`."""
+        await self._call(lambda store: store.set(key, value, fresh=fresh, stale=stale), self._writing)
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        """Add to a counter; see `Store.count`."""
+
+        async def on(store: Store) -> Count:
+            if store is not self._store:
+                return await self._count_here(key, amount, limit, ttl)
+            answer = await store.count(key, amount, limit=limit, ttl=ttl)
+            self._remember(key, answer.total, ttl)
+            return answer
+
+        return await self._call(on, self._writing)
+
+    async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
+        """Reserve a slot; see `Store.pace`."""
+        return await self._call(
+            lambda store: store.pace(key, interval=interval, burst=burst, max_wait=max_wait), self._writing
+        )
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        """Take or renew a lease; see `Store.lease`."""
+        return await self._call(lambda store: store.lease(key, owner=owner, ttl=ttl), self._writing)
+
+    async def release(self, key: str, *, owner: str) -> None:
+        """Give a lease back; see `Store.release`."""
+        await self._call(lambda store: store.release(key, owner=owner), self._writing)
+
+    async def delete(self, key: str) -> None:
+        """Forget a value, a counter and a pace; see `Store.delete`."""
+        self._totals.pop(key, None)
+        self._owed.pop(key, None)
+        await self._call(lambda store: store.delete(key), self._writing)
+
+    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
+        """Yield the keys of values; see `Store.scan`."""
+        told: set[str] = set()
+        if self._reading.ready():
+            keys = self._store.scan(prefix)
+            with suppress(_FellBack):
+                while (key := await self._ask(lambda _: anext(keys, None), self._reading)) is not None:
+                    told.add(key)
+                    yield key
+        if self.degraded:
+            async for key in self._fallback.scan(prefix):
+                if key not in told:
+                    yield key
+
+    async def aclose(self) -> None:
+        """Close both stores; the real one is waited for no longer than for a call."""
+        with suppress(*_FAILURES):
+            async with asyncio.timeout(self._bound):
+                await self._settle()
+        with suppress(*_FAILURES):
+            async with asyncio.timeout(max(self._bound, 1.0)):
+                await self._store.aclose()
+        await self._fallback.aclose()
+
+    async def _call(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch) -> _T:
+        if switch.ready():
+            with suppress(_FellBack):
+                return await self._ask(operation, switch)
+        return await operation(self._fallback)
+
+    async def _ask(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch) -> _T:
+        """Ask the real store; raise _FellBack when it fails."""
+        probe = switch.begin()
+        try:
+            async with self._patience.wait():
+                if switch is self._writing and self._owed:
+                    await self._settle()
+                answer = await operation(self._store)
+        except _FAILURES as exc:
+            if not self.degraded:
+                reason = str(exc) or f"no answer within {self._bound:g} s"
+                _logger.warning("%s Process memory stands in; other processes do not see it.", _sentence(reason))
+            switch.failed()
+            raise _FellBack from exc
+        finally:
+            if probe:
+                switch.end()
+        if switch.worked():
+            if switch is self._writing:
+                self._fallback = self._make_fallback()
+                self._seeded.clear()
+            if not self.degraded:
+                _logger.info("The store is back.")
+        return answer
+
+    async def _count_here(self, key: str, amount: float, limit: float | None, ttl: float | None) -> Count:
+        """Count in memory, on from what the real store said last. Memory never suspends, so this is one step."""
+        if key not in self._seeded:
+            self._seeded.add(key)
+            total, until = self._totals.get(key, (0.0, None))
+            left = None if until is None else until - self._clock()
+            if total > 0 and (left is None or left > 0):
+                await self._fallback.count(key, total, ttl=left)
+        before = (await self._fallback.count(key, 0)).total
+        answer = await self._fallback.count(key, amount, limit=limit, ttl=ttl)
+        if answer.total != before:
+            self._owe(key, answer.total - before, ttl)
+        return answer
+
+    def _owe(self, key: str, amount: float, ttl: float | None) -> None:
+        self._owed[key] = (self._owed.get(key, (0.0, None))[0] + amount, ttl)
+        if len(self._owed) > _REMEMBERED:
+            self._owed.popitem(last=False)
+
+    async def _settle(self) -> None:
+        """Add to the real counters what was counted in memory."""
+        while self._owed:
+            key, (amount, ttl) = self._owed.popitem(last=False)
+            try:
+                answer = await self._store.count(key, amount, ttl=ttl)
+            except BaseException:
+                self._owe(key, amount, ttl)
+                raise
+            self._remember(key, answer.total, ttl)
+
+    def _remember(self, key: str, total: float, ttl: float | None) -> None:
+        now = self._clock()
+        _, until = self._totals.pop(key, (0.0, 0.0))
+        if until is not None and until <= now:  # not seen before, or surely begun anew
+            until = None if ttl is None else now + ttl
+        self._totals[key] = (total, until)
+        if len(self._totals) > _REMEMBERED:
+            self._totals.popitem(last=False)
+
+
+class _FellBack(Exception):
+    """The real store failed; memory is to answer."""
+
+
+class _Switch:
+    """Whether the real store is asked: always, or one call at a time after each pause."""
+
+    def __init__(self, pause: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._first = self._pause = pause
+        self._retry_at: float | None = None
+        self._probing = False
+
+    @property
+    def off(self) -> bool:
+        return self._retry_at is not None
+
+    def ready(self) -> bool:
+        return self._retry_at is None or (self._clock() >= self._retry_at and not self._probing)
+
+    def begin(self) -> bool:
+        """Note that a call goes to the real store; return whether it is the one that tries whether that is back."""
+        if not self.off:
+            return False
+        self._probing = True
+        return True
+
+    def end(self) -> None:
+        self._probing = False
+
+    def failed(self) -> None:
+        now = self._clock()
+        if self._retry_at is None:
+            self._pause = self._first
+        elif now >= self._retry_at:  # the calls that failed together with the first one say nothing new
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        else:
+            return
+        self._retry_at = now + self._pause
+
+    def worked(self) -> bool:
+        """Note an answer; return whether it ends an outage."""
+        was_off, self._retry_at = self.off, None
+        return was_off
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

@@ -1,0 +1,207 @@
+"""What is said about a call when it has ended, and who hears it.
+
+Telling whoever made a call of what happens in it, while the one observer of a `Web` is told of all calls.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from groundwire.models import Attempt, Event, Observer
+
+__all__ = ["CallOutcome", "PageDone", "SearchDone", "Watcher", "Watchers", "listening", "telling"]
+
+_logger = logging.getLogger(__name__)
+
+CallOutcome = Literal["ok", "empty", "failed", "refused", "cancelled"]
+"""How a whole call ended; `refused` means that we did not let it begin."""
+
+_REFUSED = frozenset(
+    {
+        "BlockedAddress",
+        "BlockedByPolicy",
+        "BlockedDomain",
+        "BudgetExceeded",
+        "Closed",
+        "ConfigurationError",
+        "InvalidRequest",
+        "PermissionDenied",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDone:
+    """A search that has ended."""
+
+    session: str
+    """The session's id."""
+    query_length: int
+    """The characters of the query."""
+    provider: str | None
+    """The provider that answered; None when nobody did."""
+    attempts: tuple[Attempt, ...]
+    """The tries that this call made, in order; an answer from the cache made none."""
+    results: int
+    """How many results there are."""
+    seconds: float
+    """How long the whole call took."""
+    cached: bool
+    """Whether the answer came from the cache."""
+    stale: bool
+    """Whether the answer is older than it should be."""
+    error: str | None
+    """The name of the error's class, such as `AllProvidersFailed`; None when there is an answer."""
+    cost_usd: float
+    """What all attempts cost, in US dollars."""
+    session_count: int | None
+    """The searches of the session so far; None when nobody counts."""
+    session_limit: int | None
+    """The most searches of the session; None when there is no limit."""
+    strategy: str
+    """How the providers were asked: `fallback`, `hedge`, `fuse`."""
+    query: str | None = None
+    """The words themselves, only when the operator wants them on record."""
+    starts: tuple[float, ...] = ()
+    """When each attempt began, in seconds after the call did; empty when nobody took the time."""
+
+    @property
+    def outcome(self) -> CallOutcome:
+        """How the call ended."""
+        return _outcome(self.error) or ("ok" if self.results else "empty")
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether another provider answered than the one that was asked first."""
+        if self.error or self.cached or self.strategy == "fuse" or not self.attempts:
+            return False
+        return self.provider != self.attempts[0].provider
+
+    @property
+    def forbidden_shown(self) -> bool:
+        """Whether the caller was shown a failure in which a service had answered 403."""
+        return self.outcome == "failed" and any(attempt.status == 403 for attempt in self.attempts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageDone:
+    """An opened page, or one that could not be opened."""
+
+    session: str
+    """The session's id."""
+    host: str
+    """The page's host; empty when the address was not even one."""
+    reader: str | None
+    """The reader that read it; None when nobody did."""
+    attempts: tuple[Attempt, ...]
+    """The tries that this call made, in order; a page from the cache made none."""
+    characters: int
+    """The characters of Markdown that were returned."""
+    seconds: float
+    """How long the whole call took."""
+    cached: bool
+    """Whether the page came from the cache."""
+    stale: bool
+    """Whether the page is older than it should be."""
+    error: str | None
+    """The name of the error's class, such as `PageNotFound`; None when the page was read."""
+    cost_usd: float
+    """What all attempts cost, in US dollars."""
+    starts: tuple[float, ...] = ()
+    """When each attempt began, in seconds after the call did; empty when nobody took the time."""
+
+    @property
+    def outcome(self) -> CallOutcome:
+        """How the call ended."""
+        return _outcome(self.error) or "ok"
+
+
+class Watcher(Protocol):
+    """Hears of every call when it has ended. It must return at once; what it raises is ignored."""
+
+    def search_done(self, done: SearchDone) -> None:
+        """Hear of a search."""
+        ...
+
+    def page_done(self, done: PageDone) -> None:
+        """Hear of a page."""
+        ...
+
+
+class Watchers:
+    """Tells several watchers; one that raises is logged once and keeps none of the others from hearing.
+
+    Args:
+        watchers: Who is told, in this order.
+    """
+
+    def __init__(self, watchers: Iterable[Watcher] = ()) -> None:
+        self._watchers = tuple(watchers)
+        self._blamed: set[int] = set()
+        self._lock = threading.Lock()
+
+    def __bool__(self) -> bool:
+        return bool(self._watchers)
+
+    def search_done(self, done: SearchDone) -> None:
+        """Tell all of a search."""
+        self._tell(lambda watcher: watcher.search_done(done))
+
+    def page_done(self, done: PageDone) -> None:
+        """Tell all of a page."""
+        self._tell(lambda watcher: watcher.page_done(done))
+
+    def _tell(self, say: Callable[[Watcher], None]) -> None:
+        for number, watcher in enumerate(self._watchers):
+            try:
+                say(watcher)
+            except Exception:  # whoever watches a call must not be able to break it
+                if self._is_first(number):
+                    name = type(watcher).__qualname__
+                    _logger.exception("The watcher %s failed; what else it raises is ignored", name)
+
+    def _is_first(self, number: int) -> bool:
+        with self._lock:
+            first = number not in self._blamed
+            self._blamed.add(number)
+        return first
+
+
+def _outcome(error: str | None) -> CallOutcome | None:
+    if error is None:
+        return None
+    if error == "CancelledError":
+        return "cancelled"
+    return "refused" if error in _REFUSED else "failed"
+
+
+_LISTENER: ContextVar[Callable[[Event], None] | None] = ContextVar("groundwire_listener", default=None)
+
+
+@contextmanager
+def listening(listener: Observer) -> Iterator[None]:
+    """Have a function told of the events of the calls that are made within the block, and of no others."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def telling(observer: Observer | None) -> Observer:
+    """Return an observer that tells whoever listens to the call, and another observer of all calls."""
+
+    def tell(event: Event) -> None:
+        listener = _LISTENER.get()
+        if listener is not None:
+            listener(event)
+        if observer is not None:
+            observer(event)
+
+    return tell

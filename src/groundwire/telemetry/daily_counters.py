@@ -1,0 +1,247 @@
+"""Counting calls day by day in the store that the whole fleet shares.
+
+What keeps the number of counters bounded: durations in buckets, and so many names and no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+from groundwire.models import Attempt
+from groundwire.storage.base import Store, StoreError
+from groundwire.telemetry.call_events import PageDone, SearchDone
+
+__all__ = [
+    "BOUNDS",
+    "GOOD",
+    "KEPT_DAYS",
+    "Names",
+    "Role",
+    "Scores",
+    "bucket_of",
+    "counter_key",
+    "name_prefix",
+    "quantile",
+    "today",
+]
+
+BOUNDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 7.5, 10.0)
+"""The upper bounds of the buckets, in seconds; one more bucket holds what is longer."""
+
+_OTHER = "other"
+
+
+def bucket_of(seconds: float) -> int:
+    """Return the number of the bucket that holds a duration; a bound belongs to the bucket that it ends."""
+    return bisect_left(BOUNDS, seconds)
+
+
+def quantile(counts: Sequence[float], share: float) -> float | None:
+    """Return the duration in seconds below which a share of the calls lie, or None when there are no calls.
+
+    Inside a bucket the calls are taken to lie evenly. What is longer than the last bound is said to be that bound.
+
+    Args:
+        counts: The calls in each bucket.
+        share: More than 0 and at most 1.
+    """
+    wanted = share * sum(counts)
+    if wanted <= 0:
+        return None
+    before, low = 0.0, 0.0
+    for count, bound in zip(counts, BOUNDS, strict=False):
+        if count and before + count >= wanted:
+            return min(bound, low + (bound - low) * (wanted - before) / count)  # rounding may pass the bound
+        before, low = before + count, bound
+    return BOUNDS[-1]
+
+
+class Names:
+    """The first names that come, up to a number; every later one is called `other`. Its owner sees to threads.
+
+    Args:
+        limit: How many names are kept apart.
+    """
+
+    def __init__(self, limit: int = 64) -> None:
+        self._limit = limit
+        self._known: set[str] = set()
+
+    def __call__(self, name: str) -> str:
+        """Return the name under which to count."""
+        if name not in self._known:
+            if len(self._known) >= self._limit:
+                return _OTHER
+            self._known.add(name)
+        return name
+
+
+_logger = logging.getLogger(__name__)
+
+Role = Literal["call", "search", "read"]
+"""What is counted: whole calls (under the name of the tool), or the attempts of a provider in one of its roles."""
+
+KEPT_DAYS = 35
+"""For how many days the counters are kept."""
+
+GOOD = frozenset({"ok", "partial", "empty"})
+"""The outcomes with which an attempt has done what it was asked."""
+
+_TTL = KEPT_DAYS * 86_400.0
+_EVERY = 5.0  # seconds; what a process that is killed has not told yet
+
+_Key = tuple[int, Role, str, str]
+
+
+class Scores:
+    """Adds up what calls did and tells the store now and then, so that a call itself writes nothing.
+
+    Close it before the store: what is left is told then.
+
+    Args:
+        store: Where the counters are.
+        every: Seconds from the first call that was not told yet until it is told.
+        clock: The time in seconds since the epoch; a day begins at midnight UTC.
+    """
+
+    def __init__(self, store: Store, *, every: float = _EVERY, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._every = every
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._names = Names()
+        self._pending: defaultdict[_Key, float] = defaultdict(float)
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def search_done(self, done: SearchDone) -> None:
+        """Add a search."""
+        with self._lock:
+            day = self._day()
+            self._call(day, "web_search", done)
+            facts = (("fallback", done.fell_back), ("forbidden", done.forbidden_shown))
+            self._add(day, "call", "web_search", facts)
+            self._attempts(day, "search", done.attempts)
+            if done.provider is not None and not done.cached and done.attempts:
+                name = self._names(done.provider)
+                self._add(day, "search", name, (("answers", 1), ("fallback", done.fell_back)))
+        self._soon()
+
+    def page_done(self, done: PageDone) -> None:
+        """Add a page."""
+        with self._lock:
+            day = self._day()
+            self._call(day, "open_page", done)
+            self._attempts(day, "read", done.attempts)
+        self._soon()
+
+    async def flush(self) -> None:
+        """Tell the store everything that was not told yet. What it cannot take is kept for the next time."""
+        with self._lock:
+            pending, self._pending = self._pending, defaultdict(float)
+        if not pending:
+            return
+        names = {(role, name) for _, role, name, _ in pending if role != "call"}
+        told = await asyncio.gather(
+            *(self._store.count(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()),
+            return_exceptions=True,
+        )
+        listed = await asyncio.gather(
+            # Written anew each time: a value that is not used is the first to go when a store is full.
+            *(self._store.set(name_prefix(role) + name, b"", fresh=_TTL) for role, name in names),
+            return_exceptions=True,
+        )
+        failures = [answer for answer in (*told, *listed) if isinstance(answer, BaseException)]
+        with self._lock:
+            for (key, amount), answer in zip(pending.items(), told, strict=True):
+                if isinstance(answer, StoreError):
+                    self._pending[key] += amount
+        if failures:
+            _logger.info("The score card could not be kept: %s", failures[0])
+
+    async def aclose(self) -> None:
+        """Tell the store what is left; the store itself stays open."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            await self._task
+        await self.flush()
+
+    def _soon(self) -> None:
+        if self._timer is not None or self._closed:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # a thread without a loop; the next call that has one, or closing, tells it
+            return
+        self._timer = loop.call_later(self._every, self._begin, loop)
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self.flush())
+
+    def _day(self) -> int:
+        return int(self._clock() // 86_400)
+
+    def _call(self, day: int, tool: str, done: SearchDone | PageDone) -> None:
+        outcome = done.outcome
+        self._add(day, "call", tool, ((outcome, 1), ("calls", 1), ("cached", done.cached), ("stale", done.stale)))
+        if outcome not in {"refused", "cancelled"}:  # their time says nothing about ours
+            self._time(day, "call", tool, done.seconds)
+
+    def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            name = self._names(attempt.provider)
+            good = attempt.outcome in GOOD
+            facts = (
+                ("calls", 1),
+                ("good", good),
+                ("empty", attempt.outcome == "empty"),
+                ("forbidden", attempt.status == 403),
+                ("microusd", round(attempt.cost_usd * 1_000_000)),
+            )
+            self._add(day, role, name, facts)
+            if good:  # a refusal within 50 ms is not speed
+                self._time(day, role, name, attempt.latency_ms / 1_000)
+
+    def _time(self, day: int, role: Role, name: str, seconds: float) -> None:
+        milliseconds = round(seconds * 1_000)
+        self._add(day, role, name, (("timed", 1), ("ms", milliseconds), (f"bucket{bucket_of(seconds)}", 1)))
+
+    def _add(self, day: int, role: Role, name: str, facts: Iterable[tuple[str, float]]) -> None:
+        for what, amount in facts:
+            if amount:
+                self._pending[day, role, name, what] += amount
+
+
+def counter_key(day: int, role: Role, name: str, what: str) -> str:
+    """Return the name of a counter in the store.
+
+    Args:
+        day: The number of days since the epoch.
+        role: What is counted.
+        name: The provider, or the tool.
+        what: Which of its numbers.
+    """
+    return f"score:{datetime.fromtimestamp(day * 86_400, UTC).date()}:{role}:{name}:{what}"
+
+
+def name_prefix(role: Role) -> str:
+    """Return what stands before a provider's name in the keys by which the store lists the providers of a role."""
+    return f"score:name:{role}:"
+
+
+def today(clock: Callable[[], float] = time.time) -> int:
+    """Return the number of the day, in UTC."""
+    return int(clock() // 86_400)

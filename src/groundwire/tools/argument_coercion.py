@@ -1,0 +1,225 @@
+"""What models write as arguments, read as they meant it where the meaning is plain.
+
+Models send numbers as text, lists as the text of a list, a name that another search tool uses, or an object around the
+arguments. All of that is understood here, once for every adapter. What is not plain is left as it is and refused, with
+a call that would be right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from groundwire.models import TimeRange
+from groundwire.settings.error_messages import faults
+
+__all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "understood"]
+
+_AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
+_NONE = frozenset({"", "none", "null", "undefined"})
+_REQUIRED = frozenset({"query", "url"})  # of one tool or another; an empty one is wrong and must be said to be
+_LISTS = frozenset({"allowed_domains"})
+_NUMBERS = frozenset({"limit", "max_length", "max_tokens"})
+_WORDS = frozenset({"query", "find", "cursor"})
+_LONGEST_JSON = 10_000  # characters; a list of domains is shorter
+
+_NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "web_search": MappingProxyType(
+            {
+                **dict.fromkeys(("q", "search_query", "search_term", "text"), "query"),
+                **dict.fromkeys(("count", "max_results", "num_results", "number_of_results", "top_k"), "limit"),
+                **dict.fromkeys(("domains", "include_domains"), "allowed_domains"),
+                **dict.fromkeys(("freshness", "recency", "timelimit"), "time_range"),
+            }
+        ),
+        "open_page": MappingProxyType(
+            {
+                **dict.fromkeys(("link", "page", "page_url", "uri"), "url"),
+                **dict.fromkeys(("max_characters", "max_chars"), "max_length"),
+            }
+        ),
+        "search": MappingProxyType(
+            {
+                **dict.fromkeys(("q", "search_query", "search_term", "text"), "query"),
+                **dict.fromkeys(("count", "limit", "num_results", "number_of_results", "top_k"), "max_results"),
+                **dict.fromkeys(("domains", "include_domains"), "allowed_domains"),
+            }
+        ),
+    }
+)
+"""Other tools' names for our arguments, by tool."""
+
+_RANGES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("day", "1d", "24h", "pd", "past day", "past_day", "last day"), "d"),
+        **dict.fromkeys(("week", "1w", "7d", "pw", "past week", "past_week", "last week"), "w"),
+        **dict.fromkeys(("month", "1m", "30d", "pm", "past month", "past_month", "last month"), "m"),
+        **dict.fromkeys(("year", "1y", "12m", "py", "past year", "past_year", "last year"), "y"),
+        **dict.fromkeys(("any", "any time", "anytime"), "all"),
+    }
+)
+
+
+class SearchArguments(BaseModel):
+    """The arguments of `web_search`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str
+    """What to search for."""
+    limit: int | None = None
+    """The most results."""
+    allowed_domains: list[str] = Field(default_factory=list)
+    """Only these domains."""
+    time_range: TimeRange = "all"
+    """How recent."""
+
+
+class OpenArguments(BaseModel):
+    """The arguments of `open_page`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str
+    """The address."""
+    query: str | None = None
+    """What the wanted passages answer."""
+    cursor: str | None = None
+    """Where the wanted piece begins."""
+    find: str | None = None
+    """What the wanted places hold."""
+    max_length: int | None = None
+    """The most characters."""
+    max_tokens: int | None = None
+    """The most tokens."""
+
+    @field_validator("query", "cursor", "find")
+    @classmethod
+    def _empty_is_none(cls, value: str | None) -> str | None:
+        """Models fill in every argument they see: an empty one was not meant."""
+        return value if value is None or value.strip() else None
+
+
+_EXAMPLES: Mapping[type[BaseModel], str] = MappingProxyType(
+    {
+        SearchArguments: '{"query": "rust async runtime comparison", "limit": 5, "time_range": "y"}',
+        OpenArguments: '{"url": "https://example.org/article", "query": "opening hours"}',
+    }
+)
+
+
+def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call's arguments under our names and in our types, as far as their meaning is plain.
+
+    Args:
+        tool: The tool's name: `web_search`, `open_page` or `search`.
+        arguments: What the model wrote.
+
+    Returns:
+        A copy. What is not plain is in it as it was written.
+    """
+    names = _NAMES.get(tool, {})
+    known = {*names.values(), *_known(tool)}
+    given = _unwrapped(arguments, known | set(names))
+    plain: dict[str, Any] = {}
+    for name, value in given.items():
+        right = names.get(name, name)
+        if _is_nothing(value) and (right not in _REQUIRED or right in plain):
+            continue
+        if right != name and not _is_nothing(given.get(right)):
+            right = name  # both were given: which was meant is not plain
+        if not _is_nothing(plain.get(right)):
+            right = name
+        plain[right] = _value(right, value)
+    return plain
+
+
+def bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return what is wrong with a call, what its arguments are, and a call that is right.
+
+    Args:
+        error: The complaints.
+        model: The arguments' model.
+    """
+    known = ", ".join(model.model_fields)
+    lines = [f"{key}: {text}." for key, text in faults(error)]
+    example = f" A correct call: {_EXAMPLES[model]}" if model in _EXAMPLES else ""
+    return " ".join([*lines, f"The arguments are: {known}."]) + example
+
+
+def _known(tool: str) -> set[str]:
+    if tool == "open_page":
+        return set(OpenArguments.model_fields)
+    if tool == "web_search":
+        return set(SearchArguments.model_fields)
+    return {"query", "max_results", "backend", "allowed_domains"}
+
+
+def _unwrapped(arguments: Mapping[str, Any], known: set[str]) -> Mapping[str, Any]:
+    """Return the arguments without the object that some models put around them."""
+    if len(arguments) != 1:
+        return arguments
+    ((name, value),) = arguments.items()
+    if name in known or name not in _AROUND:
+        return arguments
+    inner = _json(value) if isinstance(value, str) else value
+    return inner if isinstance(inner, dict) and all(isinstance(key, str) for key in inner) else arguments
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().lower() in _NONE)
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return a value in the type that its argument has, if it plainly stands for one."""
+    if name in _LISTS:
+        return _words(value)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        value = value[0]
+    if name in _WORDS and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        return value
+    if name in _NUMBERS or name == "max_results":
+        return value.strip().strip("'\"").replace(",", "").replace("_", "")
+    if name == "time_range":
+        word = value.strip().strip("'\"").lower()
+        return _RANGES.get(word, word)
+    return _address(value) if name == "url" else value
+
+
+def _words(value: Any) -> Any:
+    """Return a list of words that may be written as JSON, or with commas between them."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text.startswith("["):
+        inner = _json(text)
+        return inner if isinstance(inner, list) else value
+    return [word.strip().strip("'\"") for word in text.split(",") if word.strip()]
+
+
+def _address(text: str) -> str:
+    """Return an address without what Markdown and prose put around one."""
+    text = text.strip()
+    link = re.fullmatch(r"\[[^\]]*\]\((\S+)\)", text)
+    text = link[1] if link else text
+    for before, after in (("<", ">"), ('"', '"'), ("'", "'"), ("`", "`")):
+        if len(text) > 1 and text.startswith(before) and text.endswith(after):
+            text = text[1:-1].strip()
+    return text
+
+
+def _json(text: str) -> object:
+    if len(text) > _LONGEST_JSON:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

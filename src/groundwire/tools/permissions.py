@@ -1,0 +1,196 @@
+"""Permission: which of a model's tool calls are made, asked about, or refused (document K, section 8).
+
+Every call is `confirm` unless a rule of the settings says otherwise. Of the rules that speak of a call the strictest
+wins: deny before confirm before allow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+from groundwire.errors import GroundwireError, PermissionDenied
+from groundwire.safety.domains import host_matches
+from groundwire.safety.urls import parse_url
+from groundwire.settings import PermissionSettings
+from groundwire.settings.permission_rules import Decision, Rule, parse_rule
+from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
+from groundwire.tools.argument_coercion import understood
+from groundwire.web import Web
+
+__all__ = ["Answer", "Ask", "Permission", "PermissionRequest", "guarded", "guarded_tools"]
+
+_logger = logging.getLogger(__name__)
+
+Answer = bool | Literal["allow", "deny", "always"]
+"""What somebody says who is asked: yes, no, or yes and do not ask again about such calls in this run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionRequest:
+    """A call about which somebody is asked."""
+
+    tool: str
+    """The tool's name."""
+    arguments: Mapping[str, Any]
+    """What the model wrote."""
+    domains: tuple[str, ...]
+    """The domains that the call is about; none for a search of the whole web."""
+    session: str | None
+    """The session's name, if it has one."""
+    reason: str
+    """Why somebody is asked."""
+
+
+Ask = Callable[[PermissionRequest], Answer | Awaitable[Answer]]
+"""Asks somebody. A plain function must answer at once; one that waits for a person is asynchronous."""
+
+
+class Permission:
+    """Decides about tool calls by rules, and by asking where the rules say so.
+
+    Args:
+        settings: The rules; by default there is none, and every call is asked about.
+        ask: Who is asked. Without anybody a call that would be asked about is refused, and the refusal says why.
+        session: The name of the session, for rules that speak of one.
+    """
+
+    def __init__(
+        self, settings: PermissionSettings | None = None, *, ask: Ask | None = None, session: str | None = None
+    ) -> None:
+        self._settings = settings or PermissionSettings()
+        self._rules: tuple[tuple[Decision, tuple[Rule, ...]], ...] = (
+            ("deny", tuple(map(parse_rule, self._settings.deny))),
+            ("confirm", tuple(map(parse_rule, self._settings.confirm))),
+            ("allow", tuple(map(parse_rule, self._settings.allow))),
+        )
+        self._ask = ask
+        self._session = session
+        self._always: set[tuple[str, tuple[str, ...]]] = set()
+
+    def decide(self, tool: str, arguments: Mapping[str, Any]) -> tuple[Decision, str]:
+        """Return what the rules say about a call, and which of them says it.
+
+        A rule about a domain allows a call only if all that the call is about lies in that domain; it denies one, or
+        has it asked about, if any of it does.
+        """
+        domains = _domains(tool, arguments)
+        for decision, rules in self._rules:
+            for rule in rules:
+                if self._fits(rule, decision, tool, domains):
+                    return decision, f"the rule {decision} {rule}"
+        return self._settings.default, f"the rule for everything else ({self._settings.default})"
+
+    async def check(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Return if a call may be made.
+
+        Raises:
+            PermissionDenied: it may not; the message says why, and what a model can do.
+        """
+        decision, reason = self.decide(tool, arguments)
+        domains = _domains(tool, arguments)
+        if decision == "allow" or (decision == "confirm" and (tool, domains) in self._always):
+            return
+        if decision == "deny":
+            raise _denied(tool, f"{reason} forbids it")
+        if self._ask is None:
+            raise _denied(tool, f"it needs a confirmation ({reason}), and there is nobody to ask here")
+        request = PermissionRequest(
+            tool=tool,
+            arguments=MappingProxyType(dict(arguments)),
+            domains=domains,
+            session=self._session,
+            reason=reason,
+        )
+        answer = await self._answer(self._ask, request)
+        if answer == "always":
+            self._always.add((tool, domains))
+        elif answer is not True and answer != "allow":
+            raise _denied(tool, answer if isinstance(answer, str) and answer != "deny" else "the user refused it")
+
+    async def _answer(self, ask: Ask, request: PermissionRequest) -> object:
+        """Return what somebody says, or a sentence about why nobody said anything."""
+        try:
+            answer = ask(request)
+            if not inspect.isawaitable(answer):
+                return answer
+            return await asyncio.wait_for(answer, self._settings.patience)
+        except TimeoutError:
+            return f"nobody answered the question within {self._settings.patience:g} seconds"
+        except Exception:  # a question that cannot be put is no permission
+            _logger.exception("asking about %s failed", request.tool)
+            return "the question could not be asked"
+
+    def _fits(self, rule: Rule, decision: Decision, tool: str, domains: tuple[str, ...]) -> bool:
+        if rule.tool not in ("*", tool) or rule.session not in (None, self._session):
+            return False
+        if rule.domain is None:
+            return True
+        inside = [host_matches(domain, rule.domain) for domain in domains]
+        return bool(inside) and all(inside) if decision == "allow" else any(inside)
+
+
+def guarded_tools(web: Web, permission: Permission | None = None) -> tuple[Tool, ...]:
+    """Return `web_search` and `open_page` over a `Web`, whose calls are made only with permission.
+
+    Args:
+        web: What searches and reads; it stays the caller's to close.
+        permission: Who decides; by default the rules of the web's settings, with nobody to ask.
+    """
+    decider = permission or Permission(web.settings.permission)
+    return tuple(guarded(tool, decider) for tool in web_tools(web))
+
+
+def guarded(tool: Tool, permission: Permission) -> Tool:
+    """Return a tool whose calls are made only with permission; a refused call is a result that a model can act on.
+
+    A page that a redirect led to another host is asked about anew, before anybody sees it.
+    """
+
+    async def call(**arguments: Any) -> ToolResult:
+        try:
+            await permission.check(tool.name, arguments)
+            result = await tool.call(**arguments)
+            if isinstance(result, OpenPageToolResult) and _moved(result):
+                await permission.check(tool.name, {**arguments, "url": result.final_url})
+        except PermissionDenied as error:
+            return refused(tool.name, arguments, error)
+        return result
+
+    return replace(tool, call=call)
+
+
+def _denied(tool: str, reason: str) -> PermissionDenied:
+    return PermissionDenied(
+        f"Permission denied: {tool} was not called, because {reason}. "
+        "Do not try the same again; go on without it, or ask the user to allow it."
+    )
+
+
+def _domains(tool: str, written: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the domains that a call is about: of the page it opens, or those to which it keeps a search.
+
+    The arguments are read as the tool will read them, so that another way to write an address evades no rule.
+    """
+    arguments = understood(tool, written)
+    if "url" in arguments:
+        host = _host(arguments["url"])
+        return (host,) if host else ()
+    named = arguments.get("allowed_domains")
+    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, (list, tuple)) else ()
+
+
+def _moved(result: OpenPageToolResult) -> bool:
+    return bool(result.final_url) and _host(result.final_url) != _host(result.url)
+
+
+def _host(url: object) -> str:
+    try:
+        return parse_url(url).host if isinstance(url, str) else ""
+    except GroundwireError:
+        return ""

@@ -1,0 +1,135 @@
+"""The two tools as asynchronous callables over a `Web`.
+
+A callable takes what a model wrote and always returns a structured result: whatever goes wrong is said in the result,
+never raised.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from groundwire.errors import GroundwireError
+from groundwire.models import Page
+from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
+from groundwire.tools.definitions import ToolDefinition, open_page_definition, web_search_definition
+from groundwire.tools.rendering import render_text
+from groundwire.tools.results import (
+    OpenPageToolResult,
+    ToolResult,
+    WebSearchToolResult,
+    open_failed,
+    opened,
+    search_failed,
+    searched,
+    shown,
+)
+
+if TYPE_CHECKING:  # definitions are had without what searches and reads, which takes long to load
+    from groundwire.hosted.requirements import Needs
+    from groundwire.web import Web
+
+__all__ = ["Tool", "open_page_result", "open_page_tool", "web_search_result", "web_search_tool", "web_tools"]
+
+_logger = logging.getLogger(__name__)
+
+_BRIEF = 800  # tokens; with fewer the list of sections would take too much of them
+_MARK_ROOM = "-" + 3 * " 0a1b2c3d4e"  # what one random mark may take more than another
+_INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(ToolDefinition):
+    """One tool, ready for any framework."""
+
+    call: Callable[..., Awaitable[ToolResult]]
+    """Takes the arguments by keyword; never raises but on cancellation."""
+
+
+def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
+    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close.
+
+    Args:
+        web: What searches and reads.
+        needs: What every search must honour, such as the needs of a plan that leaves the search to us.
+    """
+    return web_search_tool(web, needs), open_page_tool(web)
+
+
+def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+    """Return the tool that finds pages; see `web_tools`."""
+
+    async def call(**arguments: Any) -> WebSearchToolResult:
+        return await web_search_result(web, arguments, needs)
+
+    return _with_call(web_search_definition(web.settings), call)
+
+
+def open_page_tool(web: Web) -> Tool:
+    """Return the tool that reads a page."""
+
+    async def call(**arguments: Any) -> OpenPageToolResult:
+        return await open_page_result(web, arguments)
+
+    return _with_call(open_page_definition(web.settings), call)
+
+
+def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]]) -> Tool:
+    return Tool(
+        name=definition.name,
+        description=definition.description,
+        parameters=definition.parameters,
+        output_schema=definition.output_schema,
+        annotations=definition.annotations,
+        call=call,
+    )
+
+
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
+    """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
+    plain = understood("web_search", arguments)
+    echo = shown(plain.get("query", ""))
+    try:
+        asked = SearchArguments.model_validate(plain)
+        filters = _filters(asked, needs)
+        response = await web.search(asked.query, limit=asked.limit, **filters)
+    except ValidationError as error:
+        return WebSearchToolResult(query=echo, status="error", error=bad_arguments(error, SearchArguments))
+    except GroundwireError as error:
+        return search_failed(echo, error)
+    except Exception:  # an agent must never see a traceback; the operator does, in the log
+        _logger.exception("web_search failed")
+        return WebSearchToolResult(query=echo, status="error", error=_INTERNAL)
+    return searched(response)
+
+
+async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
+    """Open a page with the arguments that a model wrote; every failure becomes a result with `status` error."""
+    plain = understood("open_page", arguments)
+    echo = shown(plain.get("url", ""))
+    try:
+        asked = OpenArguments.model_validate(plain)
+        brief = asked.max_tokens is not None and asked.max_tokens < _BRIEF
+
+        def around(page: Page) -> str:
+            return render_text(opened(page, brief=brief)) + _MARK_ROOM
+
+        page = await web.open_page(**asked.model_dump(), around=around)
+    except ValidationError as error:
+        return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
+    except GroundwireError as error:
+        return open_failed(echo, error)
+    except Exception:  # an agent must never see a traceback; the operator does, in the log
+        _logger.exception("open_page failed")
+        return OpenPageToolResult(url=echo, status="error", error=_INTERNAL)
+    return opened(page, brief=brief)
+
+
+def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
+    if needs is None:
+        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range}
+    return dict(needs.within(asked.allowed_domains, asked.time_range))

@@ -1,0 +1,185 @@
+"""The connections of one client: each is made only to an address that the guard permits, and its bytes are metered."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
+
+from groundwire.errors import BlockedAddress, Closed, ConfigurationError, InvalidRequest
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import parse_url
+from groundwire.transport.decompression import ACCEPT_ENCODING
+from groundwire.transport.errors import Vetoed, nowhere, translated
+from groundwire.transport.limited_socket import MeteredSocket
+from groundwire.transport.request_response import Asked
+
+if TYPE_CHECKING:
+    import aiohttp
+    from aiohttp.abc import AbstractResolver
+
+__all__ = ["CONNECTIONS", "Connections"]
+
+CONNECTIONS = 500
+"""The most that are open at once: a gateway has some hundreds of calls at work, and who waits for a connection loses
+its deadline."""
+_FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
+_AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
+
+
+class Connections:
+    """A pool of connections under one guard; it connects on first use.
+
+    Args:
+        guard: Judges every address at the moment of connecting.
+        user_agent: How we introduce ourselves.
+        proxy: A forward proxy's URL, or empty for none; see `groundwire.transport.Transport`.
+        most: The most connections open at once.
+
+    Raises:
+        ConfigurationError: `proxy` is not the address of an HTTP proxy.
+    """
+
+    def __init__(self, guard: Guard, *, user_agent: str, proxy: str = "", most: int = CONNECTIONS) -> None:
+        self.closed = False
+        """Whether it was closed; nothing can be sent then."""
+        self._user_agent = user_agent
+        self._proxy = proxy or None
+        self._guard = guard if not proxy else Guard(allow_origins=(_origin(proxy),))
+        self._most = most
+        self._session: aiohttp.ClientSession | None = None
+        self._reading: set[aiohttp.ClientResponse] = set()
+        self._sockets: WeakValueDictionary[int, MeteredSocket] = WeakValueDictionary()
+
+    async def send(self, asked: Asked) -> aiohttp.ClientResponse:
+        """Send one request and return the answer when its head is here; leaving it as a context lets it go.
+
+        Raises:
+            ExchangeFailed, Vetoed, BlockedAddress, Closed.
+        """
+        import aiohttp
+
+        session = self._open()
+        try:
+            return await session.request(
+                asked.method,
+                asked.url,
+                headers=asked.headers,
+                allow_redirects=False,
+                proxy=self._proxy,
+                **asked.body,
+            )
+        except Exception as error:
+            if self.closed:  # closing under aiohttp ends in whatever it trips over, failed assertions among it
+                raise self.gone() from error
+            if isinstance(error, (aiohttp.ClientError, OSError, ValueError)):
+                raise translated(error, proxied=self._proxy is not None) from error
+            raise
+
+    def gone(self) -> Closed:
+        """Return the error of a call that comes after closing, or that is cut off by it."""
+        return Closed("This Web was closed; make a new one.")
+
+    def begin(self, response: aiohttp.ClientResponse) -> MeteredSocket | None:
+        """Note that an answer's body is being read, and return the socket on which it comes; None when it is here."""
+        self._reading.add(response)
+        connection = response.connection
+        if connection is None or connection.transport is None:
+            return None
+        found = connection.transport.get_extra_info("socket")
+        return None if found is None else self._sockets.get(found.fileno())
+
+    def end(self, response: aiohttp.ClientResponse) -> None:
+        """Note that an answer's body is read, or given up."""
+        self._reading.discard(response)
+
+    async def aclose(self) -> None:
+        """Close all connections; requests that are under way raise Closed."""
+        self.closed = True
+        for response in tuple(self._reading):
+            response.close()  # closing the session alone would leave their readers waiting
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self.closed:
+            raise self.gone()
+        if self._session is None:
+            import aiohttp
+
+            connector = aiohttp.TCPConnector(
+                resolver=_resolver(self._guard),
+                socket_factory=self._socket,
+                use_dns_cache=False,
+                limit=self._most,
+            )
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                trust_env=False,
+                timeout=aiohttp.ClientTimeout(total=None),
+                requote_redirect_url=False,
+                max_field_size=_FIELD_CAP,
+                headers={
+                    "User-Agent": self._user_agent,
+                    "Accept-Encoding": ACCEPT_ENCODING,
+                    "Accept-Language": "en, *;q=0.5",
+                },
+            )
+        return self._session
+
+    def _socket(self, info: Any) -> socket.socket:
+        """Make the socket for one address, if the guard permits it: the gate that IP literals pass too."""
+        family, kind, protocol, _, address = info
+        if not self._guard.permits(address[0], address[1]):
+            raise Vetoed("address not allowed")
+        made = MeteredSocket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD)
+        self._sockets[made.fileno()] = made
+        return made
+
+
+def _resolver(guard: Guard) -> AbstractResolver:
+    from aiohttp.abc import AbstractResolver, ResolveResult
+
+    class GuardResolver(AbstractResolver):
+        """Hands out only addresses that the guard has vetted; nothing is resolved a second time."""
+
+        async def resolve(
+            self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+        ) -> list[ResolveResult]:
+            del family  # both families are wanted; the connector races them (RFC 8305)
+            try:
+                addresses = await guard.resolve(host, port)
+            except BlockedAddress as error:
+                raise BlockedAddress(f"{nowhere(host)} Check the spelling, or search for the page.") from error
+            return [
+                ResolveResult(
+                    hostname=host,
+                    host=address,
+                    port=port,
+                    family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                    proto=socket.IPPROTO_TCP,
+                    flags=socket.AI_NUMERICHOST,
+                )
+                for address in addresses
+            ]
+
+        async def close(self) -> None:
+            """Nothing is held."""
+
+    return GuardResolver()
+
+
+def _origin(proxy: str) -> str:
+    """Return a proxy's origin, without the user name and password that only proxies may have."""
+    try:
+        scheme, authority, *_ = urlsplit(proxy)
+        return parse_url(f"{scheme}://{authority.rpartition('@')[2]}").origin
+    except (ValueError, InvalidRequest, BlockedAddress) as error:
+        raise ConfigurationError(
+            "network.proxy: this is not the address of an HTTP proxy. Write it as http://proxy.example:3128."
+        ) from error

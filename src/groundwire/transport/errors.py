@@ -1,0 +1,176 @@
+"""What goes wrong in an exchange over HTTP, in our terms: from the client library, from and to a cassette, to a caller.
+
+A library's own words stay behind, since they may name addresses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal, NoReturn, get_args
+
+from groundwire.cassette import Failure
+from groundwire.errors import (
+    BlockedAddress,
+    GroundwireError,
+    PageTooLarge,
+    PageUnavailable,
+    ProviderUnreachable,
+    UnexpectedResponse,
+)
+from groundwire.transport.limited_socket import Overrun
+
+__all__ = [
+    "UNREAD",
+    "ExchangeFailed",
+    "Trouble",
+    "Vetoed",
+    "as_error",
+    "as_failure",
+    "nowhere",
+    "raise_page_error",
+    "raise_provider_error",
+    "translated",
+]
+
+UNREAD = "unread"
+"""What a cassette says of an answer that was refused when its head and first bytes were here."""
+
+_RECORD = "Record it again: groundwire record FILE -- COMMAND"
+_WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
+
+
+Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol", "cassette"]
+_TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
+
+
+class ExchangeFailed(Exception):
+    """One request failed; `call` and `fetch` say it in their own terms."""
+
+    def __init__(self, kind: Trouble, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
+class Vetoed(OSError):
+    """The last gate refused a socket address."""
+
+
+def translated(error: Exception, *, proxied: bool) -> Exception:
+    """Return a library's error in our terms.
+
+    Args:
+        error: What was raised before an answer began.
+        proxied: Whether a proxy was asked.
+    """
+    import aiohttp
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, Vetoed):
+            return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
+        if isinstance(cause, Overrun):
+            return ExchangeFailed("protocol", "sent a head without end in place of an answer")
+        cause = getattr(cause, "os_error", None) or cause.__cause__
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            if getattr(error.certificate_error, "verify_code", None) in _WRONG_TIME:
+                detail = "has a TLS certificate that is not valid today, or this machine's clock is wrong"
+                return ExchangeFailed("certificate", detail)
+            return ExchangeFailed("certificate", "has a TLS certificate that is not valid for it")
+        case aiohttp.ClientSSLError():
+            return ExchangeFailed("certificate", "did not agree on a TLS connection")
+        case aiohttp.ClientHttpProxyError():
+            return ExchangeFailed("proxy", f"could not be reached: the proxy refused with HTTP {error.status}")
+        case aiohttp.ClientConnectorError() if proxied:  # only the proxy is looked up and connected to
+            return ExchangeFailed("proxy", "could not be reached: the proxy does not answer")
+        case aiohttp.ClientConnectorDNSError():
+            return ExchangeFailed("name", "does not resolve")
+        case aiohttp.ClientConnectorError():
+            return ExchangeFailed("network", "refused the connection or could not be reached")
+        case aiohttp.ClientResponseError():
+            return ExchangeFailed("protocol", "sent an answer that is not HTTP")
+        case aiohttp.ClientConnectionError():
+            return ExchangeFailed("network", "closed the connection without an answer")
+        case OSError():
+            return ExchangeFailed("network", "could not be reached")
+        case _:
+            return ExchangeFailed("protocol", "could not be asked or sent an answer that is not HTTP")
+
+
+def as_failure(error: BaseException, *, began: bool) -> Failure | None:
+    """Return what a cassette says of an exchange that failed, or None for what is not the outside world's doing.
+
+    Args:
+        error: What was raised.
+        began: Whether an answer had begun.
+    """
+    match error:
+        case ExchangeFailed():
+            return Failure(error.kind, error.detail)
+        case TimeoutError() if not isinstance(error, GroundwireError):
+            return Failure("timeout")
+        case asyncio.CancelledError():  # nobody waited any longer; asked again, it is as late as it was
+            return Failure("timeout", "given up before the answer came")
+        case BlockedAddress() if not began:
+            return Failure("blocked", str(error))
+        case GroundwireError() if began:
+            return Failure(UNREAD)
+        case _:
+            return None
+
+
+def as_error(failure: Failure | None) -> Exception:
+    """Return the error of an exchange that failed when it was recorded."""
+    kind, detail = (failure.kind, failure.detail) if failure else ("", "")
+    if kind == "timeout":
+        return TimeoutError()
+    if kind == "blocked":
+        return BlockedAddress(detail)
+    for trouble in _TROUBLES:
+        if trouble == kind:
+            return ExchangeFailed(trouble, detail)
+    return ExchangeFailed("cassette", "was not read to its end when the cassette was recorded")
+
+
+def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoReturn:
+    """Raise what a failed exchange with a provider's host means for its caller."""
+    match error.kind:
+        case "large" | "coding":
+            raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
+        case "protocol":
+            raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
+        case "proxy":
+            fix = "Check the setting network.proxy"
+        case "certificate":
+            fix = "Check its address and its certificate"
+        case "cassette":
+            fix = _RECORD
+        case _:
+            fix = "Check its address, and that it can be reached from here"
+    raise ProviderUnreachable(provider, f"{host} {error.detail}", fix=fix) from error
+
+
+def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
+    """Raise what a failed exchange with a page's host means for its reader."""
+    match error.kind:
+        case "large":
+            raise PageTooLarge(
+                url, f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
+            ) from error
+        case "coding":
+            text = f"The page at {host} {error.detail}. Open another page."
+        case "name":
+            text = f"{nowhere(host)} Check the spelling, or search for the page."
+        case "proxy":
+            text = f"{host} {error.detail}. Check the setting network.proxy."
+        case "cassette":
+            text = f"{host} {error.detail}. {_RECORD}."
+        case _:
+            text = f"{host} {error.detail}. Try again later, or open another page."
+    raise PageUnavailable(url, text) from error
+
+
+def nowhere(host: str) -> str:
+    """Say the same of a name that does not exist and of one that leads inside, so that nobody can tell them apart."""
+    return f"{host} does not lead to a public web address."
