@@ -32,7 +32,7 @@ from groundwire import Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.models import NO_FILTERS, Filters, Page, ReadResult, Results, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.storage.archive.store import Archive, Found
+from groundwire.storage.archive.store import Archive, ArchiveHit
 
 SESSION = "crash"
 PRICE_USD = 0.005
@@ -157,7 +157,7 @@ def _moved_aside(folder: Path) -> list[str]:
     return [path.name for path in folder.glob("*.corrupt-*")]
 
 
-async def _pages(archive: Archive) -> AsyncIterator[Found]:
+async def _pages(archive: Archive) -> AsyncIterator[ArchiveHit]:
     offset = 0
     while found := await archive.list(500, offset):
         for one in found:

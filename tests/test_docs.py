@@ -115,7 +115,7 @@ def test_contributings_provider_can_be_misspelt() -> None:
 async def test_contributings_parser_tells_failures_apart() -> None:
     from importlib import import_module
 
-    from groundwire.transport import Reply as Answer
+    from groundwire.transport import Response as Answer
 
     parse = import_module("groundwire_lookup").parse
     for status, body, error in (

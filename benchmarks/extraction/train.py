@@ -39,7 +39,7 @@ from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
 from groundwire.reading.html.parse import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
-from groundwire.reading.main_content.features import FEATURES, Facts, describe
+from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_type import Hints, read_hints
 from groundwire.reading.main_content.select import (
     REPEATED,
@@ -100,7 +100,7 @@ class Example:
     truth_words: int
     votes: Votes
     hints: Hints
-    facts: Facts | None = None
+    facts: ElementFacts | None = None
     first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
     second: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
     row: list[int] = field(default_factory=list)

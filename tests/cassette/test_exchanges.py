@@ -28,7 +28,7 @@ from groundwire.errors import (
     ProviderUnreachable,
 )
 from groundwire.testing import InjectedFault, World
-from groundwire.transport import Head, Reply, Transport
+from groundwire.transport import Head, Response, Transport
 
 Make = Callable[..., Transport]
 
@@ -41,7 +41,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()[1:]]
 
 
-async def search(transport: Transport, service: Any, query: str = "x", **options: Any) -> Reply:
+async def search(transport: Transport, service: Any, query: str = "x", **options: Any) -> Response:
     options.setdefault("deadline", soon())
     return await transport.call("brave", "GET", f"{service.url}/search", params={"q": query}, **options)
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.cassette import Answer, CallFailed, Cassette, Exchange, Failure, count_exchanges
+from groundwire.cassette import Answer, CallFailed, Cassette, Exchange, RecordedFailure, count_exchanges
 from groundwire.cassette.format import from_line, pack, to_line, unpack
 from groundwire.errors import ConfigurationError
 
@@ -90,7 +90,7 @@ class TestWriting:
         some(path, 3)
         some(path, 2)
         assert count_exchanges(path) == 2
-        Cassette.record(path, append=True).add("test", {}, failure=Failure("network", "refused"))
+        Cassette.record(path, append=True).add("test", {}, failure=RecordedFailure("network", "refused"))
         assert count_exchanges(path) == 3
         assert count_exchanges(tmp_path / "none") == 0
 
@@ -216,7 +216,7 @@ class TestReading:
 
 
 def test_an_exchange_in_full() -> None:
-    exchange = Exchange(kind="x", request={"a": 1}, failure=Failure("timeout"), ms=5, day=date(2026, 1, 31))
+    exchange = Exchange(kind="x", request={"a": 1}, failure=RecordedFailure("timeout"), ms=5, day=date(2026, 1, 31))
     line = to_line(exchange, 7)
     assert line == {
         "seq": 7,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.cassette import CallFailed, Cassette, Exchange, Failure, cassette_from_environment
+from groundwire.cassette import CallFailed, Cassette, Exchange, RecordedFailure, cassette_from_environment
 from groundwire.cassette.matching import Index
 from groundwire.errors import ConfigurationError
 from groundwire.safety.guard import Guard
@@ -96,7 +96,7 @@ class TestCalls:
         path = tmp_path / "x.jsonl"
 
         def late() -> Mapping[str, Any]:
-            raise CallFailed(Failure("timeout", "no answer in time"))
+            raise CallFailed(RecordedFailure("timeout", "no answer in time"))
 
         def broken() -> Mapping[str, Any]:
             raise ZeroDivisionError
@@ -108,7 +108,7 @@ class TestCalls:
             recording.call("ddgs", {"a": 2}, broken)
         with pytest.raises(CallFailed, match="timeout: no answer in time") as caught:
             Cassette.replay(path).call("ddgs", {"a": 1}, dict)
-        assert caught.value.failure == Failure("timeout", "no answer in time")
+        assert caught.value.failure == RecordedFailure("timeout", "no answer in time")
         with pytest.raises(CallFailed, match="is not in the cassette"):
             Cassette.replay(path).call("ddgs", {"a": 2}, dict)
 

@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 
 from groundwire.models import SearchResult
 from groundwire.routing.normalise import plain
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["Recording", "answer", "expectations", "missing", "recorded", "shape", "texts"]
 
@@ -26,7 +26,7 @@ def answer(
     *,
     url: str = "https://service.example/x",
     **headers: str,
-) -> Reply:
+) -> Response:
     """Return an answer as the transport hands it over.
 
     Args:
@@ -37,7 +37,7 @@ def answer(
         headers: Further headers.
     """
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Reply(url, status, CIMultiDict({"Content-Type": content_type, **headers}), data[:64], data)
+    return Response(url, status, CIMultiDict({"Content-Type": content_type, **headers}), data[:64], data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Recording:
     """The address that was asked."""
     body: Any
     """The body of the answer: a JSON value, or text."""
-    reply: Reply
+    reply: Response
     """The answer."""
     want: Mapping[str, Any] | None
     """What it should be read as; None when nobody has said so."""
@@ -82,7 +82,7 @@ def recorded(recordings: Path, service: str, pattern: str = "*.json") -> list[Re
                 kind=exchange.get("kind", ""),
                 url=exchange.get("request", {}).get("url", ""),
                 body=body,
-                reply=Reply("https://service.example/x", response["status"], headers, raw[:64], raw),
+                reply=Response("https://service.example/x", response["status"], headers, raw[:64], raw),
                 want=expected.get(f"{service}/{path.name}"),
             )
         )

@@ -13,7 +13,7 @@ from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard
 from groundwire.testing.server import Endpoint
 from groundwire.testing.world import World
-from groundwire.transport import Reply, Transport
+from groundwire.transport import Response, Transport
 
 __all__ = ["APIS", "KEYED", "READ", "SEARCH", "Makes", "api_class", "posted", "sent"]
 
@@ -91,4 +91,4 @@ def sent(service: Endpoint) -> dict[str, Any]:
 
 async def posted(provider: ApiProvider, path: str, body: object) -> Any:
     """Return the JSON value with which a provider's service answers a body, as it came."""
-    return await provider.ask("POST", path, Reply.json, json_body=body, deadline=None)
+    return await provider.ask("POST", path, Response.json, json_body=body, deadline=None)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from groundwire.storage import MemoryStore
-from groundwire.telemetry import CallLog, Metrics, PageDone, Scores, SearchDone, Spans, Watcher, Watchers
+from groundwire.telemetry import CallListener, CallListeners, CallLog, Metrics, PageDone, Scores, SearchDone, Spans
 
 Make = Callable[..., Any]
 
@@ -77,7 +77,7 @@ def test_a_watcher_that_raises_is_logged_once_and_the_others_hear(
     searched: Make, opened: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     before, after = Recorder(), Recorder()
-    watchers = Watchers([before, Broken(), after])
+    watchers = CallListeners([before, Broken(), after])
     with caplog.at_level(logging.ERROR, "groundwire"):
         for _ in range(3):
             watchers.search_done(searched())
@@ -90,12 +90,12 @@ def test_a_watcher_that_raises_is_logged_once_and_the_others_hear(
 
 
 def test_all_of_ours_are_watchers(searched: Make, opened: Make) -> None:
-    ours: list[Watcher] = [CallLog(), Metrics(), Scores(MemoryStore()), Spans()]
-    watchers = Watchers(ours)
+    ours: list[CallListener] = [CallLog(), Metrics(), Scores(MemoryStore()), Spans()]
+    watchers = CallListeners(ours)
     watchers.search_done(searched())
     watchers.page_done(opened())
     assert watchers
-    assert not Watchers()
+    assert not CallListeners()
 
 
 def test_every_public_name_is_there_and_loaded_only_when_used() -> None:

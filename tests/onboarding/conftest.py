@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from groundwire.doctor import CHECKS, Finding, Machine, Report, examine
+from groundwire.doctor import CHECKS, DoctorFinding, DoctorReport, Machine, examine
 from groundwire.setup import KeyringState
 from groundwire.testing import World
 
 SECRET = "test-key"
 
-Look = Callable[..., Awaitable[Report]]
+Look = Callable[..., Awaitable[DoctorReport]]
 
 
 def no_keyring() -> KeyringState:
@@ -49,21 +49,21 @@ def look(machine: Callable[..., Machine]) -> Look:
 
     async def examined(
         environment: Mapping[str, str] | None = None, *, only: Sequence[str] = (), offline: bool = False, **options: Any
-    ) -> Report:
+    ) -> DoctorReport:
         checks = [check for check in CHECKS if (check.name in only if only else check.name != "port")]
         return await examine(machine(environment, **options), checks=checks, offline=offline, seconds=20)
 
     return examined
 
 
-def named(report: Report, severity: str = "problem") -> list[str]:
+def named(report: DoctorReport, severity: str = "problem") -> list[str]:
     """Return the names of what was found, and see that each says what and how to mend it, and no secret."""
     for finding in report.findings:
         complete(finding)
     return [str(one.fault) for one in report.findings if one.severity == severity]
 
 
-def complete(finding: Finding) -> None:
+def complete(finding: DoctorFinding) -> None:
     assert finding.what.endswith((".", ")", "?")), finding
     assert len(finding.fix) > 3, finding
     assert SECRET not in repr(finding).replace("test-keys", "")

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from components.authority import Authority
-from groundwire.doctor import CHECKS, Check, Machine, Report, examine
+from groundwire.doctor import CHECKS, Check, DoctorReport, Machine, examine
 from groundwire.doctor.python_env import faults_of_requirements
 from groundwire.doctor.system import _is_gateway, _taken
 from groundwire.setup import KeyringState
@@ -473,4 +473,4 @@ def test_packages_of_another_python(tmp_path: Path) -> None:
 
 def test_the_checks_have_names_of_their_own() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
-    assert isinstance(Report(checks=()).ok, bool)
+    assert isinstance(DoctorReport(checks=()).ok, bool)

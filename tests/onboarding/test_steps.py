@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from groundwire.doctor.files import line_of
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings import Settings
-from groundwire.setup import FileKeeper, Plan, clean_key, commit, load_offers, setup_schema, with_values
+from groundwire.setup import FileKeeper, SetupPlan, clean_key, commit, load_offers, setup_schema, with_values
 from groundwire.setup.provider_status import verify
 from groundwire.testing import World
 
@@ -138,7 +138,7 @@ class Broken(FileKeeper):
 def test_keys_and_settings_are_written_together_or_not_at_all(tmp_path: Path) -> None:
     keeper = Broken(tmp_path / "keys.env")
     keys = {"A_KEY": SecretStr("aaaa"), "B_KEY": SecretStr("bbbb")}
-    plan = Plan(tmp_path / "groundwire.toml", "", "[search]\n", keys, keeper)
+    plan = SetupPlan(tmp_path / "groundwire.toml", "", "[search]\n", keys, keeper)
     with pytest.raises(ConfigurationError):
         commit(plan, NOW)
     assert (keeper.get("A_KEY"), plan.path.exists()) == (None, False)

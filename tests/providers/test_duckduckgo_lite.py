@@ -36,13 +36,13 @@ from groundwire.routing.normalise import plain
 from groundwire.safety.guard import Guard
 from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite
 from groundwire.testing.world import InjectedFault
-from groundwire.transport import Reply, Transport
+from groundwire.transport import Response, Transport
 
 Make = Callable[..., DuckDuckGoLiteSearchProvider]
 LONG = 10**6  # characters, for titles and snippets that are compared whole
 
 
-def answer(text: str | bytes, status: int = 200, **headers: str) -> Reply:
+def answer(text: str | bytes, status: int = 200, **headers: str) -> Response:
     body = text if isinstance(text, bytes) else text.encode()
     return answer_of(body, status, "text/html", url="https://lite.duckduckgo.com/lite/", **headers)
 
@@ -203,7 +203,7 @@ class TestParse:
             (answer("", 400), RequestRefused),
         ],
     )
-    def test_each_failure_is_its_own_error(self, reply: Reply, error: type[ProviderError]) -> None:
+    def test_each_failure_is_its_own_error(self, reply: Response, error: type[ProviderError]) -> None:
         with pytest.raises(ProviderError) as caught:
             parse(reply)
         assert type(caught.value) is error

@@ -30,7 +30,7 @@ from groundwire.errors import (
 from groundwire.providers.jina import JinaReadProvider, parse_page, to_request, tokens
 from groundwire.testing.services.jina import Jina
 from groundwire.testing.world import World
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 Make = Callable[..., JinaReadProvider]
 URL = "https://a.example/x"
@@ -71,11 +71,11 @@ class TestRecordings:
 
     async def test_the_emulator_has_the_shape_of_the_recordings(self, recordings: Path, make: Make) -> None:
         [known] = recorded(recordings, "jina_reader", "error_422__01.json")
-        ours = await make("").ask("GET", "/https://nope.invalid/", Reply.json, deadline=None)
+        ours = await make("").ask("GET", "/https://nope.invalid/", Response.json, deadline=None)
         assert {key: type(ours[key]) for key in known.body} == {key: type(value) for key, value in known.body.items()}
 
 
-FAILURES: list[tuple[str, Reply, type[GroundwireError]]] = [
+FAILURES: list[tuple[str, Response, type[GroundwireError]]] = [
     ("wrong key", answer(failure(40103), 401), AuthenticationFailed),
     ("key of an unverified account", answer(failure(40104), 401), AuthenticationFailed),
     ("balance", answer(failure(40203), 402), QuotaExceeded),
@@ -120,7 +120,7 @@ FAILURES: list[tuple[str, Reply, type[GroundwireError]]] = [
 class TestParse:
     @pytest.mark.req("B1", "Y6")
     @pytest.mark.parametrize(("reply", "error"), [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES])
-    def test_each_failure_is_its_own_error(self, reply: Reply, error: type[GroundwireError]) -> None:
+    def test_each_failure_is_its_own_error(self, reply: Response, error: type[GroundwireError]) -> None:
         with pytest.raises(error) as caught:
             parse_page(reply, URL)
         assert type(caught.value) is error
@@ -175,7 +175,7 @@ class TestParse:
             (answer([]), 0),
         ],
     )
-    def test_tokens_are_counted(self, reply: Reply, count: int) -> None:
+    def test_tokens_are_counted(self, reply: Response, count: int) -> None:
         assert tokens(reply) == count
 
 

@@ -14,7 +14,7 @@ from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.kagi import KagiOptions, KagiSearchProvider, parse, to_body, to_params
 from groundwire.testing.services.kagi import Kagi
 from groundwire.testing.world import World
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 Make = Callable[..., KagiSearchProvider]
 
@@ -23,7 +23,7 @@ class TestRecordings:
     async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make) -> None:
         bodies = [one.body for one in recorded(recordings, "kagi", "search__*.json")]
         ours = await make(version="v0").ask(
-            "GET", "/api/v0/search", Reply.json, params={"q": "search engines"}, deadline=None
+            "GET", "/api/v0/search", Response.json, params={"q": "search engines"}, deadline=None
         )
         for kind in (0, 1):  # pages, and related searches
             known = [body | {"data": [row for row in body["data"] if row["t"] == kind]} for body in bodies]

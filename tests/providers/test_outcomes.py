@@ -17,7 +17,7 @@ import pytest
 from multidict import CIMultiDict
 
 from groundwire.errors import GroundwireError, PageError, ProviderError
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 FOLDER = Path(__file__).parent / "outcomes"
 CASES = [
@@ -28,12 +28,12 @@ CASES = [
 ]
 
 
-def reply(exchange: dict[str, Any]) -> Reply:
+def reply(exchange: dict[str, Any]) -> Response:
     text = exchange.get("text")
     body = json.dumps(exchange["body"]).encode() if text is None else text.encode()
     kind = "application/json" if text is None else "text/html; charset=utf-8"
     headers = CIMultiDict({"Content-Type": kind} | exchange.get("headers", {}))
-    return Reply("https://service.example/x", exchange["status"], headers, body[:64], body)
+    return Response("https://service.example/x", exchange["status"], headers, body[:64], body)
 
 
 def outcome(provider: str, exchange: dict[str, Any]) -> tuple[str, float | None]:

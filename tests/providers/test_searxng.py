@@ -30,18 +30,18 @@ from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, 
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing.world import InjectedFault, World
-from groundwire.transport import Reply, Transport
+from groundwire.transport import Response, Transport
 from groundwire.web import Web
 
 
-def answer(body: object, status: int = 200, content_type: str = "application/json", **headers: str) -> Reply:
+def answer(body: object, status: int = 200, content_type: str = "application/json", **headers: str) -> Response:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Reply("http://searx.example/search", status, {"Content-Type": content_type, **headers}, data[:64], data)
+    return Response("http://searx.example/search", status, {"Content-Type": content_type, **headers}, data[:64], data)
 
 
 OK_ROW = {"url": "https://a.example/x", "title": "A", "content": "c", "engine": "bing", "engines": ["bing", "mojeek"]}
 
-FAILURES: list[tuple[str, Reply, type[ProviderError]]] = [
+FAILURES: list[tuple[str, Response, type[ProviderError]]] = [
     ("limiter", answer(b"Too Many Requests", 429, "text/html"), RateLimited),
     ("bad request", answer({"error": "No query"}, 400), RequestRefused),
     ("proxy wants a key", answer(b"", 401, "text/html"), AuthenticationFailed),
@@ -65,7 +65,7 @@ FAILURES: list[tuple[str, Reply, type[ProviderError]]] = [
 class TestParse:
     @pytest.mark.req("B1", "S4")
     @pytest.mark.parametrize(("reply", "error"), [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES])
-    def test_each_failure_is_its_own_error(self, reply: Reply, error: type[ProviderError]) -> None:
+    def test_each_failure_is_its_own_error(self, reply: Response, error: type[ProviderError]) -> None:
         with pytest.raises(error) as caught:
             parse(reply)
         assert type(caught.value) is error

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from components.exchanges import answer
 from groundwire.errors import PageError, ProviderError
 from groundwire.models import ReadResult, Results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 FOLDER = Path(__file__).parent / "outcomes"
 CASES = {
@@ -39,10 +39,10 @@ JUNK: st.SearchStrategy[object] = (
 JUNK |= st.lists(JUNK, max_size=2) | st.dictionaries(st.text(max_size=5), JUNK, max_size=2)
 
 
-def readers(provider: str) -> list[Callable[[Reply], object]]:
+def readers(provider: str) -> list[Callable[[Response], object]]:
     """Return everything that reads a provider's answers."""
     module = import_module(f"groundwire.providers.{provider}")
-    further: list[Callable[[Reply], object]] = [
+    further: list[Callable[[Response], object]] = [
         *([partial(module.parse, extra_snippets=True)] if provider == "brave" else []),
         *([partial(module.parse, kind="news")] if provider == "kagi" else []),
         *([module.credits_used] if provider == "serper" else []),
@@ -55,7 +55,7 @@ def readers(provider: str) -> list[Callable[[Reply], object]]:
     return further
 
 
-def checked(reader: Callable[[Reply], object], reply: Reply) -> object:
+def checked(reader: Callable[[Response], object], reply: Response) -> object:
     """Return what is read, or None when the answer is a failure; anything else fails the test."""
     try:
         found = reader(reply)

@@ -17,7 +17,7 @@ from components.application import Application
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
 from groundwire.reading.block_pages.classify import soft_block
-from groundwire.reading.block_pages.sentences import Said
+from groundwire.reading.block_pages.sentences import PageSentences
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.server import Endpoint
 
@@ -106,7 +106,7 @@ def test_a_form_to_log_in_above_a_page_that_gave_no_text_is_no_login_wall() -> N
     ],
 )
 def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
-    assert Said("", content).rest() == rest
+    assert PageSentences("", content).rest() == rest
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from components.chromium import executable_or_skip
 from components.needs import require
 from components.searxng import SearXNG
 from components.valkey import Valkey
-from groundwire.doctor import CHECKS, Machine, Report, examine
+from groundwire.doctor import CHECKS, DoctorReport, Machine, examine
 from groundwire.setup import KeyringState
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
@@ -34,12 +34,12 @@ def at(instance: SearXNG) -> dict[str, str]:
     return {"GROUNDWIRE_SEARCH_PROVIDERS": "searxng", "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": instance.url}
 
 
-async def look(folder: Path, *names: str, **environment: str) -> Report:
+async def look(folder: Path, *names: str, **environment: str) -> DoctorReport:
     checks = [check for check in CHECKS if (check.name in names if names else check.name != "port")]
     return await examine(machine(folder, **environment), checks=checks)
 
 
-def named(report: Report) -> list[str]:
+def named(report: DoctorReport) -> list[str]:
     return [str(one.fault) for one in report.findings if one.severity == "problem"]
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from components.work import growth
 from groundwire.errors import BlockedSecret
-from groundwire.safety.secret_scanner import Canaries
+from groundwire.safety.secret_scanner import SecretScanner
 
 KEY = "tvly-dev-Qx81LmZpa0T7hYcV3nRsWb2K"
-CANARIES = Canaries([KEY, "", "short", "correct horse battery staple", "YOUR_SEARCH_API_KEY_HERE"])
+CANARIES = SecretScanner([KEY, "", "short", "correct horse battery staple", "YOUR_SEARCH_API_KEY_HERE"])
 
 ENCODINGS: dict[str, Callable[[str], str]] = {
     "plain": str,
@@ -92,15 +92,15 @@ def test_a_whole_phrase_may_not() -> None:
 
 
 def test_without_secrets_everything_may_go() -> None:
-    assert not Canaries([]).found_in(KEY)
+    assert not SecretScanner([]).found_in(KEY)
 
 
 def test_no_address_of_real_pages_is_taken_for_one(page_addresses: list[str]) -> None:
-    canaries = Canaries([KEY, *(base64.b64encode(bytes(range(n, n + 24))).decode() for n in range(20))])
+    canaries = SecretScanner([KEY, *(base64.b64encode(bytes(range(n, n + 24))).decode() for n in range(20))])
     assert [url for url in page_addresses if canaries.found_in(url)] == []
 
 
 def test_a_long_address_takes_no_longer() -> None:
-    canaries = Canaries([f"{n}{KEY}{n}" for n in range(20)])
+    canaries = SecretScanner([f"{n}{KEY}{n}" for n in range(20)])
     url = "https://a.example/?" + "%25%32%35ab" * 800
     assert growth(canaries.found_in, url[: len(url) // 4], url) < 5

@@ -15,26 +15,26 @@ from groundwire.errors import DeadlineExceeded, PagePaced, PageTooLarge, TooMany
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
 from groundwire.testing import World
-from groundwire.transport import Transport, Visit
+from groundwire.transport import FetchSlot, Transport
 
 
 class Watching:
     """A gate that lets everything through but one path."""
 
     def __init__(self, shut: str = "") -> None:
-        self.visits: list[tuple[str, Visit]] = []
+        self.visits: list[tuple[str, FetchSlot]] = []
         self._shut = shut
 
     async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> None:
         """Let everything through."""
 
     @asynccontextmanager
-    async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[Visit]:
+    async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
         if url.target == self._shut:
             raise PagePaced(url.text, "Not now. Try again in 3 seconds.", retry_after=3.0)
         if url.target == "/late":
             raise DeadlineExceeded("The gate was late.")
-        visit = Visit()
+        visit = FetchSlot()
         self.visits.append((url.target, visit))
         yield visit
 

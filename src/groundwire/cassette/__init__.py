@@ -6,7 +6,7 @@ connection: `groundwire.transport` and providers with a client of their own ask 
 
 from __future__ import annotations
 
-from groundwire.cassette.format import Answer, CallFailed, Exchange, Failure, count_exchanges
+from groundwire.cassette.format import Answer, CallFailed, Exchange, RecordedFailure, count_exchanges
 from groundwire.cassette.recorder import (
     RECORD_VARIABLE,
     REPLAY_VARIABLE,
@@ -22,7 +22,7 @@ __all__ = [
     "CallFailed",
     "Cassette",
     "Exchange",
-    "Failure",
+    "RecordedFailure",
     "cassette_from_environment",
     "choose_cassette",
     "count_exchanges",

@@ -33,7 +33,7 @@ __all__ = [
     "CallFailed",
     "CassetteFile",
     "Exchange",
-    "Failure",
+    "RecordedFailure",
     "count_exchanges",
     "from_line",
     "load",
@@ -47,7 +47,7 @@ _LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RecordedFailure:
     """Why there was no answer, or no whole one."""
 
     kind: str
@@ -78,7 +78,7 @@ class Exchange:
     """What was asked, as JSON."""
     response: Mapping[str, Any] | None = None
     """What was answered, as JSON."""
-    failure: Failure | None = None
+    failure: RecordedFailure | None = None
     """What went wrong."""
     ms: int = 0
     """How long it took, in milliseconds."""
@@ -98,7 +98,7 @@ class CallFailed(Exception):
         failure: Why.
     """
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: RecordedFailure) -> None:
         super().__init__(f"{failure.kind}: {failure.detail}" if failure.detail else failure.kind)
         self.failure = failure
 
@@ -183,7 +183,7 @@ def from_line(line: object) -> Exchange:
         kind=kind,
         request=request,
         response=response,
-        failure=None if failure is None else Failure(failure["kind"], str(failure.get("detail", ""))),
+        failure=None if failure is None else RecordedFailure(failure["kind"], str(failure.get("detail", ""))),
         ms=said if isinstance(said, int) else 0,
         day=date.fromisoformat(str(line.get("day", ""))),
     )

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from groundwire.cassette.format import Answer, CallFailed, CassetteFile, Exchange, Failure, load, pack
+from groundwire.cassette.format import Answer, CallFailed, CassetteFile, Exchange, RecordedFailure, load, pack
 from groundwire.cassette.matching import Index
 from groundwire.cassette.redaction import Masks
 from groundwire.errors import ConfigurationError
@@ -125,7 +125,7 @@ class Cassette:
                 return found
             shown = _shown(kind, asked)
             self._missing.append(shown)
-        raise CallFailed(Failure("cassette", f"is not in the cassette {self.path} with this request ({shown})"))
+        raise CallFailed(RecordedFailure("cassette", f"is not in the cassette {self.path} with this request ({shown})"))
 
     def add(
         self,
@@ -133,7 +133,7 @@ class Cassette:
         request: Mapping[str, Any],
         *,
         response: Mapping[str, Any] | Answer | None = None,
-        failure: Failure | None = None,
+        failure: RecordedFailure | None = None,
         ms: int = 0,
     ) -> None:
         """Write one exchange. A file that cannot be written is said in the log and stops nobody.
@@ -153,7 +153,7 @@ class Cassette:
         with self._lock:
             asked = self._without_secrets(request)  # first: it shows what to take out of the answer
             answered = self._answer_without_secrets(response)
-        said = None if failure is None else Failure(failure.kind, self._masks.text(failure.detail))
+        said = None if failure is None else RecordedFailure(failure.kind, self._masks.text(failure.detail))
         exchange = Exchange(kind=kind, request=asked, response=answered, failure=said, ms=ms, day=self._today())
         try:
             self._file.add(exchange)

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote, urldefrag
 
 from groundwire.citations.verify.report import CitedPage, Finding, Report
-from groundwire.citations.verify.segmentation import Span, blank_markup, blocks
+from groundwire.citations.verify.segmentation import TextSpan, blank_markup, blocks
 
 __all__ = ["finding_links", "fragment_link", "source_links"]
 
@@ -103,7 +103,7 @@ def _beside(content: str, start: int, end: int) -> tuple[str, str]:
 
 
 def _block_text(content: str, start: int, end: int, *, last: bool) -> list[str]:
-    found: list[Span] = [
+    found: list[TextSpan] = [
         block for block in blocks(content[start:end]) if content[start:end][block.start : block.end].strip()
     ]
     for block in reversed(found) if last else found:

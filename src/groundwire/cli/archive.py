@@ -22,7 +22,7 @@ from groundwire.cli.terminal_text import clean, day, escaped, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.settings import load
-from groundwire.storage.archive.store import Archive, Found, ImportRefused, Statistics, open_archive
+from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
 
 __all__ = ["archive"]
 
@@ -127,7 +127,7 @@ def search(
 def list_(limit: int, offset: int, as_json: bool) -> None:
     """List pages that were read and results that were seen, newest first."""
 
-    async def look(kept: Archive) -> tuple[Sequence[Found], Statistics]:
+    async def look(kept: Archive) -> tuple[Sequence[ArchiveHit], Statistics]:
         return await kept.list(limit, offset), await kept.statistics()
 
     found, totals = _run(look)
@@ -316,7 +316,7 @@ def _agreed() -> bool:
         raise InvalidRequest("--all", "needs an answer, and there is nobody to ask", "Add --yes.") from None
 
 
-def _print(found: Sequence[Found]) -> None:
+def _print(found: Sequence[ArchiveHit]) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     for number, row in enumerate(found, start=1):
         head = f"{number:>2}. "
@@ -330,7 +330,7 @@ def _print(found: Sequence[Found]) -> None:
         click.echo(_INDENT + click.style(clean(f"{published}{how} {row.seen:%Y-%m-%d}"), dim=True) + "\n")
 
 
-def _plain(row: Found) -> Mapping[str, Any]:
+def _plain(row: ArchiveHit) -> Mapping[str, Any]:
     return {
         "url": row.url,
         "title": row.title,

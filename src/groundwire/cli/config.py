@@ -13,7 +13,7 @@ import click
 from groundwire.cli.call_runner import ExitCode, say_error, warn
 from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import ConfigurationError
-from groundwire.settings import KEY_VARIABLES, Row, Settings, load, provider_rows, variable
+from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, user_file
 from groundwire.web import Web
 
@@ -73,7 +73,7 @@ async def _skipped(settings: Settings) -> tuple[str, ...]:
         return web.skipped
 
 
-def _print_rows(rows: Iterable[Row]) -> None:
+def _print_rows(rows: Iterable[SettingValue]) -> None:
     listed = [row for row in rows if not row.key.startswith("keys.")]
     names = max(cells(row.key.rpartition(".")[2]) for row in listed)
     for section, group in groupby(listed, lambda row: row.key.rpartition(".")[0]):

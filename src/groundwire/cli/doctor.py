@@ -14,7 +14,7 @@ import click
 
 from groundwire.cli.call_runner import ExitCode, exit_code, say_error, without_waiting
 from groundwire.cli.terminal_text import clean, escaped
-from groundwire.doctor import CHECKS, CheckResult, Finding, Machine, Report, examine
+from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
 from groundwire.errors import GroundwireError
 
 __all__ = ["doctor"]
@@ -92,7 +92,7 @@ def _print(result: CheckResult) -> None:
         _print_finding(finding)
 
 
-def _print_finding(finding: Finding) -> None:
+def _print_finding(finding: DoctorFinding) -> None:
     colour = "red" if finding.severity == "problem" else "yellow"
     click.echo(f"        {click.style(finding.fault, fg=colour)}")
     click.echo(_wrapped(finding.what, 10))
@@ -116,7 +116,7 @@ def _wrapped(text: str, indent: int) -> str:
     )
 
 
-def _summary(report: Report) -> None:
+def _summary(report: DoctorReport) -> None:
     problems = sum(one.severity == "problem" for one in report.findings)
     notes = len(report.findings) - problems
     words = [
@@ -128,7 +128,7 @@ def _summary(report: Report) -> None:
     click.echo(f"\n{' and '.join(words) or 'Nothing is wrong'} ({report.seconds:.1f} s{cost}).")
 
 
-def _as_dict(report: Report) -> dict[str, object]:
+def _as_dict(report: DoctorReport) -> dict[str, object]:
     return {
         "ok": report.ok,
         "seconds": round(report.seconds, 3),

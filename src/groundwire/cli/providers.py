@@ -16,7 +16,7 @@ from groundwire.cli.terminal_text import clean, escaped
 from groundwire.errors import GroundwireError
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import Standing, Verification, standings, verify
+from groundwire.setup import ProviderStatus, Verification, standings, verify
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     return {(score.provider, score.role): score for score in card.providers}
 
 
-def _check(settings: Settings, rows: Sequence[Standing], *, quiet: bool) -> Mapping[str, Verification]:
+def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -> Mapping[str, Verification]:
     """Try every service that is in use and ready."""
     asked = [row for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
     cost = sum(row.offer.call_usd for row in asked if row.variable)
@@ -90,7 +90,7 @@ def _check(settings: Settings, rows: Sequence[Standing], *, quiet: bool) -> Mapp
 
 
 def _print(
-    rows: Sequence[Standing],
+    rows: Sequence[ProviderStatus],
     scores: Mapping[tuple[str, str], ProviderScore],
     tried: Mapping[str, Verification],
 ) -> None:
@@ -128,12 +128,12 @@ def _print(
     console.print(Text("groundwire setup sets one up; --check tries those in use.", style="dim"))
 
 
-def _use(row: Standing) -> str:
+def _use(row: ProviderStatus) -> str:
     places = (("search", row.search_place), ("read", row.read_place))
     return "\n".join(f"{role} {place}" for role, place in places if place) or "-"
 
 
-def _state(row: Standing, tried: Verification | None) -> Text:
+def _state(row: ProviderStatus, tried: Verification | None) -> Text:
     from rich.text import Text
 
     if tried is not None:
@@ -151,7 +151,7 @@ def _short(place: str) -> str:
     return place.replace("\\", "/").rpartition("/")[2]
 
 
-def _health(row: Standing, scores: Mapping[tuple[str, str], ProviderScore]) -> str:
+def _health(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]) -> str:
     found = [score for role in ("search", "read") if (score := scores.get((row.name, role))) is not None]
     return "\n".join(
         f"{score.success_rate:.0%} of {score.attempts:,}" for score in found if score.success_rate is not None
@@ -171,7 +171,7 @@ def _filters(able: Capabilities) -> tuple[bool, ...]:
 
 
 def _as_dict(
-    row: Standing, scores: Mapping[tuple[str, str], ProviderScore], tried: Verification | None
+    row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore], tried: Verification | None
 ) -> dict[str, object]:
     offer, able = row.offer, row.offer.capabilities
     health = {

@@ -13,7 +13,7 @@ import click
 
 from groundwire.cli.call_runner import ExitCode, each, exit_code, say_error, warn
 from groundwire.cli.setup_prompts import Given, Talk, read_given
-from groundwire.cli.setup_steps import Refused, Steps
+from groundwire.cli.setup_steps import SetupRefused, Steps
 from groundwire.cli.terminal_text import diff
 from groundwire.errors import ConfigurationError, GroundwireError, UnknownProvider
 from groundwire.settings import Settings, load
@@ -23,8 +23,8 @@ from groundwire.setup import (
     FileKeeper,
     Keeper,
     KeyringKeeper,
-    Plan,
-    Standing,
+    ProviderStatus,
+    SetupPlan,
     commit,
     key_source,
     keyring_state,
@@ -89,7 +89,7 @@ def setup(
         named = os.environ.get(FILE_VARIABLE) or FILE_NAME
         path = working_folder() / Path(named).expanduser() if project else user_file()
         _run(settings, searching, reading, given, talk, path, keep=keep, only=only, tries=not no_verify)
-    except Refused as error:
+    except SetupRefused as error:
         say_error(f"{error} Nothing was written.")
         sys.exit(ExitCode.FAILED)
     except GroundwireError as error:
@@ -113,7 +113,7 @@ def _run(
     for name in (*searching, *reading):  # a new NAME:LABEL
         if name not in rows:
             kind = rows[name.partition(":")[0]]
-            rows[name] = Standing(
+            rows[name] = ProviderStatus(
                 name=name, offer=kind.offer, search_place=None, read_place=None, state="not_set_up",
                 key_from=kind.key_from, variable=kind.variable,
             )  # fmt: skip
@@ -132,12 +132,17 @@ def _run(
     if read_ and read_ != settings.read.providers:
         values["read.providers"] = read_
     text = read(path)
-    plan = Plan(path, text, with_values(text, values), steps.keys, _keeper(keep, talk) if steps.keys else None)
+    plan = SetupPlan(path, text, with_values(text, values), steps.keys, _keeper(keep, talk) if steps.keys else None)
     _finish(plan, search, talk)
 
 
 def _named(
-    settings: Settings, rows: dict[str, Standing], searching: tuple[str, ...], reading: tuple[str, ...], *, only: bool
+    settings: Settings,
+    rows: dict[str, ProviderStatus],
+    searching: tuple[str, ...],
+    reading: tuple[str, ...],
+    *,
+    only: bool,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the providers of both roles: those that were named, then those that were there and can be used."""
     readers = tuple(dict.fromkeys((*reading, *(name for name in searching if not _can(rows[name], "search")))))
@@ -155,7 +160,7 @@ def _named(
     return tuple(dict.fromkeys(search or settings.search.providers)), tuple(dict.fromkeys(readers))
 
 
-def _asked(settings: Settings, rows: dict[str, Standing], talk: Talk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _asked(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ask which providers to use."""
     usable = [row for row in rows.values() if row.name != "archive"]
     searchers = [row for row in usable if _can(row, "search")]
@@ -169,7 +174,7 @@ def _asked(settings: Settings, rows: dict[str, Standing], talk: Talk) -> tuple[t
     return search, talk.choose("Read pages with", readers, settings.read.providers)
 
 
-def _can(row: Standing, role: str) -> bool:
+def _can(row: ProviderStatus, role: str) -> bool:
     able = row.offer.capabilities
     return able.search if role == "search" else able.read
 
@@ -199,7 +204,7 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
     return file if talk.confirm("Keep them there?", default=False) else None
 
 
-def _finish(plan: Plan, search: Sequence[str], talk: Talk | None) -> None:
+def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
     """Show what is to be written, ask, write it, and say what comes next."""
     after = would_load(plan)
     if plan.before == plan.after:
@@ -228,7 +233,7 @@ def _finish(plan: Plan, search: Sequence[str], talk: Talk | None) -> None:
     click.echo('Next: groundwire search "reciprocal rank fusion"; groundwire doctor tells what is wrong.', err=True)
 
 
-def _say_stronger(plan: Plan) -> None:
+def _say_stronger(plan: SetupPlan) -> None:
     """Say which keys are not used although they are kept, because another place is stronger."""
     now = load()
     for variable, key in plan.keys.items() if plan.keeper is not None else ():

@@ -19,7 +19,7 @@ from groundwire.cli.terminal_text import clean, wrap
 from groundwire.errors import InvalidRequest
 from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.sources import is_open_to_others
-from groundwire.setup import Offer, Standing, Verification, clean_key
+from groundwire.setup import Offer, ProviderStatus, Verification, clean_key
 
 __all__ = ["Given", "Talk", "can_open_pages", "read_given"]
 
@@ -131,7 +131,7 @@ class Talk:
         """Ask for yes or no."""
         return click.confirm(question, default=default)
 
-    def list_offers(self, title: str, rows: Sequence[Standing]) -> None:
+    def list_offers(self, title: str, rows: Sequence[ProviderStatus]) -> None:
         """Show what there is to choose from, with numbers."""
         day = max((row.offer.prices.as_of for row in rows), default="")
         self.say(f"{title}, prices as of {day}" if day else title, bold=True)
@@ -148,7 +148,7 @@ class Talk:
             self.say(wrap("; ".join(fact for fact in facts if fact) + ".", _WIDTH, " " * 21, head + " "))
         self.say()
 
-    def choose(self, question: str, rows: Sequence[Standing], default: Sequence[str]) -> tuple[str, ...]:
+    def choose(self, question: str, rows: Sequence[ProviderStatus], default: Sequence[str]) -> tuple[str, ...]:
         """Ask for numbers or names until they are known ones."""
         names = [row.name for row in rows]
         while True:
@@ -221,7 +221,7 @@ _HEADLINES: Mapping[str, str] = {
 }
 
 
-def _need(row: Standing) -> str:
+def _need(row: ProviderStatus) -> str:
     offer = row.offer
     if row.key_from:
         return f"key: {Path(row.key_from).name}"

@@ -14,15 +14,15 @@ from groundwire.cli.call_runner import progress, warn, without_waiting
 from groundwire.cli.setup_prompts import Given, Talk
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
-from groundwire.setup import Offer, Standing, Verification, verify
+from groundwire.setup import Offer, ProviderStatus, Verification, verify
 
-__all__ = ["Refused", "Steps"]
+__all__ = ["SetupRefused", "Steps"]
 
 _USUAL_ADDRESS = "http://127.0.0.1:8888"
 _KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # nothing is wrong with what was given, as far as one knows
 
 
-class Refused(Exception):
+class SetupRefused(Exception):
     """A provider did not take what it was given, and nobody is there to ask."""
 
 
@@ -45,7 +45,7 @@ class Steps:
     left_out: set[str] = field(default_factory=set)
     """Providers that were given up on the way."""
 
-    def take(self, rows: Sequence[Standing]) -> None:
+    def take(self, rows: Sequence[ProviderStatus]) -> None:
         """Get what each of some providers needs.
 
         Raises:
@@ -55,7 +55,7 @@ class Steps:
             if not self._take(row):
                 self.left_out.add(row.name)
 
-    def _take(self, row: Standing) -> bool:
+    def _take(self, row: ProviderStatus) -> bool:
         """Get what one provider needs; return whether it is to be used."""
         name, offer = row.name, row.offer
         options: dict[str, Any] = {}
@@ -81,7 +81,7 @@ class Steps:
                     self.keys[offer.variables[0]] = key
             return wanted
 
-    def _address(self, row: Standing, last: str | None) -> str | None:
+    def _address(self, row: ProviderStatus, last: str | None) -> str | None:
         known = last or self.settings.providers.get(row.name, {}).get("base_url")
         given = self.given.addresses.get(row.name)
         if given is not None:
@@ -92,7 +92,7 @@ class Steps:
             return None
         raise ConfigurationError(f"{row.name} needs its address: add --address {row.name}={_USUAL_ADDRESS}")
 
-    def _key(self, row: Standing) -> tuple[SecretStr | None, bool]:
+    def _key(self, row: ProviderStatus) -> tuple[SecretStr | None, bool]:
         """Return a new key, or None to go on with what there is; and whether the provider is to work without one."""
         offer = row.offer
         if not offer.variables:
@@ -109,7 +109,7 @@ class Steps:
         key = self.talk.key(offer)
         return key, key is None and offer.keyless
 
-    def _try(self, row: Standing, options: Mapping[str, Any], key: SecretStr | None) -> Verification:
+    def _try(self, row: ProviderStatus, options: Mapping[str, Any], key: SecretStr | None) -> Verification:
         settings = self.settings
         if options:
             own = {**settings.providers.get(row.name, {}), **options}
@@ -120,7 +120,7 @@ class Steps:
         with progress(f"Asking {row.name}"):
             return asyncio.run(without_waiting(lambda: verify(row.name, settings)))
 
-    def _judge(self, row: Standing, result: Verification | None) -> bool | None:
+    def _judge(self, row: ProviderStatus, result: Verification | None) -> bool | None:
         """Return whether a provider is to be used after it was tried, or None to ask for its address and key again."""
         if result is None:
             return True
@@ -130,7 +130,7 @@ class Steps:
             elif result.verdict in _KEPT:
                 warn(f"{row.name} was not proven to work: {result.what} {result.fix}")
             else:
-                raise Refused(f"{row.name}: {result.what} {result.fix}")
+                raise SetupRefused(f"{row.name}: {result.what} {result.fix}")
             return True
         self.talk.told(result)
         if result.works or result.key_is_good:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from groundwire.doctor.context import Check, Examination, Machine
-from groundwire.doctor.report import CheckResult, Fault, Finding, Report, Severity
+from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity
 from groundwire.doctor.runner import CHECKS, examine
 
 __all__ = [
     "CHECKS",
     "Check",
     "CheckResult",
+    "DoctorFinding",
+    "DoctorReport",
     "Examination",
     "Fault",
-    "Finding",
     "Machine",
-    "Report",
     "Severity",
     "examine",
 ]

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from groundwire.deadline import Deadline
-from groundwire.doctor.report import Finding
+from groundwire.doctor.report import DoctorFinding
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.settings.sources import working_folder
 from groundwire.setup.key_storage import KeyringState, keyring_state
-from groundwire.setup.provider_status import Standing, Verification, standings, verify
-from groundwire.transport import Reply, Transport
-from groundwire.transport.clients import Clients
+from groundwire.setup.provider_status import ProviderStatus, Verification, standings, verify
+from groundwire.transport import Response, Transport
+from groundwire.transport.clients import HttpClients
 
 __all__ = ["Check", "Examination", "Machine", "Seen"]
 
@@ -80,7 +80,7 @@ class Machine:
         return cls(folder=working_folder())
 
 
-Seen = tuple[str, Sequence[Finding]]
+Seen = tuple[str, Sequence[DoctorFinding]]
 """What a check returns: what it saw, for when nothing is wrong, and what is wrong."""
 
 _T = TypeVar("_T")
@@ -112,7 +112,7 @@ class Examination:
     """What is examined."""
     settings: Settings | None
     """What is in force; None while it is wrong."""
-    settings_findings: Sequence[Finding]
+    settings_findings: Sequence[DoctorFinding]
     """What is wrong with the settings."""
     deadline: Deadline
     """When everything must have been looked at."""
@@ -135,7 +135,7 @@ class Examination:
         server = self.known.server
         return server.host, server.port
 
-    async def standings(self) -> Sequence[Standing]:
+    async def standings(self) -> Sequence[ProviderStatus]:
         """Return how all providers stand; the keyring is asked first, as it may wait for somebody."""
         return await self._once("standings", self._standings)
 
@@ -175,7 +175,7 @@ class Examination:
         except TimeoutError:
             return KeyringState("locked", f"it did not answer within {patience:.0f} seconds")
 
-    async def _standings(self) -> Sequence[Standing]:
+    async def _standings(self) -> Sequence[ProviderStatus]:
         state = await self.keyring()
         if state.kind in {"locked", "failing"}:  # asked again, it may keep everything waiting
             self.settings = self.known.without_keyring()
@@ -186,7 +186,7 @@ class Examination:
             return {}
         rows = await self.standings()
         names = [row.name for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
-        clients = Clients(self.known, self.machine.resolver, None, self._transport)
+        clients = HttpClients(self.known, self.machine.resolver, None, self._transport)
         deadline = self.deadline.capped(max(0.1, min(_CALL, self.deadline.remaining() - 0.5)))
         try:
             done = await asyncio.gather(
@@ -199,7 +199,7 @@ class Examination:
     def _transport(self, *given: Any, **options: Any) -> Transport:
         return _Listening(self._heard, *given, **options)
 
-    def _heard(self, reply: Reply) -> None:
+    def _heard(self, reply: Response) -> None:
         with suppress(ValueError, TypeError, OverflowError):
             if said := reply.headers.get("Date"):
                 self.skews.append(self.machine.now() - parsedate_to_datetime(said).timestamp())
@@ -208,11 +208,11 @@ class Examination:
 class _Listening(Transport):
     """A client that shows each answer to somebody."""
 
-    def __init__(self, heard: Callable[[Reply], None], *given: Any, **options: Any) -> None:
+    def __init__(self, heard: Callable[[Response], None], *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self._shown_to = heard
 
-    async def call(self, *given: Any, **options: Any) -> Reply:
+    async def call(self, *given: Any, **options: Any) -> Response:
         """Ask a provider; see `Transport.call`."""
         reply = await super().call(*given, **options)
         self._shown_to(reply)

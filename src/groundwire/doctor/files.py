@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from groundwire.doctor.context import Examination, Machine, Seen
-from groundwire.doctor.report import Fault, Finding
+from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
 from groundwire.settings.schema import KEY_VARIABLES
 from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places
-from groundwire.transport.clients import Clients
+from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_files", "check_settings", "line_of", "load_settings"]
 
@@ -80,11 +80,11 @@ _AT_LINE = re.compile(r"at line (\d+)")
 _NEAR = re.compile(r"did you mean '?([^'?]+)'?\?")
 
 
-def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[Finding]]:
+def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFinding]]:
     """Return the settings of a machine, or what is wrong with them."""
     try:
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
-        Clients(loaded, None, None)  # which looks at the proxy; it connects to nobody yet
+        HttpClients(loaded, None, None)  # which looks at the proxy; it connects to nobody yet
     except ConfigurationError as error:
         found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
         secret = (keys_file(machine.user_folder), machine.folder / ".env")
@@ -112,7 +112,7 @@ async def check_files(examination: Examination) -> Seen:
     return ", ".join(there) or "none", findings
 
 
-def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[Finding]:
+def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[DoctorFinding]:
     """Yield what is wrong with the rights of a file.
 
     Args:
@@ -130,7 +130,7 @@ def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[Finding]:
             yield _unreadable(path, f"cannot be read: {error.strerror or error}")
         return
     if is_open_to_others(path):
-        yield Finding(
+        yield DoctorFinding(
             fault=Fault.KEYS_FILE_OPEN,
             severity="problem" if severe else "note",
             subject=str(path),
@@ -147,7 +147,7 @@ def _has_keys(path: Path) -> bool:
     return path.exists()
 
 
-def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Finding:
+def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> DoctorFinding:
     """Return one fault of the settings with its line in the file."""
     if path := next((one for one in secret if line.startswith(f"{one}: ")), None):
         return _unreadable(path, line.removeprefix(f"{path}: "))
@@ -175,7 +175,7 @@ def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Findin
         Fault.SETTINGS_CONTRADICTORY: "Change one of the two, or take one out.",
         Fault.SETTINGS_WRONG: "Change the value, or take it out to have the default.",
     }
-    return Finding(
+    return DoctorFinding(
         fault=fault,
         severity="problem",
         subject=subject,
@@ -188,8 +188,8 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "?", ")")) else f"{text}."
 
 
-def _unreadable(path: Path, why: str) -> Finding:
-    return Finding(
+def _unreadable(path: Path, why: str) -> DoctorFinding:
+    return DoctorFinding(
         fault=Fault.KEYS_FILE_UNREADABLE,
         severity="problem",
         subject=str(path),
@@ -199,8 +199,8 @@ def _unreadable(path: Path, why: str) -> Finding:
     )
 
 
-def _note(text: str) -> Finding:
-    return Finding(
+def _note(text: str) -> DoctorFinding:
+    return DoctorFinding(
         fault=Fault.SETTINGS_WRONG,
         severity="note",
         subject="settings",

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 
 from groundwire.doctor.context import Examination, Seen
-from groundwire.doctor.report import Fault, Finding
+from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.settings.schema import shown
 from groundwire.setup.provider_status import Verification
 from groundwire.transport.errors import ExchangeFailed
@@ -42,7 +42,7 @@ async def check_clock(examination: Examination) -> Seen:
         return f"right, within {max(1.0, abs(skew)):.0f} s", ()
     way = "ahead" if skew > 0 else "behind"
     return "", [
-        Finding(
+        DoctorFinding(
             fault=Fault.CLOCK_SKEW,
             severity="problem",
             subject="clock",
@@ -73,7 +73,7 @@ def explained(call: Verification) -> bool:
 
 async def _names(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
-) -> list[Finding]:
+) -> list[DoctorFinding]:
     lost = [name for name, what in failed.items() if what == "name"]
     none_reached = bool(failed) and all(failed.values())
     outside = [name for name in failed if not examination.known.providers.get(name, {}).get("base_url")]
@@ -81,7 +81,7 @@ async def _names(
         return []
     if none_reached and not examination.known.network.proxy and not await _resolves(examination, _SURE):
         return [
-            Finding(
+            DoctorFinding(
                 fault=Fault.DNS_FAILING,
                 severity="problem",
                 subject="DNS",
@@ -92,7 +92,7 @@ async def _names(
             )
         ]
     return [
-        Finding(
+        DoctorFinding(
             fault=Fault.NAME_UNKNOWN,
             severity="problem",
             subject=name,
@@ -115,13 +115,13 @@ async def _resolves(examination: Examination, host: str) -> bool:
         return False
 
 
-def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) -> Iterator[Finding]:
+def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) -> Iterator[DoctorFinding]:
     for name in (name for name, what in failed.items() if what == "certificate"):
         error = _certificate_error(calls[name].error)
         code = getattr(error, "verify_code", None)
         said = getattr(error, "verify_message", "") or "no common ground"
         if code in _WRONG_TIME:
-            yield Finding(
+            yield DoctorFinding(
                 fault=Fault.TLS_EXPIRED,
                 severity="problem",
                 subject=name,
@@ -131,7 +131,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
                 "service.",
             )
         elif error is not None:
-            yield Finding(
+            yield DoctorFinding(
                 fault=Fault.TLS_UNTRUSTED,
                 severity="problem",
                 subject=name,
@@ -142,7 +142,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
                 "e.g. SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt after sudo update-ca-certificates.",
             )
         else:
-            yield Finding(
+            yield DoctorFinding(
                 fault=Fault.TLS_FAILING,
                 severity="problem",
                 subject=name,
@@ -163,12 +163,12 @@ def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationEr
 
 def _proxies(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     environment, proxy = examination.machine.environment, examination.known.network.proxy
     if proxy:
         lost = [name for name, what in failed.items() if what == "proxy"]
         if lost:
-            yield Finding(
+            yield DoctorFinding(
                 fault=Fault.PROXY_UNREACHABLE,
                 severity="problem",
                 subject="network.proxy",
@@ -183,7 +183,7 @@ def _proxies(
         return
     value = shown("network.proxy", environment[named])
     none_reached = bool(calls) and all(failed.values())
-    yield Finding(
+    yield DoctorFinding(
         fault=Fault.PROXY_NEEDED if none_reached else Fault.PROXY_IGNORED,
         severity="problem" if none_reached else "note",
         subject=named,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.network import explained
-from groundwire.doctor.report import Fault, Finding, Severity
+from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import ProviderBlocked, ProviderUnsupported, RateLimited
 from groundwire.settings import Settings
-from groundwire.setup.provider_status import Standing, Verdict, Verification
+from groundwire.setup.provider_status import ProviderStatus, Verdict, Verification
 
 __all__ = ["JSON_ON", "check_providers"]
 
@@ -51,7 +51,7 @@ async def check_providers(examination: Examination) -> Seen:
     return ", ".join(working) or f"ready: {', '.join(ready)}", findings
 
 
-def _standing(settings: Settings, rows: Sequence[Standing]) -> Iterator[Finding]:
+def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[DoctorFinding]:
     """Yield what is missing; a provider of the default list that is not set up is none."""
     used = [row for row in rows if row.in_use]
     for row in used:
@@ -81,12 +81,12 @@ def _standing(settings: Settings, rows: Sequence[Standing]) -> Iterator[Finding]
             )
 
 
-def _is_extra(row: Standing) -> bool:
+def _is_extra(row: ProviderStatus) -> bool:
     """Tell whether the check of optional parts speaks of it."""
     return row.offer.name in {"browser", "crawl4ai", "duckduckgo"}
 
 
-def _missing(row: Standing) -> Finding:
+def _missing(row: ProviderStatus) -> DoctorFinding:
     if row.state == "needs_key":
         page = f" (a key is had at {row.offer.key_page})" if row.offer.key_page else ""
         fix = f"groundwire setup --provider {row.name}{page}, or set {row.variable} in the environment."
@@ -95,7 +95,7 @@ def _missing(row: Standing) -> Finding:
     return _finding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
 
 
-def _called(row: Standing, call: Verification) -> Finding:
+def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
     """Return what a call of one provider showed to be wrong."""
     what = f"{row.name}: {call.what}"
     if row.offer.name == "searxng":
@@ -121,5 +121,5 @@ def _called(row: Standing, call: Verification) -> Finding:
 
 def _finding(
     fault: Fault, subject: str, what: str, fix: str, *, why: str = "", severity: Severity = "problem"
-) -> Finding:
-    return Finding(fault=fault, severity=severity, subject=subject, what=what, why=why, fix=fix)
+) -> DoctorFinding:
+    return DoctorFinding(fault=fault, severity=severity, subject=subject, what=what, why=why, fix=fix)

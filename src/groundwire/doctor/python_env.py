@@ -16,12 +16,12 @@ from importlib.metadata import PackageNotFoundError, distribution, requires, ver
 
 from groundwire._version import __version__
 from groundwire.doctor.context import Examination, Seen
-from groundwire.doctor.report import Fault, Finding, Severity
+from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import GroundwireError, ProviderUnavailable
 from groundwire.providers.registry import create
 from groundwire.reading.browser.launch import HINT, find_chromium
 from groundwire.settings.store_url import parse_store_url
-from groundwire.transport.clients import Clients
+from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_extras", "check_keyring", "check_packages", "check_python", "faults_of_requirements"]
 
@@ -32,7 +32,7 @@ async def check_extras(examination: Examination) -> Seen:
     """See whether what the settings use is installed, and whether the browser starts."""
     settings, has = examination.known, examination.machine.has_module
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
-    findings: list[Finding] = []
+    findings: list[DoctorFinding] = []
     seen: list[str] = []
     if parse_store_url(settings.storage.url).kind == "server" and not has("redis"):
         findings.append(_missing("valkey", "storage.url names a server", "redis"))
@@ -50,7 +50,7 @@ async def check_extras(examination: Examination) -> Seen:
         findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
     if settings.read.render and not used.keys() & set(_DRAWING):
         findings.append(
-            Finding(
+            DoctorFinding(
                 fault=Fault.SETTINGS_CONTRADICTORY,
                 severity="problem",
                 subject="read.render",
@@ -62,12 +62,12 @@ async def check_extras(examination: Examination) -> Seen:
     return ", ".join(seen) or "nothing that is in use needs any", findings
 
 
-async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequence[Finding]:
+async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequence[DoctorFinding]:
     settings = examination.known
     chosen = settings.providers.get(name, {}).get("executable")
     if not chosen and find_chromium(examination.machine.environment) is None:
         return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
-    clients = Clients(settings, examination.machine.resolver, None)
+    clients = HttpClients(settings, examination.machine.resolver, None)
     reader = None
     try:
         reader = create(name, settings, clients)
@@ -87,7 +87,7 @@ async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequ
     return []
 
 
-def _does_not_start(reason: str) -> Finding:
+def _does_not_start(reason: str) -> DoctorFinding:
     if "a library that it needs" in reason:
         fix = "sudo playwright install-deps chromium, or: sudo apt install chromium-headless-shell"
         return _no_browser(Fault.BROWSER_LIBRARIES, reason, fix)
@@ -97,8 +97,8 @@ def _does_not_start(reason: str) -> Finding:
     return _no_browser(Fault.BROWSER_FAILING, reason, "Run it by hand: chromium --headless --dump-dom about:blank")
 
 
-def _no_browser(fault: Fault, what: str, fix: str) -> Finding:
-    return Finding(
+def _no_browser(fault: Fault, what: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(
         fault=fault,
         severity="problem",
         subject="browser",
@@ -108,8 +108,8 @@ def _no_browser(fault: Fault, what: str, fix: str) -> Finding:
     )
 
 
-def _missing(extra: str, used: str, package: str) -> Finding:
-    return Finding(
+def _missing(extra: str, used: str, package: str) -> DoctorFinding:
+    return DoctorFinding(
         fault=Fault.EXTRA_MISSING,
         severity="problem",
         subject=package,
@@ -163,8 +163,8 @@ async def _lacking(examination: Examination) -> bool:
     return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
 
 
-def _finding(kind: str, detail: str, severity: Severity) -> Finding:
-    return Finding(
+def _finding(kind: str, detail: str, severity: Severity) -> DoctorFinding:
+    return DoctorFinding(
         fault=_FAULTS[kind], severity=severity, subject="keyring", what=_WHAT[kind], why=detail, fix=_FIX[kind]
     )
 
@@ -182,7 +182,7 @@ async def check_python(examination: Examination) -> Seen:
         return f"{found}, Groundwire {__version__}", ()
     oldest = ".".join(map(str, _OLDEST))
     return found, [
-        Finding(
+        DoctorFinding(
             fault=Fault.PYTHON_TOO_OLD,
             severity="problem",
             subject="Python",
@@ -199,7 +199,7 @@ async def check_packages(examination: Examination) -> Seen:
     return f"{len(needed)} requirements looked at", findings
 
 
-def _broken(examination: Examination) -> Iterator[Finding]:
+def _broken(examination: Examination) -> Iterator[DoctorFinding]:
     for module in _COMPILED:
         name = module.partition(".")[0]
         if not examination.machine.has_module(name):
@@ -207,7 +207,7 @@ def _broken(examination: Examination) -> Iterator[Finding]:
         try:
             import_module(module)
         except Exception as error:  # noqa: BLE001  # a broken package may raise anything when it is imported
-            yield Finding(
+            yield DoctorFinding(
                 fault=Fault.PACKAGE_BROKEN,
                 severity="problem",
                 subject=name,
@@ -217,7 +217,7 @@ def _broken(examination: Examination) -> Iterator[Finding]:
             )
 
 
-def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterator[Finding]:
+def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterator[DoctorFinding]:
     """Yield what is wrong with the installed versions.
 
     Args:
@@ -242,13 +242,13 @@ def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterato
             yield _misfit(name, f"is installed as {installed}, and {wanted} is wanted{use}", text, note=bool(extra))
 
 
-def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) -> Finding:
+def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) -> DoctorFinding:
     wanted = requirement.partition(";")[0].strip()
     try:
         place = f" It is in {distribution(name).locate_file('')}."
     except PackageNotFoundError:
         place = ""
-    return Finding(
+    return DoctorFinding(
         fault=Fault.PACKAGE_VERSION,
         severity="note" if note else "problem",
         subject=name,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-__all__ = ["CheckResult", "Fault", "Finding", "Report", "Severity", "State"]
+__all__ = ["CheckResult", "DoctorFinding", "DoctorReport", "Fault", "Severity", "State"]
 
 
 class Fault(StrEnum):
@@ -127,7 +127,7 @@ State = Literal["ok", "problem", "note", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One thing that is wrong."""
 
     fault: Fault
@@ -152,7 +152,7 @@ class CheckResult:
     """Its name."""
     title: str
     """What it looks at, for people."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DoctorFinding, ...] = ()
     """What is wrong; the worst first."""
     detail: str = ""
     """What was seen when nothing is wrong, or why it was left out."""
@@ -172,7 +172,7 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class DoctorReport:
     """All checks."""
 
     checks: tuple[CheckResult, ...]
@@ -183,7 +183,7 @@ class Report:
     """What the calls of providers cost, in US dollars."""
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[DoctorFinding, ...]:
         """Everything that is wrong."""
         return tuple(finding for check in self.checks for finding in check.findings)
 

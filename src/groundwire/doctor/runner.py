@@ -12,7 +12,7 @@ from groundwire.doctor.files import check_files, check_settings, load_settings
 from groundwire.doctor.network import check_clock, check_network
 from groundwire.doctor.providers import check_providers
 from groundwire.doctor.python_env import check_extras, check_keyring, check_packages, check_python
-from groundwire.doctor.report import CheckResult, Fault, Finding, Report
+from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault
 from groundwire.doctor.store import check_archive, check_store
 from groundwire.doctor.system import check_disk, check_port
 from groundwire.errors import GroundwireError
@@ -46,7 +46,7 @@ async def examine(
     offline: bool = False,
     done: Callable[[CheckResult], None] = lambda result: None,
     checks: Sequence[Check] = CHECKS,
-) -> Report:
+) -> DoctorReport:
     """Examine a machine.
 
     Args:
@@ -72,13 +72,13 @@ async def examine(
             task.cancel()
         await asyncio.gather(*tasks.values(), return_exceptions=True)
         await examination.aclose()
-    return Report(checks=tuple(results), seconds=time.monotonic() - began, cost_usd=cost)
+    return DoctorReport(checks=tuple(results), seconds=time.monotonic() - began, cost_usd=cost)
 
 
 async def _run(check: Check, examination: Examination) -> CheckResult:
     began = time.monotonic()
 
-    def result(findings: Sequence[Finding] = (), detail: str = "", *, skipped: bool = False) -> CheckResult:
+    def result(findings: Sequence[DoctorFinding] = (), detail: str = "", *, skipped: bool = False) -> CheckResult:
         worst_first = tuple(sorted(findings, key=lambda one: one.severity != "problem"))
         seconds = time.monotonic() - began
         return CheckResult(
@@ -99,8 +99,8 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
     return result(findings, detail)
 
 
-def _unfinished(check: Check, why: str = "The time that was given was up.") -> Finding:
-    return Finding(
+def _unfinished(check: Check, why: str = "The time that was given was up.") -> DoctorFinding:
+    return DoctorFinding(
         fault=Fault.NOT_FINISHED,
         severity="problem",
         subject=check.name,

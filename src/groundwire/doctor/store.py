@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from groundwire.doctor.context import Examination, Seen
-from groundwire.doctor.report import Fault, Finding
+from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.doctor.system import archive_path, existing
 from groundwire.errors import ConfigurationError
 from groundwire.settings.schema import shown
@@ -66,7 +66,7 @@ async def check_archive(examination: Examination) -> Seen:
     return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "archive", "archive.path")))
 
 
-def _file(path: Path, subject: str, setting: str) -> Iterator[Finding]:
+def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
     """Yield what is wrong with a database file, without writing to it."""
     folder = existing(path.parent)
     other = f'name another file: {setting} = "{"sqlite:///" if setting == "storage.url" else ""}/PATH"'
@@ -76,7 +76,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[Finding]:
         if path.exists():
             os.close(os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0)))
     except OSError as error:
-        yield Finding(
+        yield DoctorFinding(
             fault=Fault.STORE_NOT_WRITABLE,
             severity="problem",
             subject=subject,
@@ -95,7 +95,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[Finding]:
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             yield _damaged(path, subject, str(error))
         elif code != sqlite3.SQLITE_BUSY:
-            yield Finding(
+            yield DoctorFinding(
                 fault=Fault.STORE_NOT_WRITABLE,
                 severity="problem",
                 subject=subject,
@@ -104,10 +104,10 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[Finding]:
             )
 
 
-def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> Iterator[Finding]:
+def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> Iterator[DoctorFinding]:
     (owner,), (version,) = (db.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version"))
     if owner == APPLICATION_ID and version != VERSION:
-        yield Finding(
+        yield DoctorFinding(
             fault=Fault.STORE_VERSION,
             severity="problem",
             subject=subject,
@@ -117,7 +117,7 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
         )
         return
     if owner != APPLICATION_ID and db.execute("select 1 from sqlite_master").fetchone():
-        yield Finding(
+        yield DoctorFinding(
             fault=Fault.STORE_FOREIGN,
             severity="problem",
             subject=subject,
@@ -138,8 +138,8 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
         yield _damaged(path, subject, said)
 
 
-def _damaged(path: Path, subject: str, why: str) -> Finding:
-    return Finding(
+def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
+    return DoctorFinding(
         fault=Fault.STORE_DAMAGED,
         severity="problem",
         subject=subject,
@@ -154,20 +154,20 @@ def _is_refusal(error: StoreError) -> bool:
     return any(word in text for word in _REFUSALS)
 
 
-def _refused(where: str, error: StoreError) -> Finding:
+def _refused(where: str, error: StoreError) -> DoctorFinding:
     why = " ".join(str(error.__cause__ or error).split())[:200]
     fix = "Put the password into storage.url (valkey://:PASSWORD@HOST:PORT/0), or give this user the right to write."
     return _server(Fault.STORE_REFUSED, where, f"The server at {where} refuses us: {why}", fix)
 
 
-def _unreachable(where: str, error: StoreError) -> Finding:
+def _unreachable(where: str, error: StoreError) -> DoctorFinding:
     why = " ".join(str(error.__cause__ or error).split())[:200]
     fix = f"Start the server (valkey-server), or mend storage.url; valkey-cli -u {where} ping must say PONG."
     return _server(Fault.STORE_UNREACHABLE, where, f"The server at {where} does not answer: {why}", fix)
 
 
-def _server(fault: Fault, where: str, what: str, fix: str) -> Finding:
-    return Finding(
+def _server(fault: Fault, where: str, what: str, fix: str) -> DoctorFinding:
+    return DoctorFinding(
         fault=fault,
         severity="problem",
         subject=where,

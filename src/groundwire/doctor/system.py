@@ -16,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from groundwire.doctor.context import Examination, Seen
-from groundwire.doctor.report import Fault, Finding
+from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.settings import Settings
 from groundwire.settings.store_url import parse_store_url
 from groundwire.storage.archive.store import default_path
@@ -42,7 +42,7 @@ async def check_disk(examination: Examination) -> Seen:
         seen.append(f"{free / 1e9:.1f} GB free in {folder}")
         if free < _LOW:
             findings.append(
-                Finding(
+                DoctorFinding(
                     fault=Fault.DISK_FULL if free < _FULL else Fault.DISK_LOW,
                     severity="problem" if free < _FULL else "note",
                     subject=str(folder),
@@ -80,7 +80,7 @@ async def check_port(examination: Examination) -> Seen:
     if await asyncio.to_thread(_is_gateway, host, port):
         return f"a gateway answers at {host}:{port}", ()
     return "", [
-        Finding(
+        DoctorFinding(
             fault=Fault.PORT_TAKEN,
             severity="problem",
             subject=f"{host}:{port}",

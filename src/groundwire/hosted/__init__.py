@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from groundwire.hosted.api_capabilities import Api, Hosted, Matrix, load_matrix
+from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, load_matrix
 from groundwire.hosted.planner import Mode, Plan, plan
 from groundwire.hosted.requests import plan_for, prepare
 from groundwire.hosted.requirements import Location, Needs
@@ -18,9 +18,9 @@ from groundwire.hosted.tool_definitions import hosted_definition
 
 __all__ = [
     "Api",
+    "ApiCapabilities",
     "Hosted",
     "Location",
-    "Matrix",
     "Mode",
     "Needs",
     "Plan",

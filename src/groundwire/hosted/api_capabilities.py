@@ -14,7 +14,7 @@ from typing import Any, Literal
 from groundwire.errors import InvalidRequest
 from groundwire.settings.error_messages import did_you_mean
 
-__all__ = ["Api", "Difference", "Hosted", "Matrix", "Version", "Wire", "load_matrix"]
+__all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", "load_matrix"]
 
 Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistral", "responses"]
 """The form in which an API takes function tools."""
@@ -152,7 +152,7 @@ class Api:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class ApiCapabilities:
     """Every model API that is known."""
 
     apis: Mapping[str, Api]
@@ -183,14 +183,14 @@ class Matrix:
 
 
 @cache
-def load_matrix() -> Matrix:
+def load_matrix() -> ApiCapabilities:
     """Return the matrix as it is shipped.
 
     Raises:
         ValueError: the file is not of its form.
     """
     text = files("groundwire.hosted").joinpath("data", "matrix.toml").read_text(encoding="utf-8")
-    return Matrix(MappingProxyType({name: _api(name, entry) for name, entry in tomllib.loads(text).items()}))
+    return ApiCapabilities(MappingProxyType({name: _api(name, entry) for name, entry in tomllib.loads(text).items()}))
 
 
 def _api(name: str, entry: dict[str, Any]) -> Api:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
-from groundwire.hosted.api_capabilities import Api, Hosted, Matrix, Version, load_matrix
+from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, Version, load_matrix
 from groundwire.hosted.requirements import NO_NEEDS, Needs, common, simplified, sub_domains
 from groundwire.models.validators import check_choice
 from groundwire.settings import Settings
@@ -60,7 +60,7 @@ def plan(
     parameters: Collection[str] = (),
     tool: str | None = None,
     calls_tools: bool | None = None,
-    matrix: Matrix | None = None,
+    matrix: ApiCapabilities | None = None,
 ) -> Plan:
     """Decide who searches: hosted search where it is allowed and honours all that is asked, our tools otherwise.
 

@@ -28,10 +28,10 @@ _Base: Any = need("autogen", "autogen_core.tools").BaseTool
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_Tool(runner) for runner in runners(web, permission)]
+    return [_AutoGenTool(runner) for runner in runners(web, permission)]
 
 
-class _Tool(_Base):
+class _AutoGenTool(_Base):
     """One tool."""
 
     def __init__(self, runner: Runner) -> None:

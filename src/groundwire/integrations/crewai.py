@@ -28,12 +28,12 @@ _TYPES: dict[str, Any] = {"string": str, "integer": int, "array": list[str]}
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [
-        _Tool(runner, name=runner.name, description=runner.description, args_schema=_arguments(runner))
+        _CrewTool(runner, name=runner.name, description=runner.description, args_schema=_arguments(runner))
         for runner in runners(web, permission)
     ]
 
 
-class _Tool(_Base):
+class _CrewTool(_Base):
     """One tool."""
 
     _runner: Runner = PrivateAttr()

@@ -34,10 +34,10 @@ def _traced(call: _F) -> _F:
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_Tool(runner) for runner in runners(web, permission)]
+    return [_DspyTool(runner) for runner in runners(web, permission)]
 
 
-class _Tool(_Base):
+class _DspyTool(_Base):
     """One tool. What the model wrote is checked by the tool itself, which understands more than the schema says."""
 
     _runner: Any = PrivateAttr()

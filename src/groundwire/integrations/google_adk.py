@@ -26,10 +26,10 @@ _types = need("google-adk", "google.genai.types")
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_Tool(runner) for runner in runners(web, permission)]
+    return [_AdkTool(runner) for runner in runners(web, permission)]
 
 
-class _Tool(_Base):
+class _AdkTool(_Base):
     """One tool."""
 
     def __init__(self, runner: Runner) -> None:

@@ -29,7 +29,7 @@ _BaseTool: Any = _types.AsyncBaseTool
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_Tool(runner) for runner in runners(web, permission)]
+    return [_LlamaIndexTool(runner) for runner in runners(web, permission)]
 
 
 class _Metadata(_BaseMetadata):
@@ -49,7 +49,7 @@ class _Metadata(_BaseMetadata):
         return json.dumps(self._runner.schema)
 
 
-class _Tool(_BaseTool):
+class _LlamaIndexTool(_BaseTool):
     """One tool."""
 
     def __init__(self, runner: Runner) -> None:

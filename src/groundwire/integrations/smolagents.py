@@ -24,10 +24,10 @@ _Base: Any = need("smolagents", "smolagents").Tool
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_Tool(runner) for runner in runners(web, permission)]
+    return [_SmolagentsTool(runner) for runner in runners(web, permission)]
 
 
-class _Tool(_Base):
+class _SmolagentsTool(_Base):
     """One tool."""
 
     skip_forward_signature_validation = True  # the arguments are those of the schema, and checked by the tool itself

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from groundwire.models.validators import Noun
+from groundwire.models.validators import FrozenModel
 
 __all__ = ["Attempt", "AttemptFinished", "AttemptStarted", "Event", "Observer", "Outcome"]
 
@@ -28,7 +28,7 @@ Outcome = Literal[
 """How one attempt ended (row B1 of the requirements)."""
 
 
-class Attempt(Noun):
+class Attempt(FrozenModel):
     """One try of one provider, and what became of it."""
 
     provider: str

@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from groundwire.models.validators import Noun
+from groundwire.models.validators import FrozenModel
 
 __all__ = ["Excerpt", "Freshness", "Match", "Page", "ReadResult", "Section"]
 
 
-class Freshness(Noun):
+class Freshness(FrozenModel):
     """What a server said about keeping a page, and how to ask whether it has changed (RFC 9110, 13; RFC 9111)."""
 
     url: str
@@ -34,7 +34,7 @@ class Freshness(Noun):
         return {name: value for name, value in asked.items() if value}
 
 
-class ReadResult(Noun):
+class ReadResult(FrozenModel):
     """What a read provider returns for one URL."""
 
     url: str
@@ -71,7 +71,7 @@ class ReadResult(Noun):
     """Whether the page is as it was when it was read before (HTTP 304); then `content` is left out."""
 
 
-class Section(Noun):
+class Section(FrozenModel):
     """A section of a page: a heading and what stands under it."""
 
     level: int
@@ -84,7 +84,7 @@ class Section(Noun):
     """Its length in characters, its sub-sections included."""
 
 
-class Excerpt(Noun):
+class Excerpt(FrozenModel):
     """A passage of a page that was chosen."""
 
     start: int
@@ -99,7 +99,7 @@ class Excerpt(Noun):
     """The passage: the page's Markdown from `start` to `end`."""
 
 
-class Match(Noun):
+class Match(FrozenModel):
     """A place where a text was found on a page."""
 
     start: int
@@ -108,7 +108,7 @@ class Match(Noun):
     """Where it ends."""
 
 
-class Page(Noun):
+class Page(FrozenModel):
     """A page that was read, or why it was not."""
 
     citation_id: int = 0

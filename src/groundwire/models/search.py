@@ -14,7 +14,7 @@ from typing import Literal, Self, get_args, overload
 from groundwire.errors import InvalidRequest
 from groundwire.models.attempts import Attempt
 from groundwire.models.validators import (
-    Noun,
+    FrozenModel,
     check_choice,
     check_date,
     check_domains,
@@ -52,7 +52,7 @@ MAX_TITLE = 500  # characters, row C4
 MAX_SNIPPET = 1_000  # characters, row C4
 
 
-class SearchResult(Noun):
+class SearchResult(FrozenModel):
     """One page that a provider found."""
 
     citation_id: int = 0
@@ -74,7 +74,7 @@ class SearchResult(Noun):
     """The provider's own measure; comparable within one response only."""
 
 
-class FilterReceipt(Noun):
+class FilterReceipt(FrozenModel):
     """What became of one filter of a search."""
 
     filter: str
@@ -85,7 +85,7 @@ class FilterReceipt(Noun):
     """What the reader should know: rows without a date, more domains than a query can hold."""
 
 
-class Source(Noun):
+class Source(FrozenModel):
     """What a citation `[1]` points to."""
 
     citation_id: int
@@ -96,7 +96,7 @@ class Source(Noun):
     """The page's address."""
 
 
-class Budget(Noun):
+class Budget(FrozenModel):
     """What a session may use and has used, in searches."""
 
     limit: int
@@ -110,7 +110,7 @@ class Budget(Noun):
         return max(0, self.limit - self.spent)
 
 
-class SearchResponse(Noun):
+class SearchResponse(FrozenModel):
     """The answer to a search. No results means: searched, and found nothing."""
 
     query: str

@@ -15,7 +15,7 @@ from groundwire.errors import InvalidRequest
 
 __all__ = [
     "MAX_QUERY",
-    "Noun",
+    "FrozenModel",
     "check_choice",
     "check_date",
     "check_domains",
@@ -98,7 +98,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class Noun(BaseModel):
+class FrozenModel(BaseModel):
     """A frozen model with a JSON form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")

@@ -9,7 +9,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
-from groundwire.storage.archive.store import ARCHIVE, Archive, Found
+from groundwire.storage.archive.store import ARCHIVE, Archive, ArchiveHit
 from groundwire.storage.base import StoreError
 
 __all__ = ["ArchiveProvider"]
@@ -117,7 +117,7 @@ class ArchiveProvider:
         )
 
 
-def _row(found: Found) -> SearchResult:
+def _row(found: ArchiveHit) -> SearchResult:
     return SearchResult(
         title=found.title,
         url=found.url,
@@ -129,7 +129,7 @@ def _row(found: Found) -> SearchResult:
     )
 
 
-def _note(found: Sequence[Found]) -> str:
+def _note(found: Sequence[ArchiveHit]) -> str:
     first, last = min(row.seen for row in found).date(), max(row.seen for row in found).date()
     when = f"on {first}" if first == last else f"between {first} and {last}"
     return f"from the archive of earlier searches: seen {when}, perhaps out of date"

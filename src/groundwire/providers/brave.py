@@ -26,7 +26,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.providers.result_rows import result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
 
@@ -63,7 +63,7 @@ _OTHER_LANGUAGES = {  # by language, or by language and script or country; the l
 }
 
 
-def _lacks_key(reply: Reply) -> bool:
+def _lacks_key(reply: Response) -> bool:
     """Whether a validation error is about the header of the key."""
     locations = (entry.get("loc") for entry in objects(_meta(reply, "errors")))
     return any(
@@ -71,7 +71,7 @@ def _lacks_key(reply: Reply) -> bool:
     )
 
 
-def _month_used_up(reply: Reply) -> bool:
+def _month_used_up(reply: Response) -> bool:
     """Whether the month's quota is used up, by the rate headers or by the error itself."""
     month = rate_windows(reply.headers)[1:]  # the first window is that of the second
     if month and month[-1].remaining == 0 and month[-1].limit != 0:  # a limit of 0 is none
@@ -80,22 +80,22 @@ def _month_used_up(reply: Reply) -> bool:
     return limit is not None and current is not None and 0 < limit <= current
 
 
-def _next_second(reply: Reply) -> float | None:
+def _next_second(reply: Response) -> float | None:
     return _resets(reply)[0]
 
 
-def _next_month(reply: Reply) -> float | None:
+def _next_month(reply: Response) -> float | None:
     resets = _resets(reply)
     return resets[-1] if len(resets) > 1 else None
 
 
-def _resets(reply: Reply) -> list[float | None]:
+def _resets(reply: Response) -> list[float | None]:
     """Return the seconds after which the windows begin anew: that of the second, then that of the month."""
     parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
     return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
 
 
-def _meta(reply: Reply, name: str) -> object:
+def _meta(reply: Response, name: str) -> object:
     body = json_or_empty(reply)
     return value_at(body, f"error.meta.{name}") or value_at(body, f"errors.meta.{name}")
 
@@ -159,7 +159,7 @@ class BraveSearchProvider(SearchApiProvider):
         mapped.path = f"/res/v1/{self._options.kind}/search"
         return mapped
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name, extra_snippets=self._options.extra_snippets)
 
@@ -253,7 +253,7 @@ def _language(tag: str, region: str | None) -> str | None:
     return _OTHER_LANGUAGES.get(parts[0]) or (parts[0] if parts[0] in _LANGUAGES else None)
 
 
-def parse(reply: Reply, name: str = "brave", *, extra_snippets: bool = False) -> Results:
+def parse(reply: Response, name: str = "brave", *, extra_snippets: bool = False) -> Results:
     """Read a response of the web or the news search.
 
     Args:

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from groundwire.cassette import CallFailed, Cassette, Failure
+from groundwire.cassette import CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
@@ -190,9 +190,9 @@ class DuckDuckGoSearchProvider:
             engine.http_client = seen = _Seen(engine.http_client)
             rows = engine.search(request["text"], **options)
         except TimeoutException as error:
-            raise CallFailed(Failure("timeout")) from error
+            raise CallFailed(RecordedFailure("timeout")) from error
         except DDGSException as error:  # raised by its HTTP client alone
-            raise CallFailed(Failure("network", "the connection failed")) from error
+            raise CallFailed(RecordedFailure("network", "the connection failed")) from error
         except Exception:
             _logger.exception("ddgs could not read an answer of %s", request["backend"])
         else:

@@ -29,7 +29,7 @@ from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
 from groundwire.providers.http_parsing import clipped, day, raise_for_status, retry_after
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.safety.urls import WebUrl, join_url, parse_url
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = [
     "DuckDuckGoLiteOptions",
@@ -128,7 +128,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
             found = parse(await self._ask(form, deadline), self.name)
         return self.finished(found, mapped)
 
-    async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Reply:
+    async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
         """Post a form and follow redirects within the site, each of which the guard judges anew."""
         method: Literal["GET", "POST"] = "POST"
         target = parse_url(self.address)
@@ -182,7 +182,7 @@ def neutralised(query: str) -> str:
     return " ".join(word for word in words if word) or f'"{"".join(query.split())}"'
 
 
-def parse(reply: Reply, name: str = "duckduckgo_lite") -> Results:
+def parse(reply: Response, name: str = "duckduckgo_lite") -> Results:
     """Read a page of results, of either form.
 
     Args:
@@ -220,7 +220,7 @@ def _offset(page: int) -> dict[str, str]:
     return {"s": str(start), "dc": str(start + 1)}
 
 
-def _bot_check(reply: Reply, name: str) -> ProviderBlocked:
+def _bot_check(reply: Response, name: str) -> ProviderBlocked:
     return ProviderBlocked(
         name,
         "it wants a person to solve a puzzle",
@@ -230,7 +230,7 @@ def _bot_check(reply: Reply, name: str) -> ProviderBlocked:
     )
 
 
-def _onwards(target: WebUrl, reply: Reply, name: str) -> WebUrl:
+def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:
     """Return where a redirect leads, if that is the same site."""
     location = reply.headers.get("Location", "")
     try:

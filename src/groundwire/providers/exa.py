@@ -25,7 +25,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import domain_lists
 from groundwire.providers.result_rows import page_result, result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]
 
@@ -81,11 +81,11 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self._options)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: the dollars that the response states, or those of the price list."""
         return self.charge(reply, "costDollars.total", "usd", self._prices.cost("request"))
 
@@ -93,11 +93,11 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         """Return the address of a page as a request."""
         return Mapped({"urls": [url], "text": {"maxCharacters": _MAX_PAGE}})
 
-    def to_page(self, reply: Reply, url: str) -> ReadResult:
+    def to_page(self, reply: Response, url: str) -> ReadResult:
         """Return the page in a response."""
         return parse_page(reply, url, self.name)
 
-    def page_cost(self, reply: Reply) -> float:
+    def page_cost(self, reply: Response) -> float:
         """Return what a page cost; see `search_cost`."""
         return self.charge(reply, "costDollars.total", "usd", self._prices.cost("page"))
 
@@ -129,7 +129,7 @@ def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None
     return mapped
 
 
-def parse(reply: Reply, name: str = "exa") -> Results:
+def parse(reply: Response, name: str = "exa") -> Results:
     """Read the response to a search.
 
     Raises:
@@ -138,7 +138,7 @@ def parse(reply: Reply, name: str = "exa") -> Results:
     return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
-def parse_page(reply: Reply, url: str, name: str = "exa") -> ReadResult:
+def parse_page(reply: Response, url: str, name: str = "exa") -> ReadResult:
     """Read the response to a request for one page; the outcome for the page itself is in `statuses`.
 
     Raises:

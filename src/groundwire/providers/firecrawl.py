@@ -29,7 +29,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import domain_lists, google_dates
 from groundwire.providers.result_rows import page_result, result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["FirecrawlOptions", "FirecrawlProvider", "parse", "parse_page", "to_body"]
 
@@ -92,11 +92,11 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self._options)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: the credits that the response states, or the usual ones."""
         return self.charge(reply, "creditsUsed", "credit", _SEARCH_CREDITS * math.ceil(len(found) / 10))
 
@@ -111,11 +111,11 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
             }
         )
 
-    def to_page(self, reply: Reply, url: str) -> ReadResult:
+    def to_page(self, reply: Response, url: str) -> ReadResult:
         """Return the page in a response."""
         return parse_page(reply, url, self.name)
 
-    def page_cost(self, reply: Reply) -> float:
+    def page_cost(self, reply: Response) -> float:
         """Return what a page cost; see `search_cost`."""
         return self.charge(reply, "data.metadata.creditsUsed", "credit")
 
@@ -135,7 +135,7 @@ def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions 
     return mapped
 
 
-def parse(reply: Reply, name: str = "firecrawl") -> Results:
+def parse(reply: Response, name: str = "firecrawl") -> Results:
     """Read the response to a search.
 
     Raises:
@@ -148,7 +148,7 @@ def parse(reply: Reply, name: str = "firecrawl") -> Results:
     return replace(results(reply, name, items, _row), warnings=(f"{name}: {warning}",) if warning else ())
 
 
-def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
+def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult:
     """Read the response to a request for one page. A missing page may come as a success: its status tells.
 
     Raises:
@@ -180,7 +180,7 @@ def parse_page(reply: Reply, url: str, name: str = "firecrawl") -> ReadResult:
     )
 
 
-def _raise_for_page(reply: Reply, url: str) -> None:
+def _raise_for_page(reply: Response, url: str) -> None:
     """Raise what a failed scrape says of the page; 403 is its answer for sites that it does not serve."""
     data = json_or_empty(reply)
     code = text_or_empty(data.get("code")) if data.get("success") is not True else ""

@@ -19,7 +19,7 @@ from groundwire.providers.base import Options, ProviderContext
 from groundwire.providers.http_parsing import json_or_empty, number_or_none, value_at
 from groundwire.providers.key_rotation import Keys
 from groundwire.providers.prices import Prices
-from groundwire.transport import Reply, Transport
+from groundwire.transport import Response, Transport
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider", "rate_windows"]
 
@@ -170,7 +170,7 @@ class ApiProvider:
         self,
         method: _Method,
         path: str,
-        read: Callable[[Reply], _T],
+        read: Callable[[Response], _T],
         *,
         deadline: Deadline | None,
         params: Mapping[str, str] | None = None,
@@ -234,7 +234,7 @@ class ApiProvider:
             cost_usd=found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd),
         )
 
-    def charge(self, reply: Reply, path: str, unit: str, usual: float = 1) -> float:
+    def charge(self, reply: Response, path: str, unit: str, usual: float = 1) -> float:
         """Return what a response cost, in US dollars.
 
         Args:
@@ -248,7 +248,11 @@ class ApiProvider:
         return count if unit == "usd" else self._prices.cost(unit, count)
 
     async def _send(
-        self, mapped: Mapped, usual: tuple[_Method, str, float], read: Callable[[Reply], _T], deadline: Deadline | None
+        self,
+        mapped: Mapped,
+        usual: tuple[_Method, str, float],
+        read: Callable[[Response], _T],
+        deadline: Deadline | None,
     ) -> _T:
         """Send a mapped request; `usual` has the method, path and timeout where the request has none of its own."""
         method = mapped.method or usual[0]
@@ -280,14 +284,14 @@ class SearchApiProvider(ApiProvider):
         """Return a query as a request."""
 
     @abstractmethod
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in the response to a request.
 
         Raises:
             ProviderError: one of its classes, for every failure.
         """
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost, in US dollars; by default one `request` of the price list."""
         return self._prices.cost()
 
@@ -297,7 +301,7 @@ class SearchApiProvider(ApiProvider):
         """Search; see `SearchProvider.search`."""
         mapped = self.to_request(query, limit, filters)
 
-        def read(reply: Reply) -> Results:
+        def read(reply: Response) -> Results:
             found = self.to_results(reply, mapped)
             return self.finished(found, mapped, self.search_cost(reply, found))
 
@@ -317,14 +321,14 @@ class ReadApiProvider(ApiProvider):
         """Return the address of a page as a request; the deadline is never later than `read_timeout` from now."""
 
     @abstractmethod
-    def to_page(self, reply: Reply, url: str) -> ReadResult:
+    def to_page(self, reply: Response, url: str) -> ReadResult:
         """Return the page in a response.
 
         Raises:
             PageError: the page cannot be had. ProviderError: the service failed.
         """
 
-    def page_cost(self, reply: Reply) -> float:
+    def page_cost(self, reply: Response) -> float:
         """Return what a page cost, in US dollars; by default one `page` of the price list."""
         return self._prices.cost("page")
 
@@ -332,7 +336,7 @@ class ReadApiProvider(ApiProvider):
         """Read a page; see `ReadProvider.read_url`."""
         limited = (deadline or Deadline.after(self.read_timeout)).capped(self.read_timeout)
 
-        def read(reply: Reply) -> ReadResult:
+        def read(reply: Response) -> ReadResult:
             page = self.to_page(reply, url)
             return page.model_copy(update={"cost_usd": self.page_cost(reply)})
 

@@ -27,7 +27,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = [
     "ANY_STATUS",
@@ -64,7 +64,7 @@ _SECRET = re.compile(
 )
 
 
-def raise_for_status(reply: Reply, name: str) -> None:
+def raise_for_status(reply: Response, name: str) -> None:
     """Raise the error that an HTTP status stands for with most services; a status of 200 to 299 is none.
 
     A provider looks for what its service says differently first (Brave's 422, Tavily's 432), then calls this.
@@ -100,7 +100,7 @@ def raise_for_status(reply: Reply, name: str) -> None:
     raise UnexpectedResponse(name, f"answered with an unknown status{words}", status=status)
 
 
-def json_object(reply: Reply, name: str) -> dict[str, Any]:
+def json_object(reply: Response, name: str) -> dict[str, Any]:
     """Return the body as a JSON object.
 
     Raises:
@@ -116,7 +116,7 @@ def json_object(reply: Reply, name: str) -> dict[str, Any]:
     return data
 
 
-def json_or_empty(reply: Reply) -> dict[str, Any]:
+def json_or_empty(reply: Response) -> dict[str, Any]:
     """Return the body as a JSON object, or an empty one when it is anything else."""
     try:
         data = reply.json()
@@ -166,12 +166,12 @@ class ErrorRule:
     """Paths, separated by spaces, of which one has the code or the words; see `value_at`."""
     pattern: str = ""
     """A regular expression that is searched for in them; empty for none."""
-    when: Callable[[Reply], bool] | None = None
+    when: Callable[[Response], bool] | None = None
     """What else has to be true of the response."""
-    retry_after: Callable[[Reply], float | None] | None = None
+    retry_after: Callable[[Response], float | None] | None = None
     """Returns the seconds to wait, where the Retry-After header does not say."""
 
-    def matches(self, reply: Reply) -> bool:
+    def matches(self, reply: Response) -> bool:
         """Whether a response is this failure."""
         if reply.status not in self.status or (self.when and not self.when(reply)):
             return False
@@ -182,7 +182,7 @@ class ErrorRule:
         )
 
 
-def raise_for_error(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> None:
+def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = ()) -> None:
     """Raise the error of the first rule that matches, else that of the status; see `raise_for_status`.
 
     Args:
@@ -202,7 +202,7 @@ def raise_for_error(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) ->
     raise_for_status(reply, name)
 
 
-def json_answer(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> dict[str, Any]:
+def json_answer(reply: Response, name: str, rules: Iterable[ErrorRule] = ()) -> dict[str, Any]:
     """Return the JSON object of a successful response.
 
     Raises:
@@ -212,7 +212,7 @@ def json_answer(reply: Reply, name: str, rules: Iterable[ErrorRule] = ()) -> dic
     return json_object(reply, name)
 
 
-def error_text(reply: Reply) -> str:
+def error_text(reply: Response) -> str:
     """Return the message of an error response as ": message", shortened and without secrets; or nothing.
 
     Looks where the services put it: `error`, `message`, `detail`, as text or inside an object or a list of them.
@@ -245,7 +245,7 @@ def _first_words(value: object, depth: int) -> str:
     return ""
 
 
-def failure(kind: type[_E], reply: Reply, name: str, reason: str, *, fix: str = "") -> _E:
+def failure(kind: type[_E], reply: Response, name: str, reason: str, *, fix: str = "") -> _E:
     """Return an error with the service's own words, its status and its Retry-After.
 
     Args:

@@ -42,7 +42,7 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.result_rows import any_date, page_result
 from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["JinaOptions", "JinaReadProvider", "parse_page", "to_request", "tokens"]
 
@@ -56,7 +56,7 @@ _HEADER = re.compile(r"(Title|URL Source|Published Time|Warning): ?(.*)")
 _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
 
 
-def _wait(reply: Reply) -> float | None:
+def _wait(reply: Response) -> float | None:
     """Return the seconds that the body of a response with status 429 states."""
     seconds = number_or_none(json_or_empty(reply).get("retryAfter"))
     return None if seconds is None else min(max(0.0, seconds), _MAX_WAIT)
@@ -115,11 +115,11 @@ class JinaReadProvider(ReadApiProvider):
         method, path, body = to_request(parse_url(url).text)  # without dots, which would climb out of the path
         return Mapped(dict(body or {}), method=method, path=path, headers=_headers(self._options, deadline))
 
-    def to_page(self, reply: Reply, url: str) -> ReadResult:
+    def to_page(self, reply: Response, url: str) -> ReadResult:
         """Return the page in a response."""
         return parse_page(reply, url, self.name)
 
-    def page_cost(self, reply: Reply) -> float:
+    def page_cost(self, reply: Response) -> float:
         """Return what a page cost: the tokens that the response states; without a key it is free."""
         return 0.0 if self._free else self._prices.cost("token", tokens(reply))
 
@@ -146,7 +146,7 @@ def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
     return headers
 
 
-def parse_page(reply: Reply, url: str, name: str = "jina") -> ReadResult:
+def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
     """Read a response, JSON or the plain text that its gateways may send instead.
 
     Args:
@@ -190,7 +190,7 @@ def parse_page(reply: Reply, url: str, name: str = "jina") -> ReadResult:
     )
 
 
-def tokens(reply: Reply) -> int:
+def tokens(reply: Response) -> int:
     """Return the tokens that an answer is charged for; 0 when it does not say."""
     data = json_or_empty(reply)
     for part in ("data", "meta"):
@@ -203,7 +203,7 @@ def tokens(reply: Reply) -> int:
     return int(header) if re.fullmatch(r"[0-9]{1,12}", header) else 0
 
 
-def _raise_failure(reply: Reply, status: int, url: str, name: str) -> None:
+def _raise_failure(reply: Response, status: int, url: str, name: str) -> None:
     """Raise the error that a status and the five-digit number in the body stand for."""
     number = _number(json_or_empty(reply))
     words = error_text(reply).removeprefix(": ")
@@ -223,7 +223,7 @@ def _number(body: dict[str, Any]) -> int:
     return value if isinstance(value, int) and 10_000 <= value <= 99_999 else 0
 
 
-def _from_text(reply: Reply) -> dict[str, Any] | None:
+def _from_text(reply: Response) -> dict[str, Any] | None:
     """Return the plain form of a page as what the JSON form has, or None when the answer is not of that form."""
     if not reply.body.startswith((b"Title:", b"URL Source:")):
         return None

@@ -21,7 +21,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.providers.result_rows import result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["KagiOptions", "KagiSearchProvider", "parse", "to_body", "to_params"]
 
@@ -91,7 +91,7 @@ class KagiSearchProvider(SearchApiProvider):
             return to_params(query, limit, filters, name=self.name)
         return to_body(query, limit, filters, self._options)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name, self._options.kind)
 
@@ -133,7 +133,7 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -
     return mapped
 
 
-def parse(reply: Reply, name: str = "kagi", kind: Literal["web", "news"] = "web") -> Results:
+def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "web") -> Results:
     """Read a response of either version; they are told apart by their form.
 
     Args:

@@ -12,7 +12,7 @@ from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer, json_or_empty, value_at, window
 from groundwire.providers.query_mapping import domain_lists
 from groundwire.providers.result_rows import result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["LinkupOptions", "LinkupSearchProvider", "parse", "to_body"]
 
@@ -66,11 +66,11 @@ class LinkupSearchProvider(SearchApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self._options, self.name)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: finding nothing is an error of the service, and errors are free."""
         return self._prices.cost("deep" if self._options.depth == "deep" else "request", found.status == 200)
 
@@ -100,7 +100,7 @@ def to_body(
     return mapped
 
 
-def parse(reply: Reply, name: str = "linkup") -> Results:
+def parse(reply: Response, name: str = "linkup") -> Results:
     """Read a response of any status.
 
     Raises:

@@ -12,7 +12,7 @@ from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import clipped, json_answer, objects, text_or_empty, window
 from groundwire.providers.query_mapping import domain_lists
 from groundwire.providers.result_rows import result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]
 
@@ -53,11 +53,11 @@ class ParallelSearchProvider(SearchApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self._options, self.name)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: one request, and the results beyond those that it includes."""
         return self._prices.cost() + self._prices.cost("result", max(0, len(found) - _INCLUDED))
 
@@ -97,7 +97,7 @@ def to_body(
     return mapped
 
 
-def parse(reply: Reply, name: str = "parallel") -> Results:
+def parse(reply: Response, name: str = "parallel") -> Results:
     """Read a response of any status.
 
     Raises:

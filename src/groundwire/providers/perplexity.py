@@ -14,7 +14,7 @@ from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer
 from groundwire.providers.query_mapping import american_date, domain_lists, language_code, time_filter
 from groundwire.providers.result_rows import result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
 
@@ -65,7 +65,7 @@ class PerplexitySearchProvider(SearchApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self._options, self.name)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
@@ -103,7 +103,7 @@ def to_body(
     return mapped
 
 
-def parse(reply: Reply, name: str = "perplexity") -> Results:
+def parse(reply: Response, name: str = "perplexity") -> Results:
     """Read a response of any status.
 
     Raises:

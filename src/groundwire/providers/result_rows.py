@@ -9,7 +9,7 @@ from typing import Any
 from groundwire.errors import UnexpectedResponse
 from groundwire.models import ReadResult, Results, SearchResult
 from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["any_date", "page_result", "result", "results"]
 
@@ -51,7 +51,7 @@ def result(
 
 
 def results(
-    reply: Reply, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+    reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
 ) -> Results:
     """Return the rows of a successful response; what is not a row is skipped.
 

@@ -26,7 +26,7 @@ from groundwire.providers.key_rotation import digest
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.providers.result_rows import result
 from groundwire.settings.sections import Words
-from groundwire.transport import Reply, Transport
+from groundwire.transport import Response, Transport
 
 __all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralized", "parse"]
 
@@ -183,7 +183,7 @@ def neutralized(query: str) -> str:
     return " ".join(_COMMAND.sub("", query).split()) or f'"{"".join(query.split())}"'
 
 
-def parse(reply: Reply, name: str = "searxng", warnings: tuple[str, ...] = ()) -> Results:
+def parse(reply: Response, name: str = "searxng", warnings: tuple[str, ...] = ()) -> Results:
     """Read a response.
 
     Args:

@@ -22,7 +22,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import google_dates, with_site_operators
 from groundwire.providers.result_rows import result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["SerperOptions", "SerperSearchProvider", "credits_used", "parse", "to_body"]
 
@@ -78,11 +78,11 @@ class SerperSearchProvider(SearchApiProvider):
         mapped.path = "/news" if self._options.kind == "news" else None
         return mapped
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: the credits that the response states."""
         return self._prices.cost("credit", credits_used(reply))
 
@@ -117,7 +117,7 @@ def _language(tag: str) -> str:
     return whole if whole in _LANGUAGES else parts[0]
 
 
-def parse(reply: Reply, name: str = "serper") -> Results:
+def parse(reply: Response, name: str = "serper") -> Results:
     """Read a response of any type of search; only those of the web and of the news have rows.
 
     Raises:
@@ -129,7 +129,7 @@ def parse(reply: Reply, name: str = "serper") -> Results:
     return results(reply, name, data.get(key, [] if kind and kind not in _ROWS else None), _row)
 
 
-def credits_used(reply: Reply) -> float:
+def credits_used(reply: Response) -> float:
     """Return the credits that a response says it cost; one when it does not say."""
     used = number_or_none(json_or_empty(reply).get("credits"))
     return 1.0 if used is None or used < 0 else used

@@ -25,7 +25,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import country_name, domain_lists, language_code, time_filter
 from groundwire.providers.result_rows import any_date, page_result, result, results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
 
@@ -38,7 +38,7 @@ _SEARCH_CREDITS = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 _EXTRACT_CREDITS = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
 
 
-def _keyless_wait(reply: Reply) -> float | None:
+def _keyless_wait(reply: Response) -> float | None:
     """Return the seconds that an error of the keyless mode states."""
     seconds = number_or_none(value_at(json_or_empty(reply), "error.retry_after_seconds"))
     return min(max(0.0, seconds), _MAX_WAIT) or None if seconds is not None else None
@@ -111,11 +111,11 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self._options)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
-    def search_cost(self, reply: Reply, found: Results) -> float:
+    def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: the credits that the response states, or the usual ones; keyless is free."""
         return (
             0.0
@@ -128,11 +128,11 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         depth = self._options.extract_depth
         return Mapped({"urls": [url], "extract_depth": depth, "format": "markdown", "include_usage": True})
 
-    def to_page(self, reply: Reply, url: str) -> ReadResult:
+    def to_page(self, reply: Response, url: str) -> ReadResult:
         """Return the page in a response."""
         return parse_page(reply, url, self.name)
 
-    def page_cost(self, reply: Reply) -> float:
+    def page_cost(self, reply: Response) -> float:
         """Return what a page cost; see `search_cost`."""
         return (
             0.0
@@ -165,7 +165,7 @@ def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | N
     return mapped
 
 
-def parse(reply: Reply, name: str = "tavily") -> Results:
+def parse(reply: Response, name: str = "tavily") -> Results:
     """Read the response to a search.
 
     Raises:
@@ -174,7 +174,7 @@ def parse(reply: Reply, name: str = "tavily") -> Results:
     return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
-def parse_page(reply: Reply, url: str, name: str = "tavily") -> ReadResult:
+def parse_page(reply: Response, url: str, name: str = "tavily") -> ReadResult:
     """Read the response to a request for one page. HTTP 200 may hold a failure.
 
     Raises:

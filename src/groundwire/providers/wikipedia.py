@@ -20,7 +20,7 @@ from groundwire.providers.http_parsing import (
     value_at,
 )
 from groundwire.providers.result_rows import results
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
 
@@ -86,7 +86,7 @@ class WikipediaSearchProvider(SearchApiProvider):
             raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domains leave out")
         return to_params(query, limit, filters, name=self.name)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name, mapped.address["language"])
 
@@ -142,7 +142,7 @@ def address(title: str, language: str) -> str:
     return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe=_PLAIN, errors='replace')}"
 
 
-def parse(reply: Reply, name: str = "wikipedia", language: str = "") -> Results:
+def parse(reply: Response, name: str = "wikipedia", language: str = "") -> Results:
     """Read a response. Its dates are those of the last edit, not of publication, and are passed on as such.
 
     Args:

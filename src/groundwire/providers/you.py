@@ -20,7 +20,7 @@ from groundwire.providers.http_parsing import (
 )
 from groundwire.providers.query_mapping import domain_lists
 from groundwire.providers.result_rows import result
-from groundwire.transport import Reply
+from groundwire.transport import Response
 
 __all__ = ["YouSearchProvider", "parse", "to_body"]
 
@@ -46,7 +46,7 @@ _LANGUAGES = frozenset(
 _NEAREST = {"ZH-TW": "ZH-HANT", "ZH-HK": "ZH-HANT", "ZH-MO": "ZH-HANT", "ZH": "ZH-HANS", "PT": "PT-PT", "NO": "NB"}
 
 
-def _until_reset(reply: Reply) -> float | None:
+def _until_reset(reply: Response) -> float | None:
     """Return the seconds until an allowance begins anew, from `reset_at` in the body."""
     try:
         moment = datetime.fromisoformat(text_or_empty(json_or_empty(reply).get("reset_at")))
@@ -94,7 +94,7 @@ class YouSearchProvider(SearchApiProvider):
         """Return a query as a request."""
         return to_body(query, limit, filters, self.name)
 
-    def to_results(self, reply: Reply, mapped: Mapped) -> Results:
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Return the results in a response."""
         return parse(reply, self.name)
 
@@ -140,7 +140,7 @@ def _language(tag: str, region: str) -> str:
     return next((name for name in known if name in _LANGUAGES), "")
 
 
-def parse(reply: Reply, name: str = "you") -> Results:
+def parse(reply: Response, name: str = "you") -> Results:
     """Read a response of any status.
 
     Raises:

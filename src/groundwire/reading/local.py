@@ -36,7 +36,7 @@ from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import Unreadable, Why
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
-from groundwire.transport import Head, Reply, Transport
+from groundwire.transport import Head, Response, Transport
 
 __all__ = ["LocalReadProvider", "freshness"]
 
@@ -246,7 +246,7 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
         )
 
 
-def _empty(url: str, converted: Converted, reply: Reply) -> PageEmpty:
+def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
     """Return the error for a page in which there is nothing to read, with what it was."""
     size = f"{len(reply.body):,} byte{'' if len(reply.body) == 1 else 's'}"
     kind = media_type(reply.content_type, reply.body[:4_096], reply.url)

@@ -35,7 +35,7 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
-from groundwire.transport import Gate
+from groundwire.transport import FetchPolicy
 
 __all__ = ["Readers"]
 
@@ -88,7 +88,7 @@ class Readers:
         guard: Guard,
         policy: DomainPolicy,
         observer: Observer | None = None,
-        gate: Gate | None = None,
+        gate: FetchPolicy | None = None,
         rendered: Sequence[str] = (),
         skipped: Sequence[str] = (),
     ) -> None:

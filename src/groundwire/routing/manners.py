@@ -21,7 +21,7 @@ from groundwire.safety.domains import host_matches
 from groundwire.safety.robots_txt import Robots
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
-from groundwire.transport import Transport, Visit
+from groundwire.transport import FetchSlot, Transport
 
 __all__ = ["Manners"]
 
@@ -118,14 +118,14 @@ class Manners:
         return min(delay, _LONGEST_DELAY)
 
     @asynccontextmanager
-    async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[Visit]:
+    async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
         """Let one request to a site through, when it is its turn; see `Gate.visit`.
 
         Raises:
             BlockedByRobots, PageUnavailable: as `check`. PagePaced: its turn comes too late. DeadlineExceeded.
         """
         asked = await self.check(url, deadline)
-        visit = Visit()
+        visit = FetchSlot()
         if self._replaying:
             yield visit
             return

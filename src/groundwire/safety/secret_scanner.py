@@ -16,14 +16,14 @@ from urllib.parse import unquote, unquote_plus
 
 from groundwire.errors import BlockedSecret
 
-__all__ = ["Canaries"]
+__all__ = ["SecretScanner"]
 
 _SHORTEST = 8  # letters and digits; less is found by chance
 _PART = 12  # letters and digits of a part that is looked for, or half of the whole if that is more
 _TIMES = 3  # percent-encodings on top of one another
 
 
-class Canaries:
+class SecretScanner:
     """Recognises secrets of ours.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundwire.settings.load import load
 from groundwire.settings.provider_options import provider_rows
-from groundwire.settings.schema import KEY_VARIABLES, Row, Settings
+from groundwire.settings.schema import KEY_VARIABLES, Settings, SettingValue
 from groundwire.settings.sections import (
     MODEL_PROVIDERS,
     LocalSettings,
@@ -28,10 +28,10 @@ __all__ = [
     "PermissionSettings",
     "PolicySettings",
     "ReadSettings",
-    "Row",
     "SearchSettings",
     "ServerSettings",
     "SessionSettings",
+    "SettingValue",
     "Settings",
     "load",
     "provider_rows",

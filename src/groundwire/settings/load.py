@@ -38,7 +38,7 @@ from groundwire.settings.sources import (
     working_folder,
 )
 from groundwire.settings.store_url import parse_store_url
-from groundwire.settings.validation import contradictions
+from groundwire.settings.validation import conflicting_settings
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
 
@@ -270,7 +270,7 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
         parse_store_url(settings.storage.url)
     except ConfigurationError as error:
         problems.append(f"{_origin(merged, 'storage.url')}: storage.url: {error}")
-    for key, text in contradictions(settings):
+    for key, text in conflicting_settings(settings):
         origin = _origin(merged, key)
         if key == "search.strategy" and "argument" == _origin(merged, "search.providers") != origin:
             continue  # one call asks one provider, whatever the strategy of all others is

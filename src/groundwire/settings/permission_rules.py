@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Decision", "Rule", "parse_rule"]
+__all__ = ["Decision", "PermissionRule", "parse_rule"]
 
 Decision = Literal["allow", "confirm", "deny"]
 """What becomes of a call: it is made, somebody is asked, or it is refused."""
@@ -17,7 +17,7 @@ _RULE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """Which calls a rule speaks of."""
 
     tool: str
@@ -32,7 +32,7 @@ class Rule:
         return self.tool + domain + (f"@{self.session}" if self.session else "")
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> PermissionRule:
     """Return a rule.
 
     Args:
@@ -47,4 +47,4 @@ def parse_rule(text: str) -> Rule:
     domain = found["domain"].lower().removeprefix("*.").strip(".") if found["domain"] else None
     if domain == "":
         raise ValueError(f"{text[:80]!r} names no domain; write e.g. open_page(python.org)")
-    return Rule(found["tool"], domain, found["session"])
+    return PermissionRule(found["tool"], domain, found["session"])

@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 
 from pydantic import BaseModel
 
-from groundwire.settings.schema import Row, Settings, shown
+from groundwire.settings.schema import Settings, SettingValue, shown
 
 __all__ = ["option_model", "option_names", "provider_names", "provider_rows"]
 
@@ -43,7 +43,7 @@ def option_names(provider: str) -> tuple[str, ...]:
     return tuple(model.model_fields) if model else ()
 
 
-def provider_rows(settings: Settings) -> list[Row]:
+def provider_rows(settings: Settings) -> list[SettingValue]:
     """Return every option of every installed provider and of every instance, defaults included, secrets masked."""
     names = {*provider_names(), *settings.providers, *settings.search.providers, *settings.read.providers}
     rows = []
@@ -54,5 +54,5 @@ def provider_rows(settings: Settings) -> list[Row]:
         values = {option: field.get_default(call_default_factory=True) for option, field in fields} | dict(given)
         for option, value in values.items():
             key = f"providers.{provider}.{option}"
-            rows.append(Row(key=key, value=shown(key, value), origin=settings.origin(key)))
+            rows.append(SettingValue(key=key, value=shown(key, value), origin=settings.origin(key)))
     return rows

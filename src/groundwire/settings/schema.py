@@ -29,7 +29,7 @@ from groundwire.settings.sections import (
     StorageSettings,
 )
 
-__all__ = ["KEY_VARIABLES", "Row", "Settings", "known_keys", "sections", "shown"]
+__all__ = ["KEY_VARIABLES", "SettingValue", "Settings", "known_keys", "sections", "shown"]
 
 KEY_VARIABLES = (
     "BRAVE_API_KEY",
@@ -57,7 +57,7 @@ _SECRET_NAME = re.compile(
 )
 
 
-class Row(BaseModel):
+class SettingValue(BaseModel):
     """One setting in force."""
 
     key: str
@@ -146,16 +146,18 @@ class Settings(BaseModel):
         object.__setattr__(more, "_origins", {**self._origins, f"keys.{variable}": "argument"})
         return more
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[SettingValue]:
         """Return every setting in force, secrets masked, in the order of the documentation."""
         rows = [self._row(key, value) for name, section in self for key, value in _values(name, section)]
         for provider, options in self.providers.items():
             rows += [self._row(f"providers.{provider}.{key}", value) for key, value in options.items()]
-        rows += [Row(key=f"keys.{name}", value=_MASK, origin=self.origin(f"keys.{name}")) for name in self.keys]
+        rows += [
+            SettingValue(key=f"keys.{name}", value=_MASK, origin=self.origin(f"keys.{name}")) for name in self.keys
+        ]
         return rows
 
-    def _row(self, key: str, value: object) -> Row:
-        return Row(key=key, value=shown(key, value), origin=self.origin(key))
+    def _row(self, key: str, value: object) -> SettingValue:
+        return SettingValue(key=key, value=shown(key, value), origin=self.origin(key))
 
 
 def sections() -> tuple[str, ...]:

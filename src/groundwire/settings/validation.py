@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from groundwire.settings.schema import Settings
 
-__all__ = ["contradictions", "lonely"]
+__all__ = ["conflicting_settings", "single_provider_warnings"]
 
 
-def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
+def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield each contradiction as (dotted key, what is wrong); what stands at its default contradicts nothing."""
     search, session = settings.search, settings.session
     if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
-        yield from lonely(settings, search.providers[0])
+        yield from single_provider_warnings(settings, search.providers[0])
     explicit = "warning_threshold" in session.model_fields_set
     if explicit and 0 < session.limit < session.warning_threshold:
         yield (
@@ -27,7 +27,7 @@ def contradictions(settings: Settings) -> Iterator[tuple[str, str]]:
         )
 
 
-def lonely(settings: Settings, provider: str) -> Iterator[tuple[str, str]]:
+def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tuple[str, str]]:
     """Yield what is wrong when a strategy that needs several providers was asked for, and there is one.
 
     Args:

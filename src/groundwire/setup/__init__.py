@@ -6,10 +6,10 @@ be asked, `commit` keeps the answers, `verify` tries them with one call.
 
 from __future__ import annotations
 
-from groundwire.setup.apply import Plan, commit, with_values, would_load
+from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 from groundwire.setup.catalog import Offer, SetupField, load_offers, setup_schema
 from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, KeyringState, clean_key, keyring_state
-from groundwire.setup.provider_status import Standing, Verdict, Verification, key_source, standings, verify
+from groundwire.setup.provider_status import ProviderStatus, Verdict, Verification, key_source, standings, verify
 
 __all__ = [
     "FileKeeper",
@@ -17,9 +17,9 @@ __all__ = [
     "KeyringKeeper",
     "KeyringState",
     "Offer",
-    "Plan",
+    "ProviderStatus",
     "SetupField",
-    "Standing",
+    "SetupPlan",
     "Verdict",
     "Verification",
     "clean_key",

@@ -27,11 +27,11 @@ from groundwire.settings.atomic_write import replace
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, user_file
 from groundwire.setup.key_storage import Keeper
 
-__all__ = ["Plan", "commit", "with_values", "would_load"]
+__all__ = ["SetupPlan", "commit", "with_values", "would_load"]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SetupPlan:
     """What is to be written."""
 
     path: Path
@@ -51,7 +51,7 @@ class Plan:
         return self.before == self.after and not (self.keys and self.keeper)
 
 
-def commit(plan: Plan, now: datetime) -> Path | None:
+def commit(plan: SetupPlan, now: datetime) -> Path | None:
     """Keep the keys, then put the settings file in its place; return the copy of the old file, if there was one.
 
     When anything fails or the user breaks it off, the keys are as they were before.
@@ -79,7 +79,7 @@ def commit(plan: Plan, now: datetime) -> Path | None:
 
 
 def would_load(
-    plan: Plan,
+    plan: SetupPlan,
     *,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,

@@ -34,13 +34,13 @@ from groundwire.providers.registry import create
 from groundwire.settings import Settings
 from groundwire.settings.keyring import key_from_keyring
 from groundwire.setup.catalog import Offer, load_offers
-from groundwire.transport.clients import Clients
+from groundwire.transport.clients import HttpClients
 
-__all__ = ["Standing", "Verdict", "Verification", "key_source", "standings", "verify"]
+__all__ = ["ProviderStatus", "Verdict", "Verification", "key_source", "standings", "verify"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ProviderStatus:
     """One provider in one installation."""
 
     name: str
@@ -85,7 +85,7 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
     return None
 
 
-async def standings(settings: Settings, *, only_used: bool = False) -> list[Standing]:
+async def standings(settings: Settings, *, only_used: bool = False) -> list[ProviderStatus]:
     """Return how all providers stand: those in use in their order, then what is ready, then what lacks something.
 
     Args:
@@ -95,7 +95,7 @@ async def standings(settings: Settings, *, only_used: bool = False) -> list[Stan
     offers = load_offers()
     used = (*settings.search.providers, *settings.read.providers)
     names = dict.fromkeys(used if only_used else (*used, *settings.providers, *offers))
-    clients = Clients(settings, None, None)
+    clients = HttpClients(settings, None, None)
     try:
         rows = [
             await _standing(name, offers[name.partition(":")[0]], settings, clients)
@@ -109,7 +109,7 @@ async def standings(settings: Settings, *, only_used: bool = False) -> list[Stan
     return sorted(rows, key=lambda row: (place.get(row.name, len(place)), order[row.state], row.name))
 
 
-async def _standing(name: str, offer: Offer, settings: Settings, clients: Clients) -> Standing:
+async def _standing(name: str, offer: Offer, settings: Settings, clients: HttpClients) -> ProviderStatus:
     state: Literal["ready", "needs_key", "not_set_up", "wrong"] = "ready"
     reason = ""
     try:
@@ -127,7 +127,7 @@ async def _standing(name: str, offer: Offer, settings: Settings, clients: Client
     if offer.name == "archive" and not settings.archive.enabled:
         state, reason = "not_set_up", "archive.enabled is false"
     found = key_source(settings, offer.variables)
-    return Standing(
+    return ProviderStatus(
         name=name,
         offer=offer,
         search_place=_place(name, settings.search.providers),
@@ -205,7 +205,7 @@ async def verify(
         page: The address that a provider which only reads is asked for.
     """
     deadline = deadline or Deadline.after(_TIMEOUT)
-    own = Clients(settings, None, None) if transports is None else None
+    own = HttpClients(settings, None, None) if transports is None else None
     began = time.perf_counter()
     provider: SearchProvider | ReadProvider | None = None
     try:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from groundwire.telemetry.call_events import CallOutcome, PageDone, SearchDone, Watcher, Watchers
+    from groundwire.telemetry.call_events import CallListener, CallListeners, CallOutcome, PageDone, SearchDone
     from groundwire.telemetry.call_log import CALL_LOGGER, CallLog, JsonFormatter
     from groundwire.telemetry.daily_counters import KEPT_DAYS, Scores
     from groundwire.telemetry.metrics import CONTENT_TYPE, Metrics
@@ -28,6 +28,8 @@ __all__ = [
     "CALL_LOGGER",
     "CONTENT_TYPE",
     "KEPT_DAYS",
+    "CallListener",
+    "CallListeners",
     "CallLog",
     "CallOutcome",
     "CallScore",
@@ -41,8 +43,6 @@ __all__ = [
     "SearchDone",
     "Spans",
     "Target",
-    "Watcher",
-    "Watchers",
     "score_card",
     "score_history",
 ]

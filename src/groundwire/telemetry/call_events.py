@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from groundwire.models import Attempt, Event, Observer
 
-__all__ = ["CallOutcome", "PageDone", "SearchDone", "Watcher", "Watchers", "listening", "telling"]
+__all__ = ["CallListener", "CallListeners", "CallOutcome", "PageDone", "SearchDone", "listening", "with_listener"]
 
 _logger = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ class PageDone:
         return _outcome(self.error) or "ok"
 
 
-class Watcher(Protocol):
+class CallListener(Protocol):
     """Hears of every call when it has ended. It must return at once; what it raises is ignored."""
 
     def search_done(self, done: SearchDone) -> None:
@@ -134,14 +134,14 @@ class Watcher(Protocol):
         ...
 
 
-class Watchers:
+class CallListeners:
     """Tells several watchers; one that raises is logged once and keeps none of the others from hearing.
 
     Args:
         watchers: Who is told, in this order.
     """
 
-    def __init__(self, watchers: Iterable[Watcher] = ()) -> None:
+    def __init__(self, watchers: Iterable[CallListener] = ()) -> None:
         self._watchers = tuple(watchers)
         self._blamed: set[int] = set()
         self._lock = threading.Lock()
@@ -157,7 +157,7 @@ class Watchers:
         """Tell all of a page."""
         self._tell(lambda watcher: watcher.page_done(done))
 
-    def _tell(self, say: Callable[[Watcher], None]) -> None:
+    def _tell(self, say: Callable[[CallListener], None]) -> None:
         for number, watcher in enumerate(self._watchers):
             try:
                 say(watcher)
@@ -194,7 +194,7 @@ def listening(listener: Observer) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
-def telling(observer: Observer | None) -> Observer:
+def with_listener(observer: Observer | None) -> Observer:
     """Return an observer that tells whoever listens to the call, and another observer of all calls."""
 
     def tell(event: Event) -> None:

@@ -23,7 +23,7 @@ __all__ = [
     "BOUNDS",
     "GOOD",
     "KEPT_DAYS",
-    "Names",
+    "BoundedLabels",
     "Role",
     "Scores",
     "bucket_of",
@@ -64,7 +64,7 @@ def quantile(counts: Sequence[float], share: float) -> float | None:
     return BOUNDS[-1]
 
 
-class Names:
+class BoundedLabels:
     """The first names that come, up to a number; every later one is called `other`. Its owner sees to threads.
 
     Args:
@@ -117,7 +117,7 @@ class Scores:
         self._every = every
         self._clock = clock
         self._lock = threading.Lock()
-        self._names = Names()
+        self._names = BoundedLabels()
         self._pending: defaultdict[_Key, float] = defaultdict(float)
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None

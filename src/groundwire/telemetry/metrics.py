@@ -9,7 +9,7 @@ from typing import Literal
 
 from groundwire.models import Attempt
 from groundwire.telemetry.call_events import PageDone, SearchDone
-from groundwire.telemetry.daily_counters import BOUNDS, Names, bucket_of
+from groundwire.telemetry.daily_counters import BOUNDS, BoundedLabels, bucket_of
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
 
@@ -30,7 +30,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._names = Names()
+        self._names = BoundedLabels()
         self._searches = _Counter(
             "groundwire_searches_total", "Searches, by how they ended and who answered.", ("outcome", "provider")
         )

@@ -18,7 +18,7 @@ from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.safety.domains import host_matches
 from groundwire.safety.urls import parse_url
 from groundwire.settings import PermissionSettings
-from groundwire.settings.permission_rules import Decision, Rule, parse_rule
+from groundwire.settings.permission_rules import Decision, PermissionRule, parse_rule
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
 from groundwire.tools.argument_coercion import understood
 from groundwire.web import Web
@@ -64,7 +64,7 @@ class Permission:
         self, settings: PermissionSettings | None = None, *, ask: Ask | None = None, session: str | None = None
     ) -> None:
         self._settings = settings or PermissionSettings()
-        self._rules: tuple[tuple[Decision, tuple[Rule, ...]], ...] = (
+        self._rules: tuple[tuple[Decision, tuple[PermissionRule, ...]], ...] = (
             ("deny", tuple(map(parse_rule, self._settings.deny))),
             ("confirm", tuple(map(parse_rule, self._settings.confirm))),
             ("allow", tuple(map(parse_rule, self._settings.allow))),
@@ -126,7 +126,7 @@ class Permission:
             _logger.exception("asking about %s failed", request.tool)
             return "the question could not be asked"
 
-    def _fits(self, rule: Rule, decision: Decision, tool: str, domains: tuple[str, ...]) -> bool:
+    def _fits(self, rule: PermissionRule, decision: Decision, tool: str, domains: tuple[str, ...]) -> bool:
         if rule.tool not in ("*", tool) or rule.session not in (None, self._session):
             return False
         if rule.domain is None:

@@ -9,7 +9,7 @@ from groundwire.transport.connector import Connections
 from groundwire.transport.decompression import BodyDecoder, UndecodableBody
 from groundwire.transport.errors import ExchangeFailed
 from groundwire.transport.limited_socket import HEAD_ALLOWANCE, MeteredSocket
-from groundwire.transport.request_response import Head, Inspect, Reply
+from groundwire.transport.request_response import Head, Inspect, Response
 
 if TYPE_CHECKING:
     import aiohttp
@@ -30,7 +30,7 @@ async def read_body(
     body: bytearray,
     *,
     cut: bool,
-) -> Reply:
+) -> Response:
     """Read one body; unless it ends, its connection is closed.
 
     Args:
@@ -65,7 +65,7 @@ async def read_body(
                     refuse_more_than(cap, announced)
                 if cut and len(body) > cap:
                     response.close()
-                    return Reply(head.url, head.status, head.headers, start, bytes(body[:cap]))
+                    return Response(head.url, head.status, head.headers, start, bytes(body[:cap]))
                 refuse_more_than(cap, len(body))
             refuse_more_than(cap, wire)
         if decoder:
@@ -85,7 +85,7 @@ async def read_body(
     if not start:
         start, cap = show(inspect, head, body, cap)
         refuse_more_than(cap, len(body))
-    return Reply(head.url, head.status, head.headers, start, bytes(body))
+    return Response(head.url, head.status, head.headers, start, bytes(body))
 
 
 async def _chunk(

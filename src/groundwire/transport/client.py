@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from groundwire._version import USER_AGENT
-from groundwire.cassette import Answer, CallFailed, Cassette, Failure
+from groundwire.cassette import Answer, CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedAddress,
@@ -41,8 +41,8 @@ from groundwire.transport.errors import (
     raise_page_error,
     raise_provider_error,
 )
-from groundwire.transport.fetch_policy import Gate, Visit, seen_by
-from groundwire.transport.request_response import Asked, Head, Heard, Inspect, Reply
+from groundwire.transport.fetch_policy import FetchPolicy, FetchSlot, seen_by
+from groundwire.transport.request_response import Head, Heard, HttpRequest, Inspect, Response
 
 __all__ = ["Transport", "exchange"]
 
@@ -50,11 +50,11 @@ __all__ = ["Transport", "exchange"]
 async def exchange(
     connections: Connections,
     cassette: Cassette | None,
-    asked: Asked,
+    asked: HttpRequest,
     deadline: Deadline,
     cap: int,
     inspect: Inspect | None,
-) -> Reply:
+) -> Response:
     """Send one request and read the answer.
 
     Args:
@@ -89,8 +89,8 @@ async def exchange(
 
 
 async def _replayed(
-    connections: Connections, asked: Asked, cassette: Cassette, cap: int, inspect: Inspect | None
-) -> Reply:
+    connections: Connections, asked: HttpRequest, cassette: Cassette, cap: int, inspect: Inspect | None
+) -> Response:
     """Answer one request from the cassette; nothing is looked up and nothing connected to."""
     from multidict import CIMultiDict
 
@@ -104,22 +104,24 @@ async def _replayed(
     if (answer := found.answer) is not None:
         head = Head(str(asked.url), answer.status, CIMultiDict(answer.headers))
         if found.failure is None and asked.leads_on(head.status, head.headers):
-            return Reply(head.url, head.status, head.headers)
+            return Response(head.url, head.status, head.headers)
         start = b""
         if found.failure is None or found.failure.kind == UNREAD or len(answer.body) >= SNIFF:
             start, cap = show(inspect, head, bytearray(answer.body), cap)
         if not asked.cut:
             refuse_more_than(cap, len(answer.body))
         if found.failure is None:
-            return Reply(head.url, head.status, head.headers, start, answer.body[:cap])
+            return Response(head.url, head.status, head.headers, start, answer.body[:cap])
     raise as_error(found.failure)
 
 
-async def _ask(connections: Connections, asked: Asked, cap: int, inspect: Inspect | None, heard: Heard) -> Reply:
+async def _ask(
+    connections: Connections, asked: HttpRequest, cap: int, inspect: Inspect | None, heard: Heard
+) -> Response:
     async with await connections.send(asked) as response:
         heard.status, heard.headers = response.status, response.headers
         if asked.leads_on(response.status, response.headers):  # left unread: the body may be endless or undecodable
-            return Reply(str(response.url), response.status, response.headers)
+            return Response(str(response.url), response.status, response.headers)
         return await read_body(connections, response, cap, inspect, heard.body, cut=asked.cut)
 
 
@@ -134,7 +136,9 @@ def _within(deadline: Deadline) -> asyncio.Timeout:
     return deadline.timeout()
 
 
-def _record(cassette: Cassette, asked: Asked, heard: Heard, failure: Failure | None, started: float) -> None:
+def _record(
+    cassette: Cassette, asked: HttpRequest, heard: Heard, failure: RecordedFailure | None, started: float
+) -> None:
     body = bytes(heard.body if failure is None else heard.body[:SNIFF])  # of a part only the start is looked at
     answer = Answer(heard.status, heard.headers, body) if heard.status else None
     took = round((time.perf_counter() - started) * 1_000)
@@ -176,7 +180,7 @@ class Transport:
     ) -> None:
         self.guard = guard
         self.cassette = cassette
-        self.gate: Gate | None = None
+        self.gate: FetchPolicy | None = None
         """Lets pages through, one request after the other; None lets all through at once. `call` knows no gate."""
         self._connections = Connections(guard, user_agent=user_agent, proxy=proxy, most=max_connections)
 
@@ -192,7 +196,7 @@ class Transport:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
         cap: int = _CALL_CAP,
-    ) -> Reply:
+    ) -> Response:
         """Ask a provider; any status is an answer, a redirect too.
 
         Args:
@@ -222,7 +226,7 @@ class Transport:
             body["data"] = dict(form)
         try:
             return await exchange(
-                self._connections, self.cassette, Asked(method, full, headers or {}, body), deadline, cap, None
+                self._connections, self.cassette, HttpRequest(method, full, headers or {}, body), deadline, cap, None
             )
         except TimeoutError as error:
             raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
@@ -241,7 +245,7 @@ class Transport:
         inspect: Inspect | None = None,
         hops: int = MAX_HOPS,
         gated: bool = True,
-    ) -> Reply:
+    ) -> Response:
         """Get a page, following at most ten redirects; any status that is not a redirect is an answer.
 
         Args:
@@ -268,8 +272,8 @@ class Transport:
         try:
             while True:
                 sent = {**(headers or {}), **(conditions or {}).get(target.request_text, {})}
-                asked = Asked("GET", URL(target.request_text, encoded=True), sent, {}, page=True, cut=cut)
-                async with gate.visit(target, deadline) if gate else nullcontext(Visit()) as visit:
+                asked = HttpRequest("GET", URL(target.request_text, encoded=True), sent, {}, page=True, cut=cut)
+                async with gate.visit(target, deadline) if gate else nullcontext(FetchSlot()) as visit:
                     reply = await exchange(
                         self._connections, self.cassette, asked, deadline, cap, seen_by(visit, inspect)
                     )

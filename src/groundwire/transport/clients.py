@@ -11,10 +11,10 @@ from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.transport import Transport
 
-__all__ = ["Clients"]
+__all__ = ["HttpClients"]
 
 
-class Clients:
+class HttpClients:
     """HTTP clients, each kind of traffic with a guard and a pool of connections of its own.
 
     With one pool a page could ride on a connection that was opened under another kind's exemption.

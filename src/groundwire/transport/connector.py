@@ -13,7 +13,7 @@ from groundwire.safety.urls import parse_url
 from groundwire.transport.decompression import ACCEPT_ENCODING
 from groundwire.transport.errors import Vetoed, nowhere, translated
 from groundwire.transport.limited_socket import MeteredSocket
-from groundwire.transport.request_response import Asked
+from groundwire.transport.request_response import HttpRequest
 
 if TYPE_CHECKING:
     import aiohttp
@@ -52,7 +52,7 @@ class Connections:
         self._reading: set[aiohttp.ClientResponse] = set()
         self._sockets: WeakValueDictionary[int, MeteredSocket] = WeakValueDictionary()
 
-    async def send(self, asked: Asked) -> aiohttp.ClientResponse:
+    async def send(self, asked: HttpRequest) -> aiohttp.ClientResponse:
         """Send one request and return the answer when its head is here; leaving it as a context lets it go.
 
         Raises:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Literal, NoReturn, get_args
 
-from groundwire.cassette import Failure
+from groundwire.cassette import RecordedFailure
 from groundwire.errors import (
     BlockedAddress,
     GroundwireError,
@@ -98,7 +98,7 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return ExchangeFailed("protocol", "could not be asked or sent an answer that is not HTTP")
 
 
-def as_failure(error: BaseException, *, began: bool) -> Failure | None:
+def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
     """Return what a cassette says of an exchange that failed, or None for what is not the outside world's doing.
 
     Args:
@@ -107,20 +107,20 @@ def as_failure(error: BaseException, *, began: bool) -> Failure | None:
     """
     match error:
         case ExchangeFailed():
-            return Failure(error.kind, error.detail)
+            return RecordedFailure(error.kind, error.detail)
         case TimeoutError() if not isinstance(error, GroundwireError):
-            return Failure("timeout")
+            return RecordedFailure("timeout")
         case asyncio.CancelledError():  # nobody waited any longer; asked again, it is as late as it was
-            return Failure("timeout", "given up before the answer came")
+            return RecordedFailure("timeout", "given up before the answer came")
         case BlockedAddress() if not began:
-            return Failure("blocked", str(error))
+            return RecordedFailure("blocked", str(error))
         case GroundwireError() if began:
-            return Failure(UNREAD)
+            return RecordedFailure(UNREAD)
         case _:
             return None
 
 
-def as_error(failure: Failure | None) -> Exception:
+def as_error(failure: RecordedFailure | None) -> Exception:
     """Return the error of an exchange that failed when it was recorded."""
     kind, detail = (failure.kind, failure.detail) if failure else ("", "")
     if kind == "timeout":

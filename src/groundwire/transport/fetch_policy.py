@@ -11,11 +11,11 @@ from groundwire.deadline import Deadline
 from groundwire.safety.urls import WebUrl
 from groundwire.transport.request_response import Head, Inspect
 
-__all__ = ["Gate", "Visit", "seen_by"]
+__all__ = ["FetchPolicy", "FetchSlot", "seen_by"]
 
 
 @dataclass(slots=True)
-class Visit:
+class FetchSlot:
     """One request for a page, seen by the gate that let it through."""
 
     status: int = 0
@@ -24,7 +24,7 @@ class Visit:
     """Its headers."""
 
 
-class Gate(Protocol):
+class FetchPolicy(Protocol):
     """Decides whether and when a page may be asked for, each redirect's target too."""
 
     async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
@@ -40,7 +40,7 @@ class Gate(Protocol):
         """
         ...
 
-    def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[Visit]:
+    def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
         """Return a block in which one address may be asked; entering it waits for its turn.
 
         Args:
@@ -53,7 +53,7 @@ class Gate(Protocol):
         ...
 
 
-def seen_by(visit: Visit, inspect: Inspect | None) -> Inspect:
+def seen_by(visit: FetchSlot, inspect: Inspect | None) -> Inspect:
     """Return an `inspect` that also lets the gate see the head."""
 
     def look(head: Head) -> int | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from yarl import URL
 
-__all__ = ["Asked", "Head", "Heard", "Inspect", "Reply"]
+__all__ = ["Head", "Heard", "HttpRequest", "Inspect", "Response"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -40,7 +40,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Head):
+class Response(Head):
     """A whole answer."""
 
     body: bytes = b""
@@ -66,7 +66,7 @@ returns is the cap instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HttpRequest:
     """One request, before it meets the network or the cassette."""
 
     method: str

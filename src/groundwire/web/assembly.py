@@ -10,7 +10,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
-from groundwire.transport.clients import Clients
+from groundwire.transport.clients import HttpClients
 
 __all__ = ["Assembly"]
 
@@ -21,7 +21,7 @@ class Assembly:
 
     settings: Settings
     """What is in force."""
-    transports: Clients
+    transports: HttpClients
     """The connections that providers share."""
     archive: Archive | None
     """What was remembered; None when nothing is."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from groundwire.deadline import Deadline
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import Attempt, Page
-from groundwire.reading.passages.token_budget import Room
+from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.routing.budget import SessionBudget
-from groundwire.telemetry.call_events import Watchers
+from groundwire.telemetry.call_events import CallListeners
 from groundwire.web.opening import Opening
 from groundwire.web.telling import page_done
 
@@ -46,7 +46,7 @@ class Batch:
 
     opening: Opening
     """The flow of one page."""
-    watchers: Watchers
+    watchers: CallListeners
     """Are told when a page is done."""
 
     async def one(self, url: str, ask: Ask, deadline: Deadline, fresh: bool, budget: SessionBudget) -> Page:
@@ -149,12 +149,12 @@ class _Reading:
         return Page(url=shown, status="error", error=str(self.error))
 
 
-def _share(room: Room, parts: int) -> Room:
+def _share(room: TextBudget, parts: int) -> TextBudget:
     """Return an even share of what is left; the shortest page comes first, and what it leaves is there for the rest."""
     tokens = None if room.tokens is None else room.tokens // parts
     return room.limited(room.characters // parts, tokens)
 
 
-def _left(room: Room, content: str, times: int) -> Room:
+def _left(room: TextBudget, content: str, times: int) -> TextBudget:
     tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
     return room.limited(room.characters - times * len(content), tokens)

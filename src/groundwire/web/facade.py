@@ -39,15 +39,15 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import SessionSettings, Settings, load
-from groundwire.settings.validation import contradictions, lonely
+from groundwire.settings.validation import conflicting_settings, single_provider_warnings
 from groundwire.storage import Store, open_store
 from groundwire.storage.archive.store import Archive, open_archive
 from groundwire.storage.memory import MemoryStore
-from groundwire.telemetry.call_events import Watcher, Watchers, telling
+from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
 from groundwire.telemetry.call_log import CallLog
 from groundwire.telemetry.daily_counters import Scores
 from groundwire.telemetry.scorecard import ScoreHistory, score_history
-from groundwire.transport.clients import Clients
+from groundwire.transport.clients import HttpClients
 from groundwire.web.assembly import Assembly
 from groundwire.web.batch import Batch, check_url, check_urls
 from groundwire.web.citing import Citing
@@ -98,7 +98,7 @@ class Web:
         search_providers: Sequence[str | SearchProvider] | None = None,
         read_providers: Sequence[str | ReadProvider] | None = None,
         observer: Observer | None = None,
-        watchers: Sequence[Watcher] = (),
+        watchers: Sequence[CallListener] = (),
         cassette: Cassette | None = None,
         record: str | Path | None = None,
         replay: str | Path | None = None,
@@ -110,21 +110,21 @@ class Web:
         cassette = choose_cassette(cassette, record, replay, os.environ)
         if cassette is not None:
             cassette.hide(*all_keys(settings))
-        self._transports = Clients(settings, resolver, cassette)
+        self._transports = HttpClients(settings, resolver, cassette)
         self._archive = open_archive(settings) if cassette is None else None
         assembly = Assembly(settings, self._transports, self._archive)
         policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
-        _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in contradictions(settings)])
+        _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
         searchers = assembly.make("search", search_providers, settings.search.providers)
         if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
             why = " ".join(assembly.skipped)
-            _refuse([f"{key}: {text}. {why}" for key, text in lonely(settings, searchers[0].name)])
+            _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
         readers = assembly.make("read", read_providers, settings.read.providers)
         self.skipped: tuple[str, ...] = assembly.skipped
         """Why providers of the settings are not used, a sentence each."""
         self._made: list[object] = list(assembly.made.values())
         self._policy = policy
-        self._observer = observer = telling(observer)
+        self._observer = observer = with_listener(observer)
         self._store = open_store(settings.storage.url if cassette is None else "memory://")
         self._chain = self._chain_of(
             cast("list[SearchProvider]", searchers), last=ArchiveProvider(self._archive) if self._archive else None
@@ -175,7 +175,7 @@ class Web:
         self._allowance: Allowance | None = None
         self._among: tuple[str, ...] | None = None
         self._scores = Scores(self._store)
-        self._watchers = Watchers((CallLog(), self._scores, *watchers))
+        self._watchers = CallListeners((CallLog(), self._scores, *watchers))
         self._count_tokens = count_tokens
         self._batch = Batch(opening=self._opening, watchers=self._watchers)
         self._is_view = False

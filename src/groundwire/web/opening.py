@@ -24,7 +24,7 @@ from groundwire.routing.cache_keys import page_key
 from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
-from groundwire.safety.secret_scanner import Canaries
+from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.safety.urls import WebUrl
 from groundwire.settings import Settings
@@ -56,7 +56,7 @@ class Opening:
     """Keeps pages; None keeps nothing."""
     archive: Archive | None
     """Remembers pages for good; None remembers nothing."""
-    canaries: Canaries
+    canaries: SecretScanner
     """Know the secrets that must go out in no address."""
     known: KnownAddresses | None
     """Know which addresses a session may open; None lets it open any."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
 from groundwire.routing.manners import Manners
-from groundwire.safety.secret_scanner import Canaries
+from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.storage.base import Store
 from groundwire.transport import Transport
@@ -40,9 +40,9 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
         yield value.strip()
 
 
-def make_canaries(settings: Settings, environment: Mapping[str, str]) -> Canaries:
+def make_canaries(settings: Settings, environment: Mapping[str, str]) -> SecretScanner:
     """Return what knows the secrets that must not leave."""
-    return Canaries(_secrets(settings, environment))
+    return SecretScanner(_secrets(settings, environment))
 
 
 def make_manners(settings: Settings, pages: Transport, store: Store) -> Manners:

@@ -17,7 +17,7 @@ from groundwire.routing.cache_keys import search_key
 from groundwire.routing.cache_values import life_of_search, pack_search, unpack_search
 from groundwire.routing.policy import Strategy
 from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.secret_scanner import Canaries
+from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
@@ -42,7 +42,7 @@ class Searching:
     """Keeps answers; None keeps nothing."""
     archive: Archive | None
     """Remembers answers for good; None remembers nothing."""
-    canaries: Canaries
+    canaries: SecretScanner
     """Know the secrets that must go out in no query."""
     known: KnownAddresses | None
     """Are told what a session has found; None where it may open any address."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
 from components.examples import examples
-from groundwire.reading.passages.token_budget import Room, load_token_bound
+from groundwire.reading.passages.token_budget import TextBudget, load_token_bound
 
 pytestmark = [
     pytest.mark.req("B8"),
@@ -83,7 +83,7 @@ def test_markup_and_code_have_no_more(saved_pages: SavedPages, real: Callable[[s
 
 
 def test_a_real_tokenizer_can_be_given() -> None:
-    room = Room(characters=1_000, tokens=5, count=lambda text: len(text.split()))
+    room = TextBudget(characters=1_000, tokens=5, count=lambda text: len(text.split()))
     text = "one two three four five six seven eight"
     assert text[: room.reach(text, 0)].split()[:5] == ["one", "two", "three", "four", "five"][: room.reach(text, 0)]
     assert room.holds("a b c d e")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from groundwire.errors import InvalidRequest
-from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Piece, cut_piece
-from groundwire.reading.passages.token_budget import Room
+from groundwire.reading.passages.token_budget import TextBudget
 
 pytestmark = pytest.mark.req("B8", "Y17")
 
@@ -31,8 +31,8 @@ blocks = st.one_of(
 documents = st.lists(blocks, min_size=1, max_size=8).map("\n\n".join)
 
 
-def cut_up(text: str, room: Room) -> list[Piece]:
-    document, pieces, place = Document(text), [], 0
+def cut_up(text: str, room: TextBudget) -> list[Piece]:
+    document, pieces, place = Outline(text), [], 0
     while place < len(text):
         pieces.append(cut_piece(document, place, room))
         assert pieces[-1].start == place < pieces[-1].end
@@ -42,7 +42,7 @@ def cut_up(text: str, room: Room) -> list[Piece]:
 
 @given(documents, st.integers(min_value=1, max_value=400))
 def test_together_they_are_the_page_and_each_fits(text: str, room: int) -> None:
-    pieces = cut_up(text, Room(characters=room))
+    pieces = cut_up(text, TextBudget(characters=room))
     assert "".join(piece.text for piece in pieces) == text
     assert all(len(piece.content) <= room for piece in pieces)
     assert all(piece.text == text[piece.start : piece.end] for piece in pieces)
@@ -52,21 +52,21 @@ def test_together_they_are_the_page_and_each_fits(text: str, room: int) -> None:
 
 @given(st.text(alphabet="`~#-|>[]() \n\tab1.\u0301\u200d漢", min_size=1, max_size=200), st.integers(1, 220))
 def test_any_text_is_cut_up(text: str, room: int) -> None:
-    pieces = cut_up(text, Room(characters=room))
+    pieces = cut_up(text, TextBudget(characters=room))
     assert "".join(piece.text for piece in pieces) == text
     assert all(len(piece.content) <= room for piece in pieces)
 
 
 @given(documents, st.integers(min_value=12, max_value=200))
 def test_tokens_are_kept_to(real: Callable[[str], int], text: str, room: int) -> None:
-    pieces = cut_up(text, Room(characters=10_000, tokens=room))
+    pieces = cut_up(text, TextBudget(characters=10_000, tokens=room))
     assert "".join(piece.text for piece in pieces) == text
     assert all(real(piece.content) <= room for piece in pieces)
 
 
 @given(documents, st.integers(min_value=150, max_value=400))
 def test_code_links_and_rows_stay_whole(text: str, room: int) -> None:
-    for piece in cut_up(text, Room(characters=room)):
+    for piece in cut_up(text, TextBudget(characters=room)):
         tokens = MarkdownIt("commonmark").parse(piece.content)
         for token in tokens:
             if token.type == "fence" and token.map and (token.level == 0):
@@ -79,7 +79,7 @@ def test_code_links_and_rows_stay_whole(text: str, room: int) -> None:
 def test_a_long_code_block_is_closed_and_opened_again() -> None:
     lines = [f"line_{number:03} = {number}" for number in range(60)]
     text = "Intro.\n\n```python\n" + "\n".join(lines) + "\n```\n\nThe end."
-    pieces = cut_up(text, Room(characters=300))
+    pieces = cut_up(text, TextBudget(characters=300))
     seen: list[str] = []
     for piece in pieces:
         for token in MarkdownIt("commonmark").parse(piece.content):
@@ -95,7 +95,7 @@ def test_a_long_code_block_is_closed_and_opened_again() -> None:
 def test_a_long_table_has_its_head_in_each_piece() -> None:
     rows = [f"| {number} | value {number} |" for number in range(80)]
     text = "| n | v |\n| --- | --- |\n" + "\n".join(rows)
-    pieces = cut_up(text, Room(characters=300))
+    pieces = cut_up(text, TextBudget(characters=300))
     assert len(pieces) > 3
     assert all(piece.content.startswith("| n | v |\n| --- | --- |\n") for piece in pieces)
     assert [row for piece in pieces for row in piece.content.rstrip("\n").split("\n")[2:]] == rows
@@ -103,19 +103,19 @@ def test_a_long_table_has_its_head_in_each_piece() -> None:
 
 def test_a_heading_stays_with_what_follows() -> None:
     text = "\n\n".join(f"## Part {number}\n\n" + "A sentence of some length stands here. " * 6 for number in range(9))
-    for piece in cut_up(text.strip(), Room(characters=500)):
+    for piece in cut_up(text.strip(), TextBudget(characters=500)):
         assert not piece.content.rstrip().split("\n")[-1].startswith("#")
 
 
 def test_no_room_for_a_single_word_is_said() -> None:
     with pytest.raises(InvalidRequest, match="max_tokens: is too little"):
-        cut_piece(Document("\U0001f9ff\U0001f9ff\U0001f9ff"), 0, Room(characters=100, tokens=1))
+        cut_piece(Outline("\U0001f9ff\U0001f9ff\U0001f9ff"), 0, TextBudget(characters=100, tokens=1))
 
 
 @pytest.mark.parametrize(
     "text", ["word " * 400_000, "```\n" + "x = 1\n" * 200_000, "| a |\n| - |\n" + "| b |\n" * 200_000]
 )
 def test_the_cost_is_bounded(text: str) -> None:
-    document = Document(text)
+    document = Outline(text)
     middle = len(text) // 2
-    assert cut_piece(document, middle, Room(characters=5_000, tokens=1_000)).end > middle
+    assert cut_piece(document, middle, TextBudget(characters=5_000, tokens=1_000)).end > middle

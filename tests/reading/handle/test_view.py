@@ -18,7 +18,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.models import Page
 from groundwire.reading.passages.bm25 import passages_of, rank
 from groundwire.reading.passages.excerpts import find_all
-from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Cursor, read_cursor
 from groundwire.reading.passages.terms import Terms, readable_run
 from groundwire.reading.passages.view import check_ask, view
@@ -236,7 +236,7 @@ class TestPlaces:
         text = manual()
         cursor = opened(text, max_length=2_000).next_cursor
         assert cursor
-        foreign = str(Cursor.of("https://other.example/", Document(text), 2_000))
+        foreign = str(Cursor.of("https://other.example/", Outline(text), 2_000))
         with pytest.raises(InvalidRequest, match="belongs to another page"):
             opened(text, cursor=foreign)
         for forged in (cursor[:-2] + "zz", cursor[1:], "next", "\u00e9", "A" * 24, "#", "@-1", "#0"):
@@ -246,7 +246,7 @@ class TestPlaces:
     @given(st.integers(0, 2**32 - 1), st.text(max_size=500))
     def test_a_cursor_is_what_it_was(self, place: int, wanted: str) -> None:
         clean = wanted.encode("utf-8", "replace").decode()
-        cursor = Cursor.of(URL, Document("text"), place, clean)
+        cursor = Cursor.of(URL, Outline("text"), place, clean)
         assert read_cursor(str(cursor)) == cursor
         assert clean or len(str(cursor)) <= 28
 
@@ -287,7 +287,7 @@ class TestArguments:
 
 def test_passages_are_the_page() -> None:
     text = manual() + "\n\n```\n" + "code = 1\n" * 200 + "```\n\n" + "No stop in this one " * 200
-    document = Document(text)
+    document = Outline(text)
     passages = passages_of(document)
     assert all(first.end <= second.start for first, second in pairwise(passages))
     assert all(0 < passage.end - passage.start <= 1_300 for passage in passages)
@@ -304,4 +304,4 @@ def test_terms() -> None:
     assert set(terms("getFerryTimes")) >= {"ferry", "get"}
     assert terms("caf\u00e9") == terms("cafe\u0301") == terms("CAF\u00c9")
     assert terms("渡船出发") == ["渡船", "船出", "出发"]
-    assert [row.score for row in rank(Document("one\n\ntwo"), "three")] == [0.0]
+    assert [row.score for row in rank(Outline("one\n\ntwo"), "three")] == [0.0]

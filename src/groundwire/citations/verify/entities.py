@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.citations.verify.segmentation import CONTENT_WORD, DENSE, Span, normal_form, words_of
+from groundwire.citations.verify.segmentation import CONTENT_WORD, DENSE, TextSpan, normal_form, words_of
 from groundwire.citations.verify.vocabulary import (
     DENYING,
     FUNCTION_WORDS,
@@ -140,7 +140,7 @@ def denied(text: str) -> list[Denial]:
     return found
 
 
-def quotes_of(text: str) -> list[Span]:
+def quotes_of(text: str) -> list[TextSpan]:
     """Return where a sentence quotes, without the marks around it; a word or two are no quotation."""
     spans = []
     for found in _QUOTES.finditer(text):
@@ -149,7 +149,7 @@ def quotes_of(text: str) -> list[Span]:
         if len(words) >= _QUOTED_WORDS or (
             not found[group].isascii() and len(words) == 1 and len(found[group]) >= _QUOTED_SIGNS
         ):
-            spans.append(Span(*found.span(group)))
+            spans.append(TextSpan(*found.span(group)))
     return spans
 
 

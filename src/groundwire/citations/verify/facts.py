@@ -22,7 +22,7 @@ from groundwire.citations.verify.entities import (
     same_date,
     same_number,
 )
-from groundwire.citations.verify.passage_index import PageIndex, Passage, squeezed
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD, normal_form, spelled_words, words_of
 from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES, OPPOSITES
@@ -70,7 +70,7 @@ class Claim:
         return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
 
 
-def disagreements(claim: Claim, passage: Passage) -> Iterator[Disagreement]:
+def disagreements(claim: Claim, passage: IndexedPassage) -> Iterator[Disagreement]:
     """Yield in what a sentence differs from the passage that is most like it."""
     near = passage.around(_BEFORE, _AFTER).text
     closest, close_share = _closest(claim, passage)
@@ -313,7 +313,7 @@ def _bare_words(text: str) -> set[str]:
     return {normal_form(word) for word in CONTENT_WORD.findall(text)}
 
 
-def _closest(claim: Claim, passage: Passage) -> tuple[str, float]:
+def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:
     """Return the sentence of a passage that is most like a claim, and how much of its words it has."""
     best, best_share = "", 0.0
     wanted = claim.words.keys()

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
-    Span,
+    TextSpan,
     blank_markup,
     blocks,
     normal_form,
@@ -25,7 +25,7 @@ from groundwire.citations.verify.segmentation import (
     words_of,
 )
 
-__all__ = ["PageIndex", "Passage", "squeezed"]
+__all__ = ["IndexedPassage", "PageIndex", "squeezed"]
 
 _ABSENT: Final = 4
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
@@ -45,7 +45,7 @@ class _Place(NamedTuple):
     number: int
 
 
-class Passage:
+class IndexedPassage:
     """Sentences of a page that stand one after the other."""
 
     def __init__(self, page: PageIndex, first: _Place, last: _Place) -> None:
@@ -54,9 +54,9 @@ class Passage:
         self.last = last
 
     @property
-    def span(self) -> Span:
+    def span(self) -> TextSpan:
         """Where it stands in the page's Markdown."""
-        return Span(self.page.span(self.first).start, self.page.span(self.last).end)
+        return TextSpan(self.page.span(self.first).start, self.page.span(self.last).end)
 
     @property
     def text(self) -> str:
@@ -71,14 +71,14 @@ class Passage:
             yield self.page.text(place)
             place = self.page.after(place)
 
-    def around(self, before: int, after: int) -> Passage:
+    def around(self, before: int, after: int) -> IndexedPassage:
         """Return the passage with so many sentences more on each side."""
         first, last = self.first, self.last
         for _ in range(before):
             first = self.page.before(first) or first
         for _ in range(after):
             last = self.page.after(last) or last
-        return Passage(self.page, first, last)
+        return IndexedPassage(self.page, first, last)
 
 
 class PageIndex:
@@ -95,7 +95,7 @@ class PageIndex:
         low = content.lower()
         self._low = low if len(low) == len(content) else "".join(character.lower()[0] for character in content)
         self._found: dict[str, list[int]] = {}
-        self._spans: dict[int, list[Span]] = {}
+        self._spans: dict[int, list[TextSpan]] = {}
 
     @cached_property
     def squeezed(self) -> str:
@@ -108,19 +108,19 @@ class PageIndex:
         return blank_markup(self.content[:_SAMPLE])
 
     @cached_property
-    def _blocks(self) -> list[Span]:
+    def _blocks(self) -> list[TextSpan]:
         return list(blocks(self.content))
 
     @cached_property
     def _starts(self) -> list[int]:
         return [block.start for block in self._blocks]
 
-    def _in_block(self, number: int) -> list[Span]:
+    def _in_block(self, number: int) -> list[TextSpan]:
         if number not in self._spans:
             self._spans[number] = list(sentences_of_block(self.content, self._blocks[number]))
         return self._spans[number]
 
-    def span(self, place: _Place) -> Span:
+    def span(self, place: _Place) -> TextSpan:
         """Return where a sentence stands."""
         return self._in_block(place.block)[place.number]
 
@@ -128,7 +128,7 @@ class PageIndex:
         """Return what a sentence says, without markup."""
         return self.plain_of(self.span(place), place.block)
 
-    def plain_of(self, span: Span, block: int) -> str:
+    def plain_of(self, span: TextSpan, block: int) -> str:
         """Return a stretch that begins in a block, without markup."""
         start = self._blocks[block].start
         return blank_markup(self.content[start : span.end])[span.start - start :]
@@ -168,7 +168,7 @@ class PageIndex:
             for at in self._places(word, spelled)
         )
 
-    def literally(self, text: str) -> Passage | None:
+    def literally(self, text: str) -> IndexedPassage | None:
         """Return the sentences in which a text stands to the last character; None when there are none."""
         at = self.content.find(text) if text else -1
         if at < 0:
@@ -183,7 +183,7 @@ class PageIndex:
         last = next((number for number, span in enumerate(spans) if end <= span.end), None)
         if first is None or last is None or at < spans[first].start:
             return None
-        return Passage(self, _Place(block, first), _Place(block, last))
+        return IndexedPassage(self, _Place(block, first), _Place(block, last))
 
     def _places(self, word: str, spelled: str) -> list[int]:
         """Return where a word begins, as often as is worth knowing."""
@@ -210,7 +210,7 @@ class PageIndex:
         often = len(self._places(word, spelled)) or _ABSENT
         return math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
 
-    def best(self, words: Mapping[str, str], *, widest: int = 3) -> tuple[Passage | None, float]:
+    def best(self, words: Mapping[str, str], *, widest: int = 3) -> tuple[IndexedPassage | None, float]:
         """Return the passage that has most of some words, and which share of their weight it has.
 
         Args:
@@ -237,7 +237,7 @@ class PageIndex:
                         sum(weights[word] for word in sorted(found)) / total - 0.04 * width
                     )  # a shorter one is plainer
                     if score > best_score + 1e-9:
-                        best, best_score = Passage(self, place, last), score
+                        best, best_score = IndexedPassage(self, place, last), score
                 elif not width:
                     break
                 last = self.after(last)

@@ -128,7 +128,7 @@ class _Given:
 
 
 @validated_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="ignore", strict=True))
-class _Result:
+class _ReportResult:
     results: list[_Given] = field(default_factory=list)
     sources: list[_Given] = field(default_factory=list)
 
@@ -144,7 +144,7 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
     """
     form = 'Pass [{"number": 1, "url": "https://…", "content": "…"}].'
     try:
-        whole = TypeAdapter(list[_Given] | _Result).validate_json(text)
+        whole = TypeAdapter(list[_Given] | _ReportResult).validate_json(text)
     except (ValidationError, RecursionError) as error:
         first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
         where = f" ({'.'.join(map(str, first['loc']))}: {first['msg']})" if first else ""

@@ -18,7 +18,7 @@ from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, IRREGULAR, MO
 __all__ = [
     "CONTENT_WORD",
     "DENSE",
-    "Span",
+    "TextSpan",
     "blank_markup",
     "blocks",
     "normal_form",
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A stretch of a text."""
 
     start: int
@@ -58,7 +58,7 @@ _ABBREVIATION: Final = re.compile(
 )
 
 
-def sentences(text: str) -> Iterator[Span]:
+def sentences(text: str) -> Iterator[TextSpan]:
     """Yield the sentences of a text in Markdown, in order; code is left out.
 
     A heading, a list's item and a table's row are sentences of their own. Citation marks that follow a full stop
@@ -68,7 +68,7 @@ def sentences(text: str) -> Iterator[Span]:
         yield from sentences_of_block(text, block)
 
 
-def blocks(text: str) -> Iterator[Span]:
+def blocks(text: str) -> Iterator[TextSpan]:
     """Yield the paragraphs, headings, items and rows of a text in Markdown, in order; code is left out."""
     place = 0
     if "```" in text or "~~~" in text:
@@ -78,21 +78,21 @@ def blocks(text: str) -> Iterator[Span]:
     yield from _of_part(text, place, len(text))
 
 
-def _of_part(text: str, start: int, end: int) -> Iterator[Span]:
+def _of_part(text: str, start: int, end: int) -> Iterator[TextSpan]:
     for found in _NEW_BLOCK.finditer(text, start, end):
         if found.start() > start:
-            yield Span(start, found.start())
+            yield TextSpan(start, found.start())
         start = found.end()
     if end > start:
-        yield Span(start, end)
+        yield TextSpan(start, end)
 
 
-def sentences_of_block(text: str, block: Span) -> Iterator[Span]:
+def sentences_of_block(text: str, block: TextSpan) -> Iterator[TextSpan]:
     """Yield the sentences of one of a text's blocks, in order."""
     return _of_block(text, block.start, block.end)
 
 
-def _of_block(text: str, start: int, end: int) -> Iterator[Span]:
+def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
     begin = start
     for stop in _END.finditer(text, start, end):
         after = stop.end()
@@ -120,11 +120,11 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     return marked or not _ABBREVIATION.search(text, max(0, dot - 12), dot + 1)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
     piece = text[start:end]
     if stripped := piece.strip():
         begin = start + len(piece) - len(piece.lstrip())
-        yield Span(begin, begin + len(stripped))
+        yield TextSpan(begin, begin + len(stripped))
 
 
 # Scripts that put no spaces between words are compared by pairs of characters.

@@ -13,7 +13,7 @@ from typing import Final
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.passage_index import PageIndex, Passage, squeezed
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
 from groundwire.citations.verify.segmentation import blank_markup, normal_form, sentences, words_of
 from groundwire.citations.verify.vocabulary import ATTRIBUTION, TELLING_WORDS
@@ -231,7 +231,7 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
     return replace(finding, verdict="supported")
 
 
-def _is_there(claim: Claim, index: PageIndex, passage: Passage | None, share: float) -> bool:
+def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
     """Tell whether the page has a sentence in the same words."""
     if passage is None or share < _WHOLE:
         return False
@@ -239,7 +239,7 @@ def _is_there(claim: Claim, index: PageIndex, passage: Passage | None, share: fl
     return words in squeezed(passage.around(1, 1).text) or words in index.squeezed
 
 
-def _gap(claim: Claim, index: PageIndex, passage: Passage) -> str:
+def _gap(claim: Claim, index: PageIndex, passage: IndexedPassage) -> str:
     """Return words of a sentence, several in a row, that stand neither near a passage nor together elsewhere."""
     near = set(words_of(passage.around(1, 1).text))
     runs: list[list[str]] = [[]]

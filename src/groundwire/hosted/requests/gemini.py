@@ -11,7 +11,7 @@ from typing import Any
 
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.planner import Plan
-from groundwire.hosted.requests.request_body import Body, Found, kind_of, the_one
+from groundwire.hosted.requests.request_body import Body, SearchTool, kind_of, the_one
 from groundwire.hosted.tool_definitions import FunctionTool, read, write
 
 __all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of", "without"]
@@ -30,31 +30,31 @@ def tools_of(body: Mapping[str, Any]) -> Any:
     return body["config"].get("tools") if is_call(body) else body.get("tools")
 
 
-def find(tools: Sequence[Any], names: Collection[str]) -> Found | None:
+def find(tools: Sequence[Any], names: Collection[str]) -> SearchTool | None:
     """Return the search among some tools; see `common.find`."""
-    found: list[Found] = []
+    found: list[SearchTool] = []
     for index, tool in enumerate(tools):
         kind, function = kind_of(tool, names)
         if kind:
-            found.append(Found(tuple(tools), index, kind, function))
+            found.append(SearchTool(tuple(tools), index, kind, function))
         elif isinstance(tool, Mapping):
             if any(key in tool for key in _SEARCHES):
-                found.append(Found(tuple(tools), index, "native"))
+                found.append(SearchTool(tuple(tools), index, "native"))
             for one in _declared(tool):
                 definition = read({"type": "function", "function": _with_schema(one)})
                 if definition is not None and definition.name in names:
-                    found.append(Found(tuple(tools), index, "declared", definition))
+                    found.append(SearchTool(tuple(tools), index, "declared", definition))
     return the_one(found)
 
 
-def has_functions(found: Found, names: Collection[str]) -> bool:
+def has_functions(found: SearchTool, names: Collection[str]) -> bool:
     """Tell whether there are function tools beside the search."""
     declared = [one for tool in found.tools if isinstance(tool, Mapping) for one in _declared(tool)]
     others = [one for one in declared if not (isinstance(one, Mapping) and one.get("name") in names)]
     return bool(others) or any(read(tool) is not None for tool in found.others)
 
 
-def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with Google Search in it, and with the flag that lets it stand beside functions."""
     snake = is_call(body)
     key = "google_search" if snake else "googleSearch"
@@ -78,7 +78,7 @@ def to_native(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) 
     return _with(body, tools, _config(_tool_config(body), found.name, flag=flag, snake=snake))
 
 
-def to_local(body: Mapping[str, Any], found: Found, tools: Sequence[FunctionTool]) -> Body:
+def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[FunctionTool]) -> Body:
     """Return the body with function declarations in the search's place."""
     if found.kind == "declared" and not tools:
         return dict(body)
@@ -102,7 +102,7 @@ def to_local(body: Mapping[str, Any], found: Found, tools: Sequence[FunctionTool
     return _with(body, [*found.tools[: found.index], *replaced, *found.tools[found.index + 1 :]], _tool_config(body))
 
 
-def without(found: Found) -> list[Any]:
+def without(found: SearchTool) -> list[Any]:
     """Return the tools without the search, and with all that stood beside it in the same tool."""
     rest = {name: value for name, value in found.tool.items() if name not in _SEARCHES}
     left = [rest] if found.kind == "native" and rest else list(_left(found))
@@ -123,7 +123,7 @@ def _same(new: Mapping[str, Any], taken: Sequence[Any]) -> bool:
     return False
 
 
-def _left(found: Found) -> Iterator[Mapping[str, Any]]:
+def _left(found: SearchTool) -> Iterator[Mapping[str, Any]]:
     """Yield what is left of the tool in which the search was declared."""
     if found.kind != "declared":
         return

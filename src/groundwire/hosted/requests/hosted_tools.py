@@ -26,7 +26,7 @@ from typing import Any
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.requests.request_body import (
     Body,
-    Found,
+    SearchTool,
     approximate,
     choice_without,
     lowest,
@@ -51,7 +51,7 @@ __all__ = [
 _KEPT = ("cache_control", "defer_loading")  # what a function tool and a server tool both have
 
 
-def to_anthropic(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_anthropic(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the server tool in the search's place."""
     kept = own(found, plan) or {key: found.tool[key] for key in _KEPT if key in found.tool}
     tool: Body = {**kept, "type": plan.tool, "name": "web_search"}
@@ -71,7 +71,7 @@ def to_anthropic(body: Mapping[str, Any], found: Found, plan: Plan, now: datetim
     return with_tools(body, replaced(found, tool))
 
 
-def to_groq(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_groq(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with `search_settings`, or with the hosted tool, and without the function."""
     choice: Body = {"tool_choice": choice_without(body["tool_choice"], found)} if "tool_choice" in body else {}
     if plan.tool == "browser_search":
@@ -101,7 +101,7 @@ def _enabled(body: Mapping[str, Any]) -> Body:
     return {"compound_custom": {**custom, "tools": {**tools, "enabled_tools": [*enabled, "web_search"]}}}
 
 
-def to_mistral(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_mistral(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the connector in the search's place; it has no options that we know of."""
     tool: Body = {**own(found, plan), "type": plan.tool}
     return with_tools(body, replaced(found, tool))
@@ -110,7 +110,7 @@ def to_mistral(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime)
 _CONTEXT_SIZE = "medium"  # document C
 
 
-def to_openai_chat(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_openai_chat(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the model that searches, its options, and without the search among the tools."""
     given = body.get("web_search_options")
     options: Body = {"search_context_size": _CONTEXT_SIZE, **(given if isinstance(given, Mapping) else {})}
@@ -124,7 +124,7 @@ def to_openai_chat(body: Mapping[str, Any], found: Found, plan: Plan, now: datet
     return with_tools(body, replaced(found), **changes)
 
 
-def to_openai_responses(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_openai_responses(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the hosted tool in the search's place.
 
     A limit of searches becomes `max_tool_calls`, which counts the calls of all hosted tools together.
@@ -163,7 +163,7 @@ def hosted_choice(choice: Any, name: str, tool: str) -> Any:
     return choice
 
 
-def to_openrouter(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_openrouter(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the server tool in the search's place."""
     needs = plan.needs
     kept = own(found, plan)
@@ -187,7 +187,7 @@ def to_openrouter(body: Mapping[str, Any], found: Found, plan: Plan, now: dateti
 _RECENCY = {"d": "day", "w": "week", "m": "month", "y": "year"}
 
 
-def to_perplexity(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_perplexity(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the filters, and without the function: the model searches anyway."""
     needs = plan.needs
     changes: Body = {}
@@ -211,7 +211,7 @@ def to_perplexity(body: Mapping[str, Any], found: Found, plan: Plan, now: dateti
     return with_tools(body, replaced(found), **changes)
 
 
-def to_xai(body: Mapping[str, Any], found: Found, plan: Plan, now: datetime) -> Body:
+def to_xai(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with the hosted tool in the search's place."""
     needs = plan.needs
     tool: Body = {**own(found, plan), "type": plan.tool}

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.api_capabilities import Api, Matrix, load_matrix
+from groundwire.hosted.api_capabilities import Api, ApiCapabilities, load_matrix
 from groundwire.hosted.requests import gemini
-from groundwire.hosted.requests.request_body import SEARCH, Body, Found, find
+from groundwire.hosted.requests.request_body import SEARCH, Body, SearchTool, find
 from groundwire.hosted.requirements import NO_NEEDS, Needs
 from groundwire.hosted.tool_definitions import FunctionTool, needs_of, read
 
-__all__ = ["Facts", "api_of", "asked_by", "facts_of", "put_tools", "tools_of"]
+__all__ = ["RequestFacts", "api_of", "asked_by", "facts_of", "put_tools", "tools_of"]
 
 _OWN_NAMES = ("web_search", "search")  # document C's and document K's tool
 _BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
@@ -21,10 +21,10 @@ _STATE = ("previous_response_id", "conversation", "prompt")  # with which a Resp
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RequestFacts:
     """What a request says that matters for a plan."""
 
-    found: Found | None
+    found: SearchTool | None
     """The search among its tools."""
     functions: bool
     """Whether there are function tools beside it."""
@@ -34,7 +34,7 @@ class Facts:
     """The names of its parameters."""
 
 
-def api_of(body: object, api: str | Api, matrix: Matrix | None) -> Api:
+def api_of(body: object, api: str | Api, matrix: ApiCapabilities | None) -> Api:
     """Return the API of a request, after a look at whether it is a request of that API at all."""
     if not isinstance(body, Mapping):
         raise InvalidRequest(
@@ -50,7 +50,7 @@ def api_of(body: object, api: str | Api, matrix: Matrix | None) -> Api:
     return row
 
 
-def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) -> Facts:
+def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) -> RequestFacts:
     """Return what a request says that matters for a plan.
 
     Args:
@@ -73,7 +73,7 @@ def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) ->
     reasoning = body.get("reasoning")
     effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
     parameters = tuple(key for key, value in body.items() if value is not None)
-    return Facts(found, functions, effort if isinstance(effort, str) else None, parameters)
+    return RequestFacts(found, functions, effort if isinstance(effort, str) else None, parameters)
 
 
 def tools_of(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
@@ -103,7 +103,7 @@ def put_tools(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
     return {**body, key: {**(given if isinstance(given, Mapping) else {}), "tools": list(tools)}}
 
 
-def asked_by(found: Found | None) -> Needs:
+def asked_by(found: SearchTool | None) -> Needs:
     """Return what the search in a body asks for: ours, or an API's own hosted tool in whichever API's words."""
     if found is None or found.kind not in ("hosted", "native"):
         return NO_NEEDS

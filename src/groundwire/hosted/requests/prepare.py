@@ -9,15 +9,15 @@ from types import MappingProxyType
 from typing import Any
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
-from groundwire.hosted.api_capabilities import Api, Matrix
+from groundwire.hosted.api_capabilities import Api, ApiCapabilities
 from groundwire.hosted.planner import Mode, Plan, plan
 from groundwire.hosted.requests import (
     gemini,
     hosted_tools,
     request_body,
 )
-from groundwire.hosted.requests.inspection import Facts, api_of, asked_by, facts_of, put_tools, tools_of
-from groundwire.hosted.requests.request_body import Body, Builder, Found, choice_without, with_tools
+from groundwire.hosted.requests.inspection import RequestFacts, api_of, asked_by, facts_of, put_tools, tools_of
+from groundwire.hosted.requests.request_body import Body, Builder, SearchTool, choice_without, with_tools
 from groundwire.hosted.requirements import NO_NEEDS, Needs
 from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, hosted_definition, read
 from groundwire.settings import Settings
@@ -52,7 +52,7 @@ def plan_for(
     tool: str | None = None,
     calls_tools: bool | None = None,
     tools: Sequence[FunctionTool] = (),
-    matrix: Matrix | None = None,
+    matrix: ApiCapabilities | None = None,
 ) -> Plan:
     """Decide who searches for one request; see `plan` for the arguments that are not here.
 
@@ -211,7 +211,7 @@ def _no_tools(body: Mapping[str, Any]) -> Body:
     return {key: value for key, value in body.items() if key not in ("tools", "toolConfig")}
 
 
-def _local(body: Mapping[str, Any], found: Found, row: Api, tools: Sequence[FunctionTool]) -> Body:
+def _local(body: Mapping[str, Any], found: SearchTool, row: Api, tools: Sequence[FunctionTool]) -> Body:
     if row.wire == "gemini":
         if found.kind == "declared":
             return gemini.to_local(body, found, tools)
@@ -224,7 +224,7 @@ def _local(body: Mapping[str, Any], found: Found, row: Api, tools: Sequence[Func
     return request_body.to_local(body, found, ours, row.wire)
 
 
-def _fitting(chosen: Plan, body: Mapping[str, Any], facts: Facts) -> Plan:
+def _fitting(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan:
     """Return the plan for this body, or say why it does not fit."""
     both = chosen.needs.also(asked_by(facts.found))
     limit = both.max_uses

@@ -20,7 +20,7 @@ __all__ = [
     "SEARCH",
     "Body",
     "Builder",
-    "Found",
+    "SearchTool",
     "approximate",
     "choice_without",
     "find",
@@ -38,7 +38,7 @@ __all__ = [
 Body = dict[str, Any]
 """A request's body as JSON has it."""
 
-Builder = Callable[[Mapping[str, Any], "Found", Plan, datetime], Body]
+Builder = Callable[[Mapping[str, Any], "SearchTool", Plan, datetime], Body]
 """Returns the body with hosted search in it: takes the body, where the search is, the plan, and the present moment."""
 
 SEARCH = "web_search"
@@ -48,7 +48,7 @@ _NATIVE_TYPES = ("web_search", "openrouter:web_search", "google_search", "browse
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchTool:
     """The one search among a request's tools."""
 
     tools: tuple[Any, ...]
@@ -77,7 +77,7 @@ class Found:
         return self.tools[: self.index] + self.tools[self.index + 1 :]
 
 
-def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> Found | None:
+def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> SearchTool | None:
     """Return the search among some tools, None if there is none.
 
     Args:
@@ -87,15 +87,15 @@ def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> Found | No
     Raises:
         InvalidRequest: there are two, or the function of that name is another tool.
     """
-    found: list[Found] = []
+    found: list[SearchTool] = []
     for index, tool in enumerate(tools):
         kind, function = kind_of(tool, names)
         if kind:
-            found.append(Found(tuple(tools), index, kind, function))
+            found.append(SearchTool(tuple(tools), index, kind, function))
     return the_one(found)
 
 
-def the_one(found: Sequence[Found]) -> Found | None:
+def the_one(found: Sequence[SearchTool]) -> SearchTool | None:
     """Return the only search that was found, None if there is none.
 
     Raises:
@@ -137,12 +137,12 @@ def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | Non
     return "", None
 
 
-def replaced(found: Found, *new: Mapping[str, Any]) -> list[Any]:
+def replaced(found: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
     """Return the tools with others in the search's place; all the rest are the same objects in the same order."""
     return [*found.tools[: found.index], *new, *found.tools[found.index + 1 :]]
 
 
-def own(found: Found, plan: Plan) -> Mapping[str, Any]:
+def own(found: SearchTool, plan: Plan) -> Mapping[str, Any]:
     """Return the search as it stands in the request if it is this API's own hosted tool, and nothing otherwise."""
     usual = plan.api.hosted.tool if plan.api.hosted else ""
     kind = str(found.tool.get("type"))
@@ -165,7 +165,7 @@ def with_tools(body: Mapping[str, Any], tools: list[Any], **more: Any) -> Body:
     return {key: value for key, value in new.items() if not (key in more and more[key] is None)}
 
 
-def choice_without(choice: object, found: Found) -> Any:
+def choice_without(choice: object, found: SearchTool) -> Any:
     """Return a chat request's `tool_choice` that does not name the search any more; None for one that is to go."""
     if isinstance(choice, Mapping):
         function = choice.get("function")
@@ -184,7 +184,7 @@ def lowest(*limits: object) -> int | None:
     return min((one for one in limits if isinstance(one, int) and not isinstance(one, bool)), default=None)
 
 
-def to_local(body: Mapping[str, Any], found: Found, tools: Sequence[FunctionTool], wire: Wire) -> Body:
+def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> Body:
     """Return the body with function tools in the search's place.
 
     Args:
@@ -203,7 +203,7 @@ def to_local(body: Mapping[str, Any], found: Found, tools: Sequence[FunctionTool
     return changed
 
 
-def local_tools(found: Found, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
+def local_tools(found: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
     """Return a request's tools with ours in the search's place; one that is there already, as we write it, stays."""
     new: list[Mapping[str, Any]] = []
     others = {function.name: tool for tool in found.others if (function := read(tool)) is not None}

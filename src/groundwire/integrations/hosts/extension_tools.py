@@ -114,7 +114,7 @@ class BatchOpenPageToolResult(_Structured):
     """What was left out, or that the budget is nearly used up."""
 
 
-class Bounds(Protocol):
+class ToolLimits(Protocol):
     """The bounds of a batch, as the configuration has them."""
 
     max_urls_per_call: int
@@ -137,7 +137,7 @@ class PageTools:
         bounds: The bounds of a batch.
     """
 
-    def __init__(self, web: Callable[[], Web | None], bounds: Bounds) -> None:
+    def __init__(self, web: Callable[[], Web | None], bounds: ToolLimits) -> None:
         self._web = web
         self._bounds = bounds
 

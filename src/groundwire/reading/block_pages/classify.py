@@ -33,7 +33,7 @@ from groundwire.reading.block_pages.phrases import (
     REFUSED,
     REGION,
 )
-from groundwire.reading.block_pages.sentences import Said
+from groundwire.reading.block_pages.sentences import PageSentences
 from groundwire.reading.block_pages.signatures import CONSENT_FORM, HEADERS, LOGIN_PATH, VENDORS
 
 __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
@@ -202,7 +202,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
         title: The page's title.
         content: What was made of it.
     """
-    said = Said(title, content)
+    said = PageSentences(title, content)
     announced = known_wall({name: value for name, value in headers.items() if name.lower() != "x-datadome"}, "")
     if announced is not None and said.words < 4 * _SHORT:
         return announced
@@ -220,7 +220,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     return _plea(said, url, seen)
 
 
-def _plea(said: Said, url: str, seen: str) -> SoftBlock | None:
+def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     """Return the wall that a page without known marks is by what it says."""
     asks_for_text = _TEXTAREA.search(seen) is not None  # a form to be written into, which has a check beside it
     if not asks_for_text and said.words <= _WORDY:
@@ -257,7 +257,7 @@ def _plea(said: Said, url: str, seen: str) -> SoftBlock | None:
     return None
 
 
-def _wants_consent(said: Said, seen: str) -> bool:
+def _wants_consent(said: PageSentences, seen: str) -> bool:
     """Tell whether a page speaks of cookies only, and has something to accept them with."""
     if not said.speaks_of(CONSENT, about=COOKIES):
         return False
@@ -265,7 +265,7 @@ def _wants_consent(said: Said, seen: str) -> bool:
     return said.has_line(ACCEPT) or any(ACCEPT.fullmatch(button.strip()) for button in buttons)
 
 
-def _is_login(said: Said, url: str, seen: str) -> bool:
+def _is_login(said: PageSentences, url: str, seen: str) -> bool:
     """Tell whether a page has little but a form to log in with."""
     leads = LOGIN_PATH.search(url) is not None
     if _PASSWORD.search(seen):
@@ -341,7 +341,7 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
             remarks.append("the page says that there is no such page, though its status says there is")
         if _PARKED.search(f"{start}\n{begun}"):
             remarks.append("there seems to be no site at this domain: it is parked or for sale")
-    if words <= _FEWER and Said(title, content).pleads(_DOWN):
+    if words <= _FEWER and PageSentences(title, content).pleads(_DOWN):
         remarks.append("the site says that it is down or has failed, though its status says otherwise; try again later")
     if words <= _MANY and _ends_early(markup, content):
         remarks.append("the site says that this page is not free, so this may be only its beginning")

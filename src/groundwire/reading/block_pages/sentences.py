@@ -9,7 +9,7 @@ from typing import Final
 
 from groundwire.reading.block_pages.empty_shell import word_count
 
-__all__ = ["Said"]
+__all__ = ["PageSentences"]
 
 _MOST: Final = 4_000  # characters; a few words may be long ones
 _ROOM: Final = 14  # words beside what a wall has to say: a name, an address, a good wish
@@ -51,7 +51,7 @@ _ABOUT: Final = re.compile(
 _QUOTES: Final = tuple('"“„«‚‘`「『')
 
 
-class Said:
+class PageSentences:
     """What a page says.
 
     Args:

@@ -35,7 +35,7 @@ from groundwire.reading.browser.visit import judge_landing, visit_page, why_not,
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
-from groundwire.transport import Gate
+from groundwire.transport import FetchPolicy
 
 __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 
@@ -89,7 +89,7 @@ class Crawl4AIReadProvider:
         options: Crawl4AIOptions | None = None,
         upstream: str = "",
         max_length: int = 10_000_000,
-        gate: Callable[[], Gate | None] = lambda: None,
+        gate: Callable[[], FetchPolicy | None] = lambda: None,
         name: str = "crawl4ai",
     ) -> None:
         self._gate = gate

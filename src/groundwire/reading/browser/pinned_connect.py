@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.reading.browser.proxy_requests import Asked
+from groundwire.reading.browser.proxy_requests import BrowserRequest
 from groundwire.safety.guard import Guard
 from groundwire.safety.hostnames import NOT_ALLOWED
 
@@ -37,7 +37,7 @@ class Dialler:
         self._guard = guard
         self._upstream = upstream
 
-    async def open(self, asked: Asked) -> Streams:
+    async def open(self, asked: BrowserRequest) -> Streams:
         """Return a connection to where a request wants to go; a tunnel is ready, another request has been sent.
 
         Raises:
@@ -62,7 +62,7 @@ class Dialler:
                 failure = error
         raise failure
 
-    async def _through(self, asked: Asked) -> Streams:
+    async def _through(self, asked: BrowserRequest) -> Streams:
         scheme = "https" if asked.tunnel and asked.port == 443 else "http"
         self._guard.admit(f"{scheme}://{asked.authority}/")
         parts = urlsplit(self._upstream)

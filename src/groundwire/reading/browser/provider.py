@@ -33,7 +33,7 @@ from groundwire.reading.browser.visit import judge_landing, visit_page, why_not,
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
-from groundwire.transport import Gate
+from groundwire.transport import FetchPolicy
 
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
 
@@ -94,7 +94,7 @@ class BrowserReadProvider:
         upstream: str = "",
         max_length: int = 10_000_000,
         cassette: Cassette | None = None,
-        gate: Callable[[], Gate | None] = lambda: None,
+        gate: Callable[[], FetchPolicy | None] = lambda: None,
         name: str = "browser",
     ) -> None:
         self._gate = gate

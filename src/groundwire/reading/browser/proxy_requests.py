@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Asked", "NotUnderstood", "parse_head"]
+__all__ = ["BrowserRequest", "NotUnderstood", "parse_head"]
 
 _CONNECT: Final = re.compile(r"CONNECT ([^\s/?#@]+) HTTP/1\.[01]", re.ASCII)
 _ABSOLUTE: Final = re.compile(
@@ -24,7 +24,7 @@ class NotUnderstood(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class BrowserRequest:
     """One request to a proxy."""
 
     host: str
@@ -59,7 +59,7 @@ class Asked:
         return "\r\n".join(lines).encode("latin-1")
 
 
-def parse_head(data: bytes) -> Asked:
+def parse_head(data: bytes) -> BrowserRequest:
     """Return the request whose head, with the empty line at its end, is `data`.
 
     Raises:
@@ -68,7 +68,7 @@ def parse_head(data: bytes) -> Asked:
     first, *lines = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     if match := _CONNECT.fullmatch(first):
         host, port = _split(match[1], None)
-        return Asked(host=host, port=port, tunnel=True, method="CONNECT")
+        return BrowserRequest(host=host, port=port, tunnel=True, method="CONNECT")
     match = _ABSOLUTE.fullmatch(first)
     if match is None:
         raise NotUnderstood("not a request to a proxy")
@@ -89,7 +89,7 @@ def parse_head(data: bytes) -> Asked:
         if small not in _HOP:
             kept.append(line)
     target = match[3] or "/"
-    return Asked(
+    return BrowserRequest(
         host=host,
         port=port,
         tunnel=False,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from groundwire.reading.browser.pinned_connect import REFUSALS, Dialler, Streams
-from groundwire.reading.browser.proxy_requests import Asked, NotUnderstood, parse_head
+from groundwire.reading.browser.proxy_requests import BrowserRequest, NotUnderstood, parse_head
 from groundwire.transport.asyncio_server import close_soon
 
 __all__ = ["VettingProxy"]
@@ -140,7 +140,7 @@ class VettingProxy:
         finally:
             there[1].transport.abort()
 
-    async def _join(self, asked: Asked, browser: Streams, there: Streams) -> None:
+    async def _join(self, asked: BrowserRequest, browser: Streams, there: Streams) -> None:
         """Carry bytes both ways until the host has no more, or the browser has gone."""
         sending = asyncio.ensure_future(self._send(asked, browser[0], there[1]))
         try:
@@ -150,7 +150,7 @@ class VettingProxy:
             with suppress(asyncio.CancelledError, OSError, asyncio.IncompleteReadError):
                 await sending
 
-    async def _send(self, asked: Asked, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _send(self, asked: BrowserRequest, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         """Carry what the browser sends: all of it through a tunnel, otherwise one body and not a byte more."""
         left = asked.length
         try:

@@ -31,7 +31,7 @@ from groundwire.reading.convert import Converted, read_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, parse_url
-from groundwire.transport import Gate
+from groundwire.transport import FetchPolicy
 
 __all__ = [
     "judge_landing",
@@ -115,7 +115,7 @@ async def visit_page(
     url: str,
     *,
     guard: Guard,
-    gate: Gate | None,
+    gate: FetchPolicy | None,
     conversion: Conversion,
     deadline: Deadline,
     show: Callable[[WebUrl], Awaitable[Rendered]],
@@ -153,7 +153,7 @@ async def visit_page(
 
 
 async def _politely(
-    gate: Gate | None, target: WebUrl, deadline: Deadline, show: Callable[[], Awaitable[Rendered]]
+    gate: FetchPolicy | None, target: WebUrl, deadline: Deadline, show: Callable[[], Awaitable[Rendered]]
 ) -> Rendered:
     """Return a page when its site lets us read it, and it is our turn there; where it redirects to is asked, too.
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
 
-__all__ = ["UNLAYERED", "Declaration", "Rule", "Sheet", "declarations", "read_sheet"]
+__all__ = ["UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
 
 UNLAYERED: Final = 1 << 20
 """The layer of rules that are in none; later layers win over earlier ones, and this one over all."""
@@ -44,7 +44,7 @@ class Declaration(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StyleRule:
     """What a selector's elements get."""
 
     selector: str
@@ -59,7 +59,7 @@ class Rule:
 class Sheet:
     """The rules that hold on a screen."""
 
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[StyleRule] = field(default_factory=list)
     keyframes: dict[str, dict[str, str]] = field(default_factory=dict)
     """For each animation the properties of its last frame."""
     layers: dict[str, int] = field(default_factory=dict)
@@ -240,7 +240,7 @@ def _end_statement(text: str, block: _Block, sheet: Sheet) -> None:
 
 def _close(block: _Block, sheet: Sheet) -> None:
     if block.kind == "rule" and block.declared and block.selector:
-        sheet.rules.append(Rule(block.selector, tuple(block.declared), block.layer))
+        sheet.rules.append(StyleRule(block.selector, tuple(block.declared), block.layer))
     elif block.kind == "frame":
         frame = {declared.name: declared.value for declared in block.declared if not declared.important}
         sheet.keyframes[block.selector].update(frame)

@@ -19,7 +19,7 @@ from turbohtml.convert import css_specificity
 from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.longhands import is_told, longhands
-from groundwire.reading.css.parser import Declaration, Rule, Sheet, declarations, read_sheet
+from groundwire.reading.css.parser import Declaration, Sheet, StyleRule, declarations, read_sheet
 
 __all__ = ["class_names", "read_styles", "sheet_of", "with_imports"]
 
@@ -139,7 +139,7 @@ def class_names(document: Document) -> frozenset[str]:
     return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
-def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
+def _apply(document: Document, rules: list[StyleRule], styles: Styles) -> None:
     names = {"." + name for name in styles.named}
     names.update(f"#{value}" for value in document.xpath_iter("//*/@id"))
     size = sum(1 for _ in document.iter_elements())
@@ -188,7 +188,7 @@ def _apply(document: Document, rules: list[Rule], styles: Styles) -> None:
                 styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
 
 
-def _note_added(document: Document, arm: str, rule: Rule, styles: Styles) -> None:
+def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -> None:
     """Note the box that a rule adds to elements, where it has a background: pages lay shades under a text this way."""
     said = {declared.name.partition("-")[0]: declared.value for declared in rule.declarations}
     if "background" not in said or said.get("position") not in {"absolute", "fixed"}:

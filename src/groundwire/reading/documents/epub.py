@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import Archive, local_name, read_properties
+from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
@@ -35,7 +35,7 @@ def read_epub(body: bytes, url: str) -> Extracted:
     Raises:
         UnreadableDocument: it is damaged, protected, or larger than is read.
     """
-    archive = Archive(body, "an EPUB book")
+    archive = SafeZip(body, "an EPUB book")
     package = _package(archive)
     root = archive.xml(package)
     if root is None:
@@ -71,7 +71,7 @@ def read_epub(body: bytes, url: str) -> Extracted:
     )
 
 
-def _package(archive: Archive) -> str:
+def _package(archive: SafeZip) -> str:
     root = archive.xml("META-INF/container.xml")
     for element in root.iter() if root is not None else ():
         if local_name(element) == "rootfile" and element.get("full-path"):
@@ -93,7 +93,7 @@ def _chapters(root: etree._Element, folder: str) -> list[str]:
     ]
 
 
-def _protected(archive: Archive) -> set[str]:
+def _protected(archive: SafeZip) -> set[str]:
     root = archive.xml("META-INF/encryption.xml")
     return {
         unquote(element.get("URI", ""))

@@ -20,7 +20,7 @@ from lxml import etree
 from groundwire.reading.extracted import UnreadableDocument
 from groundwire.reading.metadata.dates import iso_date
 
-__all__ = ["MAX_ELEMENTS", "Archive", "Properties", "local_name", "parse_xml", "read_properties"]
+__all__ = ["MAX_ELEMENTS", "Properties", "SafeZip", "local_name", "parse_xml", "read_properties"]
 
 MAX_ELEMENTS: Final = 200_000
 """Elements of one document that are looked at."""
@@ -67,7 +67,7 @@ _MAX_PART: Final = 40_000_000  # bytes, unpacked, of one part that is read
 _ENCRYPTED: Final = 1  # the flag of an entry
 
 
-class Archive:
+class SafeZip:
     """An archive whose parts are read one by one.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import Archive, local_name, read_properties
+from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
@@ -34,7 +34,7 @@ def read_opendocument(body: bytes) -> Extracted:
     Raises:
         UnreadableDocument: it is damaged, encrypted, or larger than is read.
     """
-    archive = Archive(body, "an OpenDocument file")
+    archive = SafeZip(body, "an OpenDocument file")
     root = archive.xml("content.xml")
     place = (
         next((element for element in root.iter() if local_name(element) == "body"), None) if root is not None else None
@@ -46,7 +46,7 @@ def read_opendocument(body: bytes) -> Extracted:
         for style in root.iter(_STYLE + "style")
         if any(part.get(_TEXT + "display") == "none" for part in style.iter(_STYLE + "text-properties"))
     }
-    reader = _Reader(hidden)
+    reader = _OpenDocumentReader(hidden)
     content = "\n\n".join(part for part in reader.blocks(place, 0) if part)
     said = read_properties(archive.xml("meta.xml"))
     return Extracted(
@@ -60,7 +60,7 @@ def read_opendocument(body: bytes) -> Extracted:
     )
 
 
-class _Reader:
+class _OpenDocumentReader:
     """Walks one document.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import Archive, local_name, read_properties
+from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
@@ -28,7 +28,7 @@ def read_slides(body: bytes) -> Extracted:
     Raises:
         UnreadableDocument: it is damaged, encrypted, or larger than is read.
     """
-    archive = Archive(body, "a PowerPoint presentation")
+    archive = SafeZip(body, "a PowerPoint presentation")
     root = archive.xml("ppt/presentation.xml")
     if root is None:
         raise archive.broken()

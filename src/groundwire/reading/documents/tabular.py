@@ -15,7 +15,7 @@ from itertools import islice
 from statistics import mode
 from typing import Any, Final
 
-from groundwire.reading.documents.office_package import Archive, read_properties
+from groundwire.reading.documents.office_package import SafeZip, read_properties
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
 from groundwire.reading.text.sanitize import strip_controls
@@ -113,7 +113,7 @@ def read_sheets(body: bytes) -> Extracted:
     """
     said = read_properties(None)
     if body.startswith(b"PK"):
-        archive = Archive(body, "a spreadsheet")
+        archive = SafeZip(body, "a spreadsheet")
         said = read_properties(archive.xml("docProps/core.xml" if "docProps/core.xml" in archive else "meta.xml"))
     try:
         import python_calamine as calamine

@@ -9,7 +9,7 @@ from typing import Final
 
 from lxml import etree
 
-from groundwire.reading.documents.office_package import Archive, local_name, read_properties
+from groundwire.reading.documents.office_package import SafeZip, local_name, read_properties
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
@@ -33,12 +33,12 @@ def read_word(body: bytes) -> Extracted:
     Raises:
         UnreadableDocument: it is damaged, encrypted, or larger than is read.
     """
-    archive = Archive(body, "a Word document")
+    archive = SafeZip(body, "a Word document")
     main = next((to for to in archive.relations("").values() if to.endswith("document.xml")), "word/document.xml")
     root = archive.xml(main)
     if root is None:
         raise archive.broken()
-    reader = _Reader(archive, main)
+    reader = _WordReader(archive, main)
     place = next((child for child in root if local_name(child) == "body"), root)
     content = _joined(reader.blocks(place))
     notes = _joined(reader.notes())
@@ -54,7 +54,7 @@ def read_word(body: bytes) -> Extracted:
     )
 
 
-class _Reader:
+class _WordReader:
     """Walks one document.
 
     Args:
@@ -62,7 +62,7 @@ class _Reader:
         main: The name of its main part.
     """
 
-    def __init__(self, archive: Archive, main: str) -> None:
+    def __init__(self, archive: SafeZip, main: str) -> None:
         self._archive = archive
         self._folder = main.rpartition("/")[0] + "/"
         self._relations = archive.relations(main)

@@ -28,7 +28,7 @@ from operator import add, and_, mul, neg, xor
 from sys import byteorder
 from typing import Any, Final, TypeAlias
 
-from groundwire.reading.main_content.quantize import TOP, picker
+from groundwire.reading.main_content.quantize import MAX_CODE, picker
 from groundwire.reading.main_content.text_features import Lexicon
 
 __all__ = ["KINDS", "Forest", "Lanes", "Model", "Step", "load_model", "read_model"]
@@ -122,9 +122,9 @@ class Forest:
         places = {mark: place for place, mark in enumerate(self._marks)}
         self._compared = picker([rows[feature] + at_most * len(rows) for feature, _, at_most in questions])
         self._with = picker([places[mark] for mark in marks])
-        starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(TOP + 2)]
+        starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(MAX_CODE + 2)]
         lengths = [after - start for start, after in pairwise(starts)]
-        self._chances = b"".join(map(mul, (bytes((code,)) for code in range(TOP + 1)), lengths))
+        self._chances = b"".join(map(mul, (bytes((code,)) for code in range(MAX_CODE + 1)), lengths))
 
     def totals(self, columns: Sequence[bytes], lanes: Lanes | None = None) -> array[int]:
         """Return the total of each block.
@@ -189,7 +189,7 @@ class Forest:
         return list(map(self._chances.__getitem__, self.totals(columns, lanes)))
 
     def _chance(self, total: int) -> int:
-        return int(TOP / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)
+        return int(MAX_CODE / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)
 
     def _read(self, tree: Iterable[Step]) -> _Branch:
         """Return the root of a tree."""

@@ -7,8 +7,8 @@ from itertools import accumulate
 from typing import Final
 
 from groundwire.reading.main_content.element_features import innermost, within
-from groundwire.reading.main_content.features import Facts
-from groundwire.reading.main_content.quantize import TOP, Picker, log, logs, picker, ratio, shift, steps, take
+from groundwire.reading.main_content.features import ElementFacts
+from groundwire.reading.main_content.quantize import MAX_CODE, Picker, log, logs, picker, ratio, shift, steps, take
 
 __all__ = ["SECOND", "second_look"]
 
@@ -29,7 +29,7 @@ SECOND: Final[tuple[str, ...]] = (
 """The names of the columns. "Main" is the innermost element with 90 % of what seems to be content, "most" with 60 %."""
 
 
-def second_look(facts: Facts, scores: Sequence[int]) -> list[bytes]:
+def second_look(facts: ElementFacts, scores: Sequence[int]) -> list[bytes]:
     """Return the columns of `SECOND`.
 
     Args:
@@ -50,12 +50,12 @@ def second_look(facts: Facts, scores: Sequence[int]) -> list[bytes]:
     count, total = len(scores), sum(sizes)
     sure = sum(size for size, score in zip(sizes, scores, strict=True) if score >= _SURE)
     doubt = sum(size for size, score in zip(sizes, scores, strict=True) if 50 < score < 200)
-    page = (log(sum(mass) // TOP), sum(mass) // total, log(sure), ratio(sure, total), ratio(doubt, total))
+    page = (log(sum(mass) // MAX_CODE), sum(mass) // total, log(sure), ratio(sure, total), ratio(doubt, total))
     columns.extend(bytes((value,)) * count for value in page)
     return columns
 
 
-def _sum_up(facts: Facts, mass: Sequence[int]) -> tuple[list[int], list[int]]:
+def _sum_up(facts: ElementFacts, mass: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return the characters in each element, and the same times their scores."""
     parents = facts.parents
     held, held_mass = [0] * len(parents), [0] * len(parents)
@@ -83,7 +83,7 @@ def _means(masses: Sequence[int], sizes: Sequence[int]) -> bytes:
     return bytes([mass // size if size else 0 for mass, size in zip(masses, sizes, strict=True)])
 
 
-def _group_columns(facts: Facts, mass: Sequence[int], held: list[int], held_mass: list[int]) -> list[bytes]:
+def _group_columns(facts: ElementFacts, mass: Sequence[int], held: list[int], held_mass: list[int]) -> list[bytes]:
     means = _means(held_mass, held)
     columns = [take(means, facts.around[level]) for level in range(6)]
     shape: Picker = picker(facts.kinds)
@@ -104,7 +104,7 @@ def _group_columns(facts: Facts, mass: Sequence[int], held: list[int], held_mass
     return columns
 
 
-def _section_column(facts: Facts, mass: Sequence[int]) -> bytes:
+def _section_column(facts: ElementFacts, mass: Sequence[int]) -> bytes:
     """Return the mean score of what follows each block up to the next heading."""
     section = bytearray(len(mass))
     size_sum = mass_sum = 0
@@ -142,7 +142,7 @@ def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
     ]
 
 
-def _main_columns(facts: Facts, held: list[int], held_mass: list[int]) -> list[bytes]:
+def _main_columns(facts: ElementFacts, held: list[int], held_mass: list[int]) -> list[bytes]:
     depths, ends, count = facts.depths, facts.ends, len(facts.owners)
     columns: list[bytes] = []
     for share in (0.9, 0.6):

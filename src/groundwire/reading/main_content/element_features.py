@@ -11,7 +11,7 @@ from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.quantize import Picker, take
 from groundwire.reading.main_content.text_features import NEUTRAL, Lexicon
 
-__all__ = ["SEMANTIC", "Holdings", "Standing", "innermost", "see_standing", "sum_up", "within"]
+__all__ = ["SEMANTIC", "ElementFeatures", "Holdings", "innermost", "see_standing", "sum_up", "within"]
 
 SEMANTIC: Final = (
     "main", "article", "footer", "aside", "figure", "nav", "header", "form", "table", "list", "section", "quote",
@@ -28,7 +28,7 @@ _ROLES: Final = {
 }  # fmt: skip
 
 _Place = tuple[int, int, int, int, int, int, int, int, int, int, int]
-"""Depth, and what `Standing` has of each standing, in its order."""
+"""Depth, and what `ElementFeatures` has of each standing, in its order."""
 _NOWHERE: Final[_Place] = (0, 0, 0, 0, 0, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, 0)
 _Verdict = tuple[int, int, int, int]
 """What names mean: groups of keywords, a bit each; the worst of their words; the best; the meaning of the role."""
@@ -54,7 +54,7 @@ class Holdings:
 
 
 @dataclass(slots=True)
-class Standing:
+class ElementFeatures:
     """Names and places of the elements that hold text.
 
     Elements of one name and one tag in elements of one standing have the same standing, and of a page's elements most
@@ -122,7 +122,7 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
     return Holdings(held, links, running, blocks, paragraphs, firsts, lasts, ends)
 
 
-def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexicon: Lexicon) -> Standing:
+def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexicon: Lexicon) -> ElementFeatures:
     """Return the names and places of the elements that hold text."""
     parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
     total = len(parents)
@@ -157,7 +157,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
         list, zip(*standings, strict=True)
     )
     depths = [deep[state] for state in states]
-    return Standing(
+    return ElementFeatures(
         states, depths, flags, own, near, masks, low, high, low_any, high_any, sums, articles, siblings, counts, sizes
     )
 

@@ -15,8 +15,8 @@ from typing import Final
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.element_features import (
     SEMANTIC,
+    ElementFeatures,
     Holdings,
-    Standing,
     innermost,
     see_standing,
     sum_up,
@@ -24,9 +24,9 @@ from groundwire.reading.main_content.element_features import (
 )
 from groundwire.reading.main_content.page_type import HINTS, NO_HINTS, Hints
 from groundwire.reading.main_content.quantize import (
-    TOP,
+    MAX_CODE,
+    LookupColumn,
     Picker,
-    Told,
     fields,
     log,
     logs,
@@ -39,7 +39,7 @@ from groundwire.reading.main_content.quantize import (
 )
 from groundwire.reading.main_content.text_features import GROUPS, Lexicon, Wording, names_of, read_wording
 
-__all__ = ["FEATURES", "Facts", "describe"]
+__all__ = ["FEATURES", "ElementFacts", "describe"]
 
 _TAGS: Final = {
     name: number
@@ -85,7 +85,7 @@ running text: long and without links. The core is the innermost element with 70 
 
 
 @dataclass(slots=True)
-class Facts:
+class ElementFacts:
     """What is known of a page's blocks."""
 
     columns: list[bytes]
@@ -110,7 +110,7 @@ class Facts:
     """Whether each block is a heading."""
 
 
-def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, hints: Hints = NO_HINTS) -> Facts:
+def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, hints: Hints = NO_HINTS) -> ElementFacts:
     """Return what is known of each block of a page that has blocks.
 
     Args:
@@ -158,7 +158,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
         *(bytes((code,)) * len(sizes) for code in hints),
     ]
-    return Facts(
+    return ElementFacts(
         columns,
         around,
         standing.depths,
@@ -239,12 +239,12 @@ def _holding_codes(holdings: Holdings) -> list[bytes]:
     ]
 
 
-def _element_columns(codes: list[bytes], standing: Standing, around: list[Picker]) -> list[bytes]:
+def _element_columns(codes: list[bytes], standing: ElementFeatures, around: list[Picker]) -> list[bytes]:
     here = around[0]
     columns = [take(column, around[level]) for level in _LEVELS for column in codes]
     depths = here(standing.depths)
-    columns.append(bytes(depths if max(depths) <= TOP else [min(TOP, depth) for depth in depths]))
-    places = [Told(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
+    columns.append(bytes(depths if max(depths) <= MAX_CODE else [min(MAX_CODE, depth) for depth in depths]))
+    places = [LookupColumn(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
     told = places[0].column
     columns += fields(standing.flags, len(SEMANTIC), 1, told)
     columns.append(told(standing.articles))
@@ -253,7 +253,7 @@ def _element_columns(codes: list[bytes], standing: Standing, around: list[Picker
     for place in places:
         columns += [place.column(standing.low), place.column(standing.high)]
     columns += [told(standing.low_any), told(standing.high_any)]
-    columns.append(told([max(0, min(TOP, total)) for total in standing.sums]))
+    columns.append(told([max(0, min(MAX_CODE, total)) for total in standing.sums]))
     group: Picker = picker(standing.siblings)
     groups = zip(standing.brother_sizes, standing.brother_counts, strict=True)
     counts = take(logs(standing.brother_counts), group)
@@ -290,7 +290,13 @@ def _shape_columns(kinds: Sequence[int], sizes: Sequence[int], shares: Sequence[
 
 
 def _core_columns(
-    layout: Layout, here: Picker, holdings: Holdings, standing: Standing, codes: list[bytes], core: int, half: int
+    layout: Layout,
+    here: Picker,
+    holdings: Holdings,
+    standing: ElementFeatures,
+    codes: list[bytes],
+    core: int,
+    half: int,
 ) -> list[bytes]:
     owners, parents, depths, ends = layout.owners, layout.parents, standing.depths, holdings.ends
     count = len(owners)
@@ -304,14 +310,14 @@ def _core_columns(
     for element in range(core + 1, ends[core] + 1):
         branch[element] = element if parents[element] == core else branch[parents[element]]
     pick: Picker = picker(here(branch))
-    columns.extend(take(bytes((TOP,)) + code[1:], pick) for code in codes)
+    columns.extend(take(bytes((MAX_CODE,)) + code[1:], pick) for code in codes)
     return columns
 
 
 def _page_columns(
     layout: Layout,
     holdings: Holdings,
-    standing: Standing,
+    standing: ElementFeatures,
     wording: Wording,
     headings: Sequence[bool],
     kinds: Sequence[int],

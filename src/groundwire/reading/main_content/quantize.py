@@ -6,14 +6,27 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = ["TOP", "Picker", "Told", "fields", "log", "logs", "picker", "ratio", "shift", "steps", "stretch", "take"]
+__all__ = [
+    "MAX_CODE",
+    "LookupColumn",
+    "Picker",
+    "fields",
+    "log",
+    "logs",
+    "picker",
+    "ratio",
+    "shift",
+    "steps",
+    "stretch",
+    "take",
+]
 
 _T = TypeVar("_T")
 
 Picker: TypeAlias = Callable[[Sequence[int]], Sequence[int]]
 """Takes from a column the codes at certain places."""
 
-TOP: Final = 254
+MAX_CODE: Final = 254
 _LIMIT: Final = 32767
 
 
@@ -24,7 +37,7 @@ def _logarithms() -> bytes:
         steps = 1 << power
         for part in range(min(16, steps)):
             codes += bytes((16 * power + 16 // min(16, steps) * part,)) * max(1, steps // 16)
-    return bytes((*codes, min(TOP, 16 * ((_LIMIT + 1).bit_length() - 1))))
+    return bytes((*codes, min(MAX_CODE, 16 * ((_LIMIT + 1).bit_length() - 1))))
 
 
 _LOG: Final = _logarithms()
@@ -66,7 +79,7 @@ _PARTS: Final = {
 """For fields of one and of two bits: what is in each of a byte's."""
 
 
-class Told:
+class LookupColumn:
     """Rows that each stand for one of some things; makes columns of what is known of the things.
 
     Args:
@@ -112,5 +125,5 @@ def steps(first: int, count: int, top: int = 200) -> bytes:
 
 def shift(column: bytes, step: int) -> bytes:
     """Return a column that shows of each block what stands `step` blocks further."""
-    edge = bytes((TOP,)) * min(abs(step), len(column))
+    edge = bytes((MAX_CODE,)) * min(abs(step), len(column))
     return column[step:] + edge if step > 0 else edge + column[:step]

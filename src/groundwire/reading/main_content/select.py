@@ -16,7 +16,7 @@ from turbohtml import Document, Element
 from groundwire.reading.main_content.blocks import INLINE, Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
-from groundwire.reading.main_content.features import FEATURES, Facts, describe
+from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
 
 __all__ = [
@@ -247,7 +247,7 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
     return Verdict(model.second.chances(columns, lanes), kinds, sum(map(mul, kinds, model.cuts)))
 
 
-def kind_row(facts: Facts, scores: Sequence[int]) -> list[int]:
+def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
     """Return what a page's kind is told by: the page's own features, and the average of what seems to be content."""
     row = [column[0] for column in facts.columns[_PAGE:]]
     weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from turbohtml import Element
 
-from groundwire.reading.markdown.writer import Writer
+from groundwire.reading.markdown.writer import MarkdownWriter
 
 __all__ = ["Close", "Notes", "footnotes", "is_back_reference", "is_backlink", "note_label"]
 
@@ -100,7 +100,7 @@ class Notes:
         writer: Writes it.
     """
 
-    def __init__(self, root: Element, writer: Writer) -> None:
+    def __init__(self, root: Element, writer: MarkdownWriter) -> None:
         self.labels = footnotes(root)
         """The label of each footnote, by the id of the element that defines it."""
         self.depth = 0

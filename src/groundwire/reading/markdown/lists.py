@@ -8,7 +8,7 @@ from turbohtml import Element, Text
 
 from groundwire.reading.html.semantics import task_state
 from groundwire.reading.markdown.footnotes import Close, Notes
-from groundwire.reading.markdown.writer import Writer
+from groundwire.reading.markdown.writer import MarkdownWriter
 
 __all__ = ["Lists"]
 
@@ -25,7 +25,7 @@ class Lists:
         notes: Tells which of them are footnotes.
     """
 
-    def __init__(self, writer: Writer, notes: Notes) -> None:
+    def __init__(self, writer: MarkdownWriter, notes: Notes) -> None:
         self.mark: Element | None = None
         """The element at the beginning of an item that only holds the mark that the list shows already."""
         self._writer = writer

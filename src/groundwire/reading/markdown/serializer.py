@@ -16,7 +16,7 @@ from groundwire.reading.markdown.escaping import Links, fence, inline_code
 from groundwire.reading.markdown.footnotes import Close, Notes, is_back_reference, is_backlink, note_label
 from groundwire.reading.markdown.lists import Lists
 from groundwire.reading.markdown.tables import Tables
-from groundwire.reading.markdown.writer import Writer
+from groundwire.reading.markdown.writer import MarkdownWriter
 
 __all__ = ["to_markdown"]
 
@@ -78,7 +78,7 @@ class _Renderer:
     def __init__(self, root: Element, base_url: str) -> None:
         self._root = root
         self._links = Links(base_url)
-        self._writer = Writer()
+        self._writer = MarkdownWriter()
         self._notes = Notes(root, self._writer)
         self._lists = Lists(self._writer, self._notes)
         self._in_code = False

@@ -13,7 +13,7 @@ from turbohtml import Element
 from groundwire.reading.markdown.code import code_blocks, code_language, code_text, is_code_table
 from groundwire.reading.markdown.escaping import fence
 from groundwire.reading.markdown.footnotes import Close
-from groundwire.reading.markdown.writer import Writer
+from groundwire.reading.markdown.writer import MarkdownWriter
 
 __all__ = ["Grid", "Tables", "is_layout"]
 
@@ -182,7 +182,7 @@ class Tables:
         writer: Writes what is in the cells, and the tables.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: MarkdownWriter) -> None:
         self._writer = writer
         self._grids: list[Grid | None] = []
 

@@ -13,7 +13,7 @@ from typing import Final
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_invisible
 
-__all__ = ["BREAK", "Writer"]
+__all__ = ["BREAK", "MarkdownWriter"]
 
 BREAK: Final = "\x0b"  # a line break that the page asks for; the others are spaces
 _MAX_CONTAINERS: Final = 12  # lists and quotes in each other that are still shown as such
@@ -45,7 +45,7 @@ class _Mark:
     address: str = ""
 
 
-class Writer:
+class MarkdownWriter:
     """Takes text, marks and blocks in the order of a page; `result` is the Markdown."""
 
     def __init__(self) -> None:

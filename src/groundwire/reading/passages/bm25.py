@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import Terms, is_common
 
 __all__ = ["Passage", "Ranked", "passages_of", "rank"]
@@ -43,7 +43,7 @@ class Passage(NamedTuple):
     """The headings that it stands under, by their numbers from 0."""
 
 
-def passages_of(document: Document) -> list[Passage]:
+def passages_of(document: Outline) -> list[Passage]:
     """Return the passages of a page. A heading belongs to the passage that follows it."""
     found: list[Passage] = []
     headings: int | None = None  # where the headings begin that nothing has followed yet
@@ -63,7 +63,7 @@ def passages_of(document: Document) -> list[Passage]:
     return found
 
 
-def _spans(document: Document) -> Iterator[tuple[int, int, bool]]:
+def _spans(document: Outline) -> Iterator[tuple[int, int, bool]]:
     """Yield the blocks of a page, parted where they are long, and whether each is a heading."""
     text = document.text
     fixed = [(heading.start, heading.end, True) for heading in document.headings]
@@ -135,7 +135,7 @@ class Ranked:
     """What stands in it."""
 
 
-def rank(document: Document, query: str) -> list[Ranked]:
+def rank(document: Outline, query: str) -> list[Ranked]:
     """Return the passages of a page in their order; those that share nothing with the query have a score of 0."""
     terms_of = Terms()
     asked = list(dict.fromkeys(terms_of(query)))

@@ -14,15 +14,15 @@ from typing import Final
 from groundwire.errors import InvalidRequest
 from groundwire.models import Excerpt, Match
 from groundwire.reading.passages.bm25 import Ranked
-from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import cut_piece, wrapped
-from groundwire.reading.passages.token_budget import Room
+from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.text.truncate import whole_character
 
 __all__ = [
     "MAX_FIND",
     "Chosen",
-    "Span",
+    "ExcerptSpan",
     "assemble",
     "check_find",
     "choose",
@@ -40,7 +40,7 @@ _BESIDE: Final = 3  # of the best passages get their neighbours too
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ExcerptSpan:
     """A part of a page that is to be shown."""
 
     start: int
@@ -61,7 +61,7 @@ class Chosen:
     """The same as data."""
 
 
-def choose(document: Document, ranked: Sequence[Ranked], room: Room) -> Chosen:
+def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget) -> Chosen:
     """Return the passages that answer best and fit, without those that say the same again.
 
     Args:
@@ -100,7 +100,7 @@ def choose(document: Document, ranked: Sequence[Ranked], room: Room) -> Chosen:
     return _beginning_of(document, best[0], room)
 
 
-def assemble(document: Document, spans: Iterable[Span]) -> Chosen:
+def assemble(document: Outline, spans: Iterable[ExcerptSpan]) -> Chosen:
     """Return parts of a page, in their order, as text with marks and as data."""
     texts: list[str] = []
     excerpts: list[Excerpt] = []
@@ -110,7 +110,7 @@ def assemble(document: Document, spans: Iterable[Span]) -> Chosen:
     return Chosen("\n\n".join(texts), tuple(excerpts))
 
 
-def excerpt_of(document: Document, span: Span) -> Excerpt:
+def excerpt_of(document: Outline, span: ExcerptSpan) -> Excerpt:
     """Return a part of a page as data."""
     return Excerpt(
         start=span.start,
@@ -121,33 +121,33 @@ def excerpt_of(document: Document, span: Span) -> Excerpt:
     )
 
 
-def mark_of(document: Document, start: int, end: int) -> str:
+def mark_of(document: Outline, start: int, end: int) -> str:
     """Return the line that says where an excerpt stands: `[@5120-5660 Guide > Install]`."""
     heading = _heading(document, end)
     return f"[@{start}-{end}{' ' + heading if heading else ''}]"
 
 
-def _joined(rows: Iterable[Ranked]) -> list[Span]:
+def _joined(rows: Iterable[Ranked]) -> list[ExcerptSpan]:
     """Return passages that follow each other as one, unless the second begins another section."""
-    spans: list[Span] = []
+    spans: list[ExcerptSpan] = []
     last: Ranked | None = None
     for row in rows:
         if last is not None and row.number == last.number + 1 and row.passage.path == last.passage.path:
-            spans[-1] = Span(spans[-1].start, row.passage.end, max(spans[-1].score, row.score))
+            spans[-1] = ExcerptSpan(spans[-1].start, row.passage.end, max(spans[-1].score, row.score))
         else:
-            spans.append(Span(row.passage.start, row.passage.end, row.score))
+            spans.append(ExcerptSpan(row.passage.start, row.passage.end, row.score))
         last = row
     return spans
 
 
-def _beginning_of(document: Document, row: Ranked, room: Room) -> Chosen:
+def _beginning_of(document: Outline, row: Ranked, room: TextBudget) -> Chosen:
     """Return as much of a passage as fits, when not even one fits as a whole; without a mark where that is too much."""
     start, end, _ = row.passage
     mark = mark_of(document, start, end) + "\n"
     if not room.limited(room.characters // 2, room.tokens and room.tokens // 2).holds(mark):
         mark = ""
     piece = cut_piece(document, start, room.less(mark), end)
-    excerpt = excerpt_of(document, Span(piece.start, piece.end, row.score))
+    excerpt = excerpt_of(document, ExcerptSpan(piece.start, piece.end, row.score))
     if mark:
         mark = mark_of(document, piece.start, piece.end) + "\n"
     return Chosen(mark + piece.content, (excerpt,))
@@ -158,7 +158,7 @@ def _same(row: Ranked, other: Ranked) -> bool:
     return union > 5 and len(row.terms & other.terms) / union > _SAME
 
 
-def _heading(document: Document, place: int) -> str:
+def _heading(document: Outline, place: int) -> str:
     path = list(document.path(max(0, place - 1)))
     while len(path) > 1 and sum(map(len, path)) + 3 * len(path) > _PATH:
         del path[0]
@@ -233,16 +233,16 @@ def _one(character: str) -> str:
     return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
 
 
-def spans_around(document: Document, matches: Sequence[Match]) -> list[Span]:
+def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:
     """Return the parts of a page around matches, each with some context, those that touch as one."""
-    spans: list[Span] = []
+    spans: list[ExcerptSpan] = []
     text = document.text
     for match in matches:
         start, end = _before(text, match.start), _after(text, match.end)
         if spans and start <= spans[-1].end:
-            spans[-1] = Span(spans[-1].start, max(end, spans[-1].end))
+            spans[-1] = ExcerptSpan(spans[-1].start, max(end, spans[-1].end))
         else:
-            spans.append(Span(start, end))
+            spans.append(ExcerptSpan(start, end))
     return spans
 
 

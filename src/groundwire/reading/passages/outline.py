@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from groundwire.models import Section
 from groundwire.reading.text.truncate import Code, codes_in
 
-__all__ = ["Document", "Heading", "plain", "version_of"]
+__all__ = ["Heading", "Outline", "plain", "version_of"]
 
 _HEADINGS: Final = re.compile(
     r"^ {0,3}(?P<hashes>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))??(?:[ \t]+#+)?[ \t]*$"
@@ -39,7 +39,7 @@ class Heading(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Document:
+class Outline:
     """One page's Markdown."""
 
     text: str

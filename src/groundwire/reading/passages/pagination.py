@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from groundwire.errors import InvalidRequest
-from groundwire.reading.passages.outline import Document
-from groundwire.reading.passages.token_budget import Room
+from groundwire.reading.passages.outline import Outline
+from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.text.truncate import LINE, codes_in, is_rule, truncate, whole_blocks, whole_character
 
 __all__ = ["Cursor", "Piece", "Place", "cut_piece", "read_cursor", "resolve", "wrapped"]
@@ -48,7 +48,7 @@ class Piece:
         return self.before + self.text + self.after
 
 
-def wrapped(document: Document, start: int, end: int) -> Piece:
+def wrapped(document: Outline, start: int, end: int) -> Piece:
     """Return a part of a page with what it needs around it.
 
     Args:
@@ -64,7 +64,7 @@ def wrapped(document: Document, start: int, end: int) -> Piece:
     return Piece(start, end, _opening(document, start), text, after)
 
 
-def cut_piece(document: Document, start: int, room: Room, stop: int | None = None) -> Piece:
+def cut_piece(document: Outline, start: int, room: TextBudget, stop: int | None = None) -> Piece:
     """Return the piece of a page that begins at `start` and fits.
 
     It ends between blocks. A block that is too long itself ends after a sentence, a line or a word; a code block or a
@@ -100,7 +100,7 @@ def cut_piece(document: Document, start: int, room: Room, stop: int | None = Non
     )
 
 
-def _piece(document: Document, start: int, stop: int, before: str, size: int) -> Piece:
+def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> Piece:
     """Return a piece of at most `size` characters, what closes it included."""
     end, after = _cut(document.text, before, start, stop, size)
     filled = end - start
@@ -148,7 +148,7 @@ def _filled(text: str, start: int, stop: int, size: int, end: int) -> tuple[int,
     return further, after
 
 
-def _opening(document: Document, start: int) -> str:
+def _opening(document: Outline, start: int) -> str:
     """Return what has to stand before `start`, so that what follows means the same alone."""
     text = document.text
     code = document.code_at(start)
@@ -198,7 +198,7 @@ class Cursor:
     """What is looked for from there on; empty to read on."""
 
     @classmethod
-    def of(cls, address: str, document: Document, place: int, find: str = "") -> Cursor:
+    def of(cls, address: str, document: Outline, place: int, find: str = "") -> Cursor:
         """Return the cursor for a place on a page.
 
         Args:
@@ -248,7 +248,7 @@ def read_cursor(text: str) -> Cursor | None:
         return None
 
 
-def resolve(cursor: str, address: str, document: Document) -> Place:
+def resolve(cursor: str, address: str, document: Outline) -> Place:
     """Return where a cursor leads on a page as it is now.
 
     Args:
@@ -281,7 +281,7 @@ def resolve(cursor: str, address: str, document: Document) -> Place:
     return Place(found, warnings=(f"{changed}; this goes on at the same words in the page as it is now",))
 
 
-def _section(document: Document, number: int) -> Place:
+def _section(document: Outline, number: int) -> Place:
     sections = document.sections
     if not 1 <= number <= len(sections):
         there = f"has sections #1 to #{len(sections)}" if sections else "has no sections"
@@ -290,7 +290,7 @@ def _section(document: Document, number: int) -> Place:
     return Place(section.start, section.start + section.length)
 
 
-def _position(document: Document, place: int) -> Place:
+def _position(document: Outline, place: int) -> Place:
     """Return the place, moved to the beginning of its word."""
     if place >= len(document.text):
         raise InvalidRequest("cursor", f"is beyond the page's {len(document.text):,} characters", _AGAIN)

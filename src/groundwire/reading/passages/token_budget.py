@@ -19,7 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["CountTokens", "Room", "TokenBound", "load_token_bound"]
+__all__ = ["CountTokens", "TextBudget", "TokenBound", "load_token_bound"]
 
 CountTokens = Callable[[str], int]
 """Counts the tokens of a text."""
@@ -204,7 +204,7 @@ _CHARACTERS_PER_TOKEN = 12  # more than any text in use has; a first guess where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class TextBudget:
     """What may be filled with text."""
 
     characters: int
@@ -246,13 +246,13 @@ class Room:
             low, high = (middle, high) if self.count(text[start:middle]) <= self.tokens else (low, middle)
         return low
 
-    def less(self, text: str) -> Room:
+    def less(self, text: str) -> TextBudget:
         """Return what is left when a text has been put in."""
         return self.limited(
             self.characters - len(text), None if self.tokens is None else self.tokens - self.tokens_of(text)
         )
 
-    def limited(self, characters: int, tokens: int | None) -> Room:
+    def limited(self, characters: int, tokens: int | None) -> TextBudget:
         """Return another amount of room, counted in the same way."""
         return replace(self, characters=max(0, characters), tokens=None if tokens is None else max(0, tokens))
 

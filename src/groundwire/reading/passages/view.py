@@ -12,7 +12,7 @@ from groundwire.models.validators import check_int
 from groundwire.reading.passages.bm25 import rank
 from groundwire.reading.passages.excerpts import (
     Chosen,
-    Span,
+    ExcerptSpan,
     assemble,
     check_find,
     choose,
@@ -20,10 +20,10 @@ from groundwire.reading.passages.excerpts import (
     find_all,
     spans_around,
 )
-from groundwire.reading.passages.outline import Document
+from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, resolve
 from groundwire.reading.passages.terms import readable_run
-from groundwire.reading.passages.token_budget import CountTokens, Room
+from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 
 __all__ = ["Around", "Ask", "check_ask", "view"]
 
@@ -45,7 +45,7 @@ _LONGEST_CURSOR: Final = 3_000
 class Ask:
     """Which part of a page is wanted; at most one of `query`, `cursor` and `find`."""
 
-    room: Room
+    room: TextBudget
     """What it may fill."""
     query: str | None = None
     """The passages that answer this."""
@@ -99,7 +99,7 @@ def check_ask(
     else:
         characters = usual if query is None and find is None else min(usual, _EXCERPTS)
     return Ask(
-        room=Room(characters=characters, tokens=tokens, count=count_tokens),
+        room=TextBudget(characters=characters, tokens=tokens, count=count_tokens),
         query=query if isinstance(query, str) else None,
         cursor=cursor.strip() if isinstance(cursor, str) else None,
         find=None if find is None else check_find(find),
@@ -128,7 +128,7 @@ def view(page: Page, ask: Ask) -> Page:
     Raises:
         InvalidRequest: the cursor is none, or leads nowhere; there is no room for a single word.
     """
-    document = Document(page.content)
+    document = Outline(page.content)
     whole = page.model_copy(
         update={
             "content": "",
@@ -152,7 +152,7 @@ def view(page: Page, ask: Ask) -> Page:
 class _Shower:
     """Shows parts of one page."""
 
-    def __init__(self, page: Page, document: Document, ask: Ask) -> None:
+    def __init__(self, page: Page, document: Outline, ask: Ask) -> None:
         self._page = page
         self._document = document
         self._ask = ask
@@ -160,7 +160,7 @@ class _Shower:
     def piece(
         self,
         place: Place,
-        room: Room | None = None,
+        room: TextBudget | None = None,
         *,
         said: tuple[str, ...] = (),
         excerpts: tuple[Excerpt, ...] = (),
@@ -201,7 +201,7 @@ class _Shower:
             return self._beginning(f"nothing on this page matches the query {_quoted(query)}; this is its beginning")
         if room.holds(document.text):
             first = sorted(best[:_NAMED], key=lambda row: row.number)
-            spans = (Span(row.passage.start, row.passage.end, row.score) for row in first)
+            spans = (ExcerptSpan(row.passage.start, row.passage.end, row.score) for row in first)
             return self.piece(Place(0), room, excerpts=tuple(excerpt_of(document, span) for span in spans))
         return self._chosen(choose(document, ranked, room))
 
@@ -221,7 +221,7 @@ class _Shower:
         else:
             piece = cut_piece(document, matches[0].start, room)
             shown = [match for match in matches[:1] if match.end <= piece.end]
-            chosen = Chosen(piece.content, (excerpt_of(document, Span(piece.start, piece.end)),))
+            chosen = Chosen(piece.content, (excerpt_of(document, ExcerptSpan(piece.start, piece.end)),))
         further = matches[max(1, len(shown)) :]
         return self._chosen(
             chosen,
@@ -231,7 +231,7 @@ class _Shower:
             next_cursor=self._cursor(further[0].start, wanted) if further else None,
         )
 
-    def _that_fit(self, matches: list[Match], room: Room) -> list[Match]:
+    def _that_fit(self, matches: list[Match], room: TextBudget) -> list[Match]:
         """Return as many of the first matches as fit with their context."""
         low, high = 0, min(len(matches), 1)
         while high > low and room.holds(assemble(self._document, spans_around(self._document, matches[:high])).content):
@@ -261,7 +261,7 @@ class _Shower:
     def _cursor(self, place: int, find: str = "") -> str:
         return str(Cursor.of(self._page.final_url or self._page.url, self._document, place, find))
 
-    def _room(self, said: tuple[str, ...] = (), **shown: object) -> Room:
+    def _room(self, said: tuple[str, ...] = (), **shown: object) -> TextBudget:
         """Return the room for the content: what is asked for without what is shown around it.
 
         Args:

@@ -187,7 +187,7 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     placed = any(style.get("position") in PLACED for _, style in found)
     filled = any("text-fill" in style for style in given.values())
     shown = any("text-shadow" in style or "text-stroke" in style for style in given.values())
-    look = _Look(
+    look = _TextLook(
         given, Backdrop(styles, given, dark=_is_dark(document, styles), placed=placed), filled=filled, shown=shown
     )
     states = {element: look.hides(element) for element in given}
@@ -243,7 +243,7 @@ def _could_hide(style: Mapping[str, str]) -> bool:
     return "color" in style or "text-fill" in style
 
 
-class _Look:
+class _TextLook:
     """Tells whether the text of elements can be told from what is behind it."""
 
     def __init__(self, given: Given, backdrop: Backdrop, *, filled: bool, shown: bool) -> None:

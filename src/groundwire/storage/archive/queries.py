@@ -12,12 +12,12 @@ from groundwire.models import NO_FILTERS, Filters, Page
 from groundwire.safety.urls import parse_url
 from groundwire.storage.archive.fts import Question
 from groundwire.storage.archive.jsonl import Progress
-from groundwire.storage.archive.records import Found, Item, key_of, seen_at
+from groundwire.storage.archive.records import ArchiveHit, Item, key_of, seen_at
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from groundwire.storage.archive.sql import Bounds
+    from groundwire.storage.archive.sql import ArchiveLimits
 
 __all__ = ["ArchiveQueries", "Statistics", "Writable"]
 
@@ -68,7 +68,7 @@ class ArchiveQueries(ABC):
 
     async def search(
         self, text: str, *, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
-    ) -> Sequence[Found]:
+    ) -> Sequence[ArchiveHit]:
         """Return what answers a question, best first, each address once.
 
         What has all the words comes first, then what has at least half of them. Case and accents do not matter.
@@ -108,7 +108,7 @@ class ArchiveQueries(ABC):
             return None
         return item.page()
 
-    async def list(self, limit: int = 20, offset: int = 0) -> Sequence[Found]:
+    async def list(self, limit: int = 20, offset: int = 0) -> Sequence[ArchiveHit]:
         """Return what was seen, newest first.
 
         Raises:
@@ -154,15 +154,15 @@ class ArchiveQueries(ABC):
         """What was seen earlier is forgotten; milliseconds since the epoch."""
         return round((self._clock() - self._max_age) * 1_000)
 
-    def _bounds(self, filters: Filters) -> Bounds:
-        from groundwire.storage.archive.sql import Bounds
+    def _bounds(self, filters: Filters) -> ArchiveLimits:
+        from groundwire.storage.archive.sql import ArchiveLimits
 
         today = datetime.fromtimestamp(self._clock(), UTC).date()
         days = _RANGES.get(filters.time_range)
         starts = [filters.published_after, None if days is None else today - timedelta(days=days)]
         first = max((day for day in starts if day), default=None)
         last = filters.published_before
-        return Bounds(
+        return ArchiveLimits(
             allowed=filters.allowed_domains,
             blocked=filters.blocked_domains,
             first=first.isoformat() if first else None,

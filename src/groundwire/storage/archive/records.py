@@ -16,7 +16,7 @@ from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
-__all__ = ["ARCHIVE", "Found", "Item", "Kind", "items_of", "key_of", "read_line", "seen_at"]
+__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "items_of", "key_of", "read_line", "seen_at"]
 
 ARCHIVE = "archive"
 """What the archive calls itself as the source of a row; its own answers are not kept again."""
@@ -32,7 +32,7 @@ _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth fo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ArchiveHit:
     """An entry of the archive that answers a question, or stands in a list."""
 
     url: str
@@ -105,14 +105,14 @@ class Item:
         said = f"from the archive, read on {seen_at(self.seen).date()}"
         return page.model_copy(update={"stale": True, "cached": True, "warnings": (*page.warnings, said)})
 
-    def found(self, snippet: str | None = None, rank: float = 0.0) -> Found:
+    def found(self, snippet: str | None = None, rank: float = 0.0) -> ArchiveHit:
         """Return it as an answer.
 
         Args:
             snippet: A passage as the index gives it; by default the beginning.
             rank: How well it answers.
         """
-        return Found(
+        return ArchiveHit(
             url=self.url,
             title=joined(self.title),
             snippet=readable(self.text[: 2 * _EXCERPT])[:_EXCERPT] if snippet is None else readable(snippet),

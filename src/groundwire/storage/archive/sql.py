@@ -13,11 +13,11 @@ from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
 from groundwire.storage.archive.fts import Question
 from groundwire.storage.archive.jsonl import Imported
-from groundwire.storage.archive.records import Found, Item, read_line
+from groundwire.storage.archive.records import ArchiveHit, Item, read_line
 from groundwire.storage.base import StoreError
 
 __all__ = [
-    "Bounds",
+    "ArchiveLimits",
     "Totals",
     "after",
     "find",
@@ -61,7 +61,7 @@ _CHUNK = 50  # items that are read at once, as each may be large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ArchiveLimits:
     """What must be true of an item beyond its words."""
 
     allowed: tuple[str, ...] = ()
@@ -192,7 +192,9 @@ def prune(db: sqlite3.Connection, *, max_bytes: int, oldest: int) -> None:
         _delete(db, "i.id = ?", (row,))
 
 
-def find(db: sqlite3.Connection, question: Question, bounds: Bounds, limit: int, offset: int) -> list[Found]:
+def find(
+    db: sqlite3.Connection, question: Question, bounds: ArchiveLimits, limit: int, offset: int
+) -> list[ArchiveHit]:
     """Return what answers best: first what has all the words, then what has at least half of them.
 
     An address is returned once, whether it was read, seen, or both.
@@ -231,7 +233,7 @@ def latest(db: sqlite3.Connection, key: str) -> Item | None:
     return None if row is None else _item(row)
 
 
-def listed(db: sqlite3.Connection, limit: int, offset: int) -> list[Found]:
+def listed(db: sqlite3.Connection, limit: int, offset: int) -> list[ArchiveHit]:
     """Return what was seen, newest first."""
     rows = db.execute(
         f"select {_READ} from archive_items i order by seen desc, id desc limit ? offset ?",
@@ -297,7 +299,7 @@ def _delete(db: sqlite3.Connection, condition: str, values: Sequence[object]) ->
     return db.execute(f"delete from archive_items as i where {condition}", values).rowcount
 
 
-def _found(db: sqlite3.Connection, row: int, rank: float, expression: str) -> Found:
+def _found(db: sqlite3.Connection, row: int, rank: float, expression: str) -> ArchiveHit:
     item = _item(db.execute(f"select {_READ} from archive_items i where id = ?", (row,)).fetchone())
     passage = db.execute(
         "select snippet(archive_words, 1, '', '', '…', ?) from archive_words where archive_words match ? and rowid = ?",

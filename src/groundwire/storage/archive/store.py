@@ -22,7 +22,7 @@ from groundwire.models import Page, SearchResponse
 from groundwire.safety.urls import parse_url
 from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
 from groundwire.storage.archive.queries import ArchiveQueries, Statistics
-from groundwire.storage.archive.records import ARCHIVE, Found, Item, Kind, items_of, key_of
+from groundwire.storage.archive.records import ARCHIVE, ArchiveHit, Item, Kind, items_of, key_of
 from groundwire.storage.base import StoreError
 from groundwire.storage.write_queue import Job, Writer
 
@@ -31,7 +31,16 @@ if TYPE_CHECKING:
 
     from groundwire.storage.archive.db import ArchiveFile, Broken
 
-__all__ = ["ARCHIVE", "Archive", "Found", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
+__all__ = [
+    "ARCHIVE",
+    "Archive",
+    "ArchiveHit",
+    "ImportRefused",
+    "Imported",
+    "Statistics",
+    "default_path",
+    "open_archive",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -43,7 +52,7 @@ _SPOOLED = 8_000_000  # bytes of an import that stay in memory
 _T = TypeVar("_T")
 
 
-class ArchiveSettings(Protocol):
+class ArchiveOptions(Protocol):
     """The section `[archive]` of the settings."""
 
     @property
@@ -71,7 +80,7 @@ class HasArchiveSettings(Protocol):
     """Settings with a section `[archive]`."""
 
     @property
-    def archive(self) -> ArchiveSettings:
+    def archive(self) -> ArchiveOptions:
         """The section."""
         ...
 

@@ -14,7 +14,7 @@ from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, 
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
 from groundwire.reading.documents.pdf.metadata import add_links, read_details
-from groundwire.reading.documents.pdf.pdfium import Page, Pdf, open_pdf
+from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, open_pdf
 from groundwire.reading.documents.pdf.words import page_words, turned
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 
@@ -94,7 +94,7 @@ def _gather(pdf: Pdf, until: float) -> _Gathered:
     return found
 
 
-def _add(found: _Gathered, page: Page, number: int) -> None:
+def _add(found: _Gathered, page: PdfPage, number: int) -> None:
     words, crowded = page_words(page)
     seen = look(page, words)
     add_links(page, seen.words)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire.reading.documents.pdf.pdfium import Page
+from groundwire.reading.documents.pdf.pdfium import PdfPage
 from groundwire.reading.documents.pdf.shapes import Colour, Shapes, fill_colour, page_shapes
 from groundwire.reading.documents.pdf.words import Word
 
@@ -38,7 +38,7 @@ class Picture:
         page: The page.
     """
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: PdfPage) -> None:
         raw = page.pdf.raw
         self._page, self._raw = page, raw
         width, height = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
@@ -131,7 +131,7 @@ class Seen:
 
 
 @dataclass(slots=True)
-class _Look:
+class _PdfLook:
     """What one text object is painted with."""
 
     mode: int
@@ -143,11 +143,11 @@ class _Look:
     """Whether its colour is clear on the white sheet."""
 
 
-def look(page: Page, words: Sequence[Word]) -> Seen:
+def look(page: PdfPage, words: Sequence[Word]) -> Seen:
     """Return the words of a page that can be seen."""
     shapes = page_shapes(page)
     seen = Seen([], images=shapes.images)
-    looks: dict[int, _Look] = {}
+    looks: dict[int, _PdfLook] = {}
     picture: Picture | None = None
     for word in words:
         handle = word.face.handle
@@ -171,15 +171,15 @@ def look(page: Page, words: Sequence[Word]) -> Seen:
     return seen
 
 
-def _look(page: Page, handle: int, shapes: Shapes) -> _Look:
+def _look(page: PdfPage, handle: int, shapes: Shapes) -> _PdfLook:
     call = page.pdf.call
     mode = call.mode(handle)
     colour = None if mode in _STROKED or mode == _CLIPPED else fill_colour(page, handle)
     plain = colour is not None and _differ(colour, _OPAQUE_WHITE)
-    return _Look(mode, colour, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
+    return _PdfLook(mode, colour, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
 
 
-def _plainly_hidden(page: Page, word: Word, found: _Look) -> str:
+def _plainly_hidden(page: PdfPage, word: Word, found: _PdfLook) -> str:
     x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
     if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
         return "position"
@@ -194,7 +194,7 @@ def _plainly_hidden(page: Page, word: Word, found: _Look) -> str:
     return "colour" if found.colour is not None and found.colour[3] < _FAINT else ""
 
 
-def _is_clear(word: Word, found: _Look, shapes: Shapes) -> bool:
+def _is_clear(word: Word, found: _PdfLook, shapes: Shapes) -> bool:
     """Return whether a word is seen without a doubt."""
     colour = found.colour
     if found.order is None or found.layered or colour is None:
@@ -220,7 +220,7 @@ def _differ(colour: Colour, behind: Colour) -> bool:
     return max(abs(colour[part] - behind[part]) for part in range(3)) * colour[3] >= _CLEAR * 255
 
 
-def _is_layered(page: Page, handle: int) -> bool:
+def _is_layered(page: PdfPage, handle: int) -> bool:
     """Return whether an object belongs to a layer that can be switched off (ISO 32000-1, 8.11)."""
     call = page.pdf.call
     count = call.marks(handle)
@@ -239,7 +239,7 @@ def _is_layered(page: Page, handle: int) -> bool:
     return False
 
 
-def _clip(page: Page, handle: int) -> tuple[float, float, float, float] | None:
+def _clip(page: PdfPage, handle: int) -> tuple[float, float, float, float] | None:
     """Return the rectangle around the part of the page on which an object is painted; None means everywhere."""
     call, raw = page.pdf.call, page.pdf.raw
     clip = call.clip(handle)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from lxml import etree
 
 from groundwire.reading.documents.office_package import parse_xml
-from groundwire.reading.documents.pdf.pdfium import Page, Pdf
+from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage
 from groundwire.reading.documents.pdf.words import Word
 from groundwire.reading.metadata.dates import iso_date
 
@@ -64,7 +64,7 @@ def read_details(pdf: Pdf, body: bytes) -> Details:
     )
 
 
-def add_links(page: Page, words: Sequence[Word]) -> None:
+def add_links(page: PdfPage, words: Sequence[Word]) -> None:
     """Tell the words of a page where they lead; their places are as on the sheet."""
     raw, document = page.pdf.raw, page.pdf.document
     position = ctypes.c_int(0)

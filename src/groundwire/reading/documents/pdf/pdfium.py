@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Calls", "Matrix", "Page", "Pdf", "open_pdf"]
+__all__ = ["Calls", "Matrix", "Pdf", "PdfPage", "open_pdf"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final = {
@@ -60,7 +60,7 @@ class Calls:
         self.font_flags = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
 
 
-class Page:
+class PdfPage:
     """One page of an open file, with its text.
 
     Args:
@@ -95,7 +95,7 @@ class Pdf:
         self.pages: int = len(document)
 
     @contextmanager
-    def page(self, number: int) -> Iterator[Page | None]:
+    def page(self, number: int) -> Iterator[PdfPage | None]:
         """Give a page, or None when it cannot be read, and free what it took afterwards.
 
         Args:
@@ -108,7 +108,7 @@ class Pdf:
             return
         text = raw.FPDFText_LoadPage(handle)
         try:
-            yield Page(self, handle, text) if text else None
+            yield PdfPage(self, handle, text) if text else None
         finally:
             if text:
                 raw.FPDFText_ClosePage(text)

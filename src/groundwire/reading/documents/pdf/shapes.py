@@ -7,7 +7,7 @@ from ctypes import byref, c_float, c_int, c_uint
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire.reading.documents.pdf.pdfium import Page
+from groundwire.reading.documents.pdf.pdfium import PdfPage
 
 __all__ = ["Colour", "Shape", "Shapes", "fill_colour", "page_shapes"]
 
@@ -58,7 +58,7 @@ class Shapes:
     """Whether images cover so much of the page that it is a scan."""
 
 
-def page_shapes(page: Page) -> Shapes:
+def page_shapes(page: PdfPage) -> Shapes:
     """Return what is painted on a page besides its text."""
     call, raw = page.pdf.call, page.pdf.raw
     found = Shapes()
@@ -90,7 +90,7 @@ def page_shapes(page: Page) -> Shapes:
     return found
 
 
-def fill_colour(page: Page, handle: int) -> Colour | None:
+def fill_colour(page: PdfPage, handle: int) -> Colour | None:
     """Return what an object is filled with; None when that is no plain colour."""
     parts = [c_uint() for _ in range(4)]
     if not page.pdf.call.fill(handle, *map(byref, parts)):
@@ -99,12 +99,12 @@ def fill_colour(page: Page, handle: int) -> Colour | None:
     return red, green, blue, opacity
 
 
-def _is_filled(page: Page, handle: int) -> bool:
+def _is_filled(page: PdfPage, handle: int) -> bool:
     fill, stroke = c_int(), c_int()
     return bool(page.pdf.call.draw_mode(handle, byref(fill), byref(stroke))) and fill.value != 0
 
 
-def _shape(page: Page, handle: int, order: int, kind: int) -> Shape | None:
+def _shape(page: PdfPage, handle: int, order: int, kind: int) -> Shape | None:
     edges = [c_float() for _ in range(4)]
     if not page.pdf.call.bounds(handle, *map(byref, edges)):
         return None
@@ -117,13 +117,13 @@ def _shape(page: Page, handle: int, order: int, kind: int) -> Shape | None:
     return Shape(order, left, bottom, right, top, colour)
 
 
-def _on_page(page: Page, shape: Shape) -> float:
+def _on_page(page: PdfPage, shape: Shape) -> float:
     width = min(shape.right, page.right) - max(shape.left, page.left)
     height = min(shape.top, page.top) - max(shape.bottom, page.bottom)
     return float(max(0.0, width) * max(0.0, height))
 
 
-def _images_inside(page: Page, form: int) -> int:
+def _images_inside(page: PdfPage, form: int) -> int:
     handle = ctypes.cast(form, page.pdf.raw.FPDF_PAGEOBJECT)
     count = min(page.pdf.raw.FPDFFormObj_CountObjects(handle), 100)
     parts = (page.pdf.call.part(form, index) for index in range(count))

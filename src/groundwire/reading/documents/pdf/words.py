@@ -16,9 +16,9 @@ from ctypes import byref
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.reading.documents.pdf.pdfium import Matrix, Page
+from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 
-__all__ = ["MAX_LETTERS", "Face", "Word", "page_words", "turned"]
+__all__ = ["MAX_LETTERS", "FontFace", "Word", "page_words", "turned"]
 
 MAX_LETTERS: Final = 200_000
 """Letters of one page that are looked at; a full page of small print has a tenth of it."""
@@ -40,7 +40,7 @@ _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
 
 @dataclass(slots=True)
-class Face:
+class FontFace:
     """How the text of one text object looks."""
 
     handle: int
@@ -71,7 +71,7 @@ class Word:
     """The right edge."""
     y1: float
     """The lower edge."""
-    face: Face
+    face: FontFace
     """How it looks."""
     glued: bool = False
     """Whether no space stands between it and the word before it."""
@@ -84,7 +84,7 @@ class Word:
         return (self.y0 + self.y1) / 2
 
 
-def page_words(page: Page) -> tuple[list[Word], bool]:
+def page_words(page: PdfPage) -> tuple[list[Word], bool]:
     """Return the words of a page in the order of its text, and whether it had more than are looked at.
 
     Places are as on the sheet: not turned yet, the origin at the lower left, y growing up.
@@ -95,7 +95,7 @@ def page_words(page: Page) -> tuple[list[Word], bool]:
         return [], False
     cut, count = count > MAX_LETTERS, min(count, MAX_LETTERS)
     text = _letters(page, count)
-    faces: dict[int, Face] = {}
+    faces: dict[int, FontFace] = {}
     fonts: dict[int, tuple[bool, bool]] = {}
     boxes = ctypes.create_string_buffer(2 * _BOX)
     at_first = ctypes.addressof(boxes)
@@ -122,7 +122,7 @@ def page_words(page: Page) -> tuple[list[Word], bool]:
     return words, cut
 
 
-def _letters(page: Page, count: int) -> str:
+def _letters(page: PdfPage, count: int) -> str:
     """Return the page's text with one character for each of PDFium's, so that both are counted alike."""
     raw = page.pdf.raw
     buffer = (ctypes.c_ushort * (count + 1))()
@@ -134,7 +134,7 @@ def _letters(page: Page, count: int) -> str:
     return "".join(chr(code) if 0 < (code := letter(pointer, index)) < 0x110000 else "\ufffd" for index in range(count))
 
 
-def _runs(page: Page, text: str) -> Iterator[tuple[int, int, int]]:
+def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
     """Yield where a word of one look begins and ends, and PDFium's text object of it."""
     of, pointer = page.pdf.call.text_object, page.text_pointer
     until, known = -1, None  # the letters of one text object follow each other: up to here they are this one's
@@ -164,7 +164,7 @@ def _runs(page: Page, text: str) -> Iterator[tuple[int, int, int]]:
             yield begin, end, handle
 
 
-def _face(page: Page, handle: int, index: int, fonts: dict[int, tuple[bool, bool]]) -> Face:
+def _face(page: PdfPage, handle: int, index: int, fonts: dict[int, tuple[bool, bool]]) -> FontFace:
     call = page.pdf.call
     matrix = Matrix()
     call.matrix(page.text_pointer, index, byref(matrix))
@@ -173,10 +173,10 @@ def _face(page: Page, handle: int, index: int, fonts: dict[int, tuple[bool, bool
     if font not in fonts:
         fonts[font] = _font(page, font)
     bold, mono = fonts[font]
-    return Face(handle, size if math.isfinite(size) else 0.0, _direction(matrix), bold, mono)
+    return FontFace(handle, size if math.isfinite(size) else 0.0, _direction(matrix), bold, mono)
 
 
-def _font(page: Page, font: int) -> tuple[bool, bool]:
+def _font(page: PdfPage, font: int) -> tuple[bool, bool]:
     if not font:
         return False, False
     call = page.pdf.call
@@ -211,7 +211,7 @@ def _spelled(text: str) -> str:
     return "".join(letter for letter in text if letter >= " " and not "\x7f" <= letter <= "\x9f")
 
 
-def turned(page: Page, words: Sequence[Word]) -> list[list[Word]]:
+def turned(page: PdfPage, words: Sequence[Word]) -> list[list[Word]]:
     """Return the words in groups of one direction each, the one of most letters first, and change their places.
 
     A table that lies on its side and a stamp along the margin are read by themselves.
@@ -228,7 +228,7 @@ def turned(page: Page, words: Sequence[Word]) -> list[list[Word]]:
     return [groups[direction] for direction, _ in letters.most_common()]
 
 
-def _turn(page: Page, direction: int, word: Word) -> tuple[float, float, float, float]:
+def _turn(page: PdfPage, direction: int, word: Word) -> tuple[float, float, float, float]:
     left, bottom, right, top = word.x0, word.y0, word.x1, word.y1
     if direction == 0:
         return left - page.left, page.top - top, right - page.left, page.top - bottom
