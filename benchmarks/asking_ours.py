@@ -38,7 +38,7 @@ async def main() -> None:
     settings = Settings.model_validate(
         {
             "search": {"providers": names, "strategy": STRATEGY},
-            "session": {"limit": 0},
+            "session": {"max_searches": 0},
             "storage": {"url": "memory://"},
             "cache": {"enabled": False},
             "archive": {"enabled": False},

@@ -1,6 +1,6 @@
 """Asks the three services as others do; started by `routing_sockets.py`, prints one row a query.
 
-`sequential` is the chain of document H: one after the other, 15, 10 and 10 seconds for each read, no second try.
+`sequential` is haytham's chain: one after the other, 15, 10 and 10 seconds for each read, no second try.
 `langchain` are the same three requests as Runnables, joined by `with_fallbacks`.
 """
 
@@ -56,7 +56,7 @@ async def main() -> None:
         for provider in providers:
             try:
                 return await provider.search(query)
-            except Exception as error:  # noqa: BLE001  # so does document H
+            except Exception as error:  # noqa: BLE001  # so does haytham
                 errors.append(str(error))
         raise Failed(f"Web search unavailable. Errors: {'; '.join(errors)}")
 

@@ -67,7 +67,7 @@ async def main(rounds: int) -> None:
         site.pages["/static"] = EmulatedResponse.html(
             f"<title>The orchard</title><article><h1>Orchard</h1>{text}</article>"
         )
-        guard = Guard(allow_origins=(site.url,))
+        guard = Guard(allowed_origins=(site.url,))
         given = json.dumps({"home": home, "executable": str(executable)})
         peer = await asyncio.create_subprocess_exec(
             str(python), str(ROOT / "benchmarks/browser_peer.py"), given, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
@@ -103,7 +103,7 @@ def settings(origin: str) -> Settings:
     return Settings.model_validate(
         {
             "search": {"providers": ("duckduckgo",)},
-            "policy": {"allow_origins": (origin,)},
+            "policy": {"allowed_origins": (origin,)},
             "storage": {"url": "memory://"},
             "cache": {"enabled": False},
             "archive": {"enabled": False},

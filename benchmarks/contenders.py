@@ -30,7 +30,8 @@ from groundwire import Settings, Web
 @asynccontextmanager
 async def ready():
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings.model_validate({"search": {"providers": ("tavily",)}, "session": {"limit": 1_000_000},
+        settings = Settings.model_validate({"search": {"providers": ("tavily",)},
+            "session": {"max_searches": 1_000_000},
             "providers": {"tavily": {"base_url": URLS["tavily"]}}, "keys": {"TAVILY_API_KEY": "test-key"}, %s})
         async with Web(settings) as web:
             async def ask():
@@ -116,7 +117,7 @@ from groundwire.transport import Transport
 @asynccontextmanager
 async def ready():
     url = URLS["tavily"]
-    transport = Transport(Guard(allow_origins=(url,)))
+    transport = Transport(Guard(allowed_origins=(url,)))
     provider = TavilyProvider(transport, keys=Keys("tavily", [SecretStr("test-key")]), base_url=url, name="tavily")
     async def ask():
         return len(await provider.search(words(), limit=10))
@@ -191,8 +192,8 @@ async def ready():
     yield lambda: len(client.text(words(), max_results=10, backend="duckduckgo"))
 """,
     ),
-    "document H, answered by ddgs": Contender("duckduckgo", _DOCUMENT_H % 'URLS["duckduckgo_lite"] + "/html/"'),
-    "document H, DuckDuckGo refuses, answered by Brave": Contender("brave", _DOCUMENT_H % 'URLS["nobody"] + "/html/"'),
+    "haytham, answered by ddgs": Contender("duckduckgo", _DOCUMENT_H % 'URLS["duckduckgo_lite"] + "/html/"'),
+    "haytham, DuckDuckGo refuses, answered by Brave": Contender("brave", _DOCUMENT_H % 'URLS["nobody"] + "/html/"'),
     "anysearch-sdk, tavily": Contender(
         "tavily",
         """

@@ -64,7 +64,7 @@ class Instant:
 def settings(folder: Path, archive: str) -> Settings:
     return Settings.model_validate(
         {
-            "session": {"id": SESSION, "limit": 0},
+            "session": {"id": SESSION, "max_searches": 0},
             "storage": {"url": f"sqlite:///{folder}/store.db"},
             "archive": {"path": f"{folder}/{archive}"},
         }

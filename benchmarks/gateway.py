@@ -86,9 +86,9 @@ attempt_timeout = 100.0
 limit = 10
 [read]
 timeout = 100.0
-per_host = 100
+max_per_host = 100
 [policy]
-allow_origins = {sites}
+allowed_origins = {sites}
 [providers.tavily]
 base_url = "{tavily}"
 """

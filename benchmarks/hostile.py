@@ -2,7 +2,7 @@
 
     python benchmarks/hostile.py [--seconds 2] [--only NAME ...]
 
-Each behaviour is met by a process of its own, which first reads an ordinary page, so that memory counts from there.
+Each behavior is met by a process of its own, which first reads an ordinary page, so that memory counts from there.
 Bounds: 250 ms over the deadline, 64 MB of growth, the cap and 1 MB of bytes. The exit status is 1 when one is broken.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("src", "tests")]
 
-from components.hostile import BEHAVIOURS, CAP, HostileServer
+from components.hostile import BEHAVIORS, CAP, HostileServer
 
 OVER = 0.25  # seconds
 GROWTH = 64  # MB
@@ -38,7 +38,7 @@ async def visit(origin: str, name: str, seconds: float) -> dict[str, object]:
     from groundwire.safety.guard import Guard
     from groundwire.transport import Transport
 
-    transport = Transport(Guard(allow_origins=(origin,)))
+    transport = Transport(Guard(allowed_origins=(origin,)))
     reader = LocalReadProvider(transport)
     for _ in range(3):
         await reader.read_url(f"{origin}/right", deadline=Deadline.after(20))
@@ -56,17 +56,17 @@ async def visit(origin: str, name: str, seconds: float) -> dict[str, object]:
 
 
 async def main() -> int:
-    """Visit every behaviour and print the table."""
+    """Visit every behavior and print the table."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--seconds", type=float, default=2.0, help="the deadline of each visit")
-    options.add_argument("--only", nargs="*", default=list(BEHAVIOURS), choices=list(BEHAVIOURS))
+    options.add_argument("--only", nargs="*", default=list(BEHAVIORS), choices=list(BEHAVIORS))
     options.add_argument("--visit", nargs=2, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.visit:
         print(json.dumps(await visit(*chosen.visit, chosen.seconds)))
         return 0
     bad = 0
-    print(f"{'behaviour':28} {'outcome':20} {'seconds':>8} {'growth MB':>10} {'pulled MB':>10}")
+    print(f"{'behavior':28} {'outcome':20} {'seconds':>8} {'growth MB':>10} {'pulled MB':>10}")
     async with HostileServer() as server:
         for name in chosen.only:
             child = await asyncio.create_subprocess_exec(
@@ -79,7 +79,7 @@ async def main() -> int:
             broken = [
                 word
                 for word, wrong in {
-                    "outcome": found["outcome"] not in BEHAVIOURS[name][1].split(),
+                    "outcome": found["outcome"] not in BEHAVIORS[name][1].split(),
                     "late": found["took"] > chosen.seconds + OVER,
                     "memory": found["growth"] > GROWTH,
                     "bytes": pulled > CAP + AHEAD,

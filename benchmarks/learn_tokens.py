@@ -1,6 +1,6 @@
-"""Writes the data by which the package bounds how many tokens a text has (`groundwire/reading/passages/token_budget.py`).
+"""Writes the data that bounds how many tokens a text has (`groundwire/reading/passages/token_budget.py`).
 
-It is what two public vocabularies (cl100k_base and o200k_base, as `bpe-openai` carries them, MIT licence) have in
+It is what two public vocabularies (cl100k_base and o200k_base, as `bpe-openai` carries them, MIT license) have in
 common: runs of ASCII letters that are one token in both, characters beyond ASCII that are, and the groups of 64
 characters whose first bytes are. No benchmark: it writes the same bytes each time.
 

@@ -3,7 +3,7 @@
     python benchmarks/pdf.py [--peers PYTHON] [--rounds 3] [FILE.pdf ...]
 
 Each reader runs in a process of its own over the same files: ones made here (one column, two, three, 500 pages), whose
-order is known, and those given, such as the manuals that Debian's packages ship. Order is the share of neighbouring
+order is known, and those given, such as the manuals that Debian's packages ship. Order is the share of neighboring
 sentences that are in the order in which they were written; whole is the share of sentences that come back
 word by word. `--peers` names a Python that has pypdf and pdfminer.six; without it, they are installed into a folder of
 their own first.

@@ -1,7 +1,7 @@
-"""What the strategies buy: success, latency and extra paid calls, beside the chain of document H in the same run.
+"""What the strategies buy: success, latency and extra paid calls, beside haytham's chain in the same run.
 
 Without `--sockets` the code is the real `Chain`; the providers are scripted and the clock is virtual, so that hours
-pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside the chain of document H
+pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside haytham's chain
 and LangChain's `with_fallbacks` over the same three, with time running at `--scale`. Every contender meets the same
 fate for the same query. Latencies are lognormal (median 0.4 s, 99th percentile 2.5 s). A provider with faults of share
 f fails so: 30 % HTTP 429, 10 % 202, 5 % 403, 15 % 500, 20 % hang, 5 % malformed, 10 % no results, 5 % trickle (30 s),
@@ -46,7 +46,7 @@ from groundwire.testing.virtual_time import run_virtually
 
 PRICE = 0.005
 CANARY = -1  # the number of the query that shows whether a provider searches at all
-TIMEOUTS = (15.0, 10.0, 10.0)  # seconds, of document H
+TIMEOUTS = (15.0, 10.0, 10.0)  # seconds, of haytham
 
 ERRORS: dict[str, Callable[[str], ProviderError]] = {
     "429": lambda name: RateLimited(name, "too many requests", status=429),
@@ -95,7 +95,7 @@ class Scripted:
 
 
 async def as_document_h(providers: Sequence[Scripted], query: int) -> tuple[str, bool]:
-    """The chain of document H: in order, 15, 10 and 10 seconds for each read, so that a trickle takes its time.
+    """The chain of haytham: in order, 15, 10 and 10 seconds for each read, so that a trickle takes its time.
 
     Returns:
         Who answered, if anybody did, and whether a 403 was met.
@@ -113,7 +113,7 @@ async def as_document_h(providers: Sequence[Scripted], query: int) -> tuple[str,
 
 
 async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
-    """Let one contender answer all queries; None is document H's chain."""
+    """Let one contender answer all queries; None is haytham's chain."""
     loop, score = asyncio.get_running_loop(), Score()
     made = [Scripted(place, fates) for place in range(len(NAMES))]
     chain = Chain(made, strategy=strategy or "hedge")

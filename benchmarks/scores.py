@@ -9,7 +9,7 @@ from html import escape
 
 __all__ = ["DEFAULT", "SEQUENTIAL", "Score", "picture", "table", "verdicts"]
 
-SEQUENTIAL, DEFAULT = "document H", "groundwire hedge"
+SEQUENTIAL, DEFAULT = "haytham", "groundwire hedge"
 _HEAD = (
     "contender",
     "success %",

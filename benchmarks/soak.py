@@ -60,10 +60,10 @@ with World() as world:
 def settings(served: dict[str, Any], **sections: Any) -> Settings:
     base = {
         "search": {"providers": ("searxng", "brave")},
-        "policy": {"allow_origins": served["origins"]},
+        "policy": {"allowed_origins": served["origins"]},
         "providers": {"searxng": {"base_url": served["searxng"]}, "brave": {"base_url": served["brave"]}},
         "keys": {"BRAVE_API_KEY": "test-key"},
-        "session": {"limit": 0},
+        "session": {"max_searches": 0},
     }
     return Settings.model_validate(base | sections)
 

@@ -33,7 +33,7 @@ _ENVIRONMENT = {
     "GROUNDWIRE_SECTION_KEY": "The setting KEY of SECTION, such as GROUNDWIRE_SEARCH_LIMIT=3; "
     "groundwire config show prints them all, and where each value came from.",
     FILE_VARIABLE: f"A file of settings that is used instead of the project's {FILE_NAME}.",
-    "NO_COLOR": "No colours when it is set to anything.",
+    "NO_COLOR": "No colors when it is set to anything.",
 }
 _FILES = {
     FILE_NAME: "The settings of a project, in the working folder or one above it.",

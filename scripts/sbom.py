@@ -1,7 +1,7 @@
 """Writes the bill of materials (CycloneDX) of a wheel: `python scripts/sbom.py dist/groundwire-0.1.0-py3-none-any.whl`.
 
 The wheel is installed into an environment of its own, with the extras that are named after it, and what is there is
-listed: each package with its version and licence, and what needs what. The bill is checked against CycloneDX's schema
+listed: each package with its version and license, and what needs what. The bill is checked against CycloneDX's schema
 and stands beside the wheel. The versions are those of `requirements/dev.txt` where it pins them.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["write_sbom"]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SPECIFICATION = SchemaVersion.V1_6
-_LICENCES = (
+_LICENSES = (
     "import json; from importlib.metadata import distributions;"
     "print(json.dumps({one.metadata['Name']: one.metadata['License'] for one in distributions()}))"
 )
@@ -53,7 +53,7 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
             *("--spec-version", _SPECIFICATION.to_version(), "--output-format", "JSON", "--no-validate"),
             *("--output-reproducible", "--output-file", str(target.resolve())),
         )
-        licences = json.loads(subprocess.check_output([python, "-I", "-c", _LICENCES]))
+        licenses = json.loads(subprocess.check_output([python, "-I", "-c", _LICENSES]))
     bill = json.loads(target.read_text(encoding="utf-8"))
     name, version = wheel.name.split("-")[:2]  # its version is dynamic: pyproject.toml does not say it
     bill["metadata"]["component"] |= {
@@ -62,7 +62,7 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
         "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read_bytes()).hexdigest()}],
     }
     for part in bill["components"]:  # those that tell it in words only, which the tool passes over
-        if "licenses" not in part and (words := licences.get(part["name"])):
+        if "licenses" not in part and (words := licenses.get(part["name"])):
             part["licenses"] = [{"license": {"name": words, "acknowledgement": "declared"}}]
     text = json.dumps(bill, indent=2, ensure_ascii=False) + "\n"
     if (wrong := JsonStrictValidator(_SPECIFICATION).validate_str(text)) is not None:

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
     """Settings with a store, a cache and an archive in a folder, and a session of four searches."""
     base: dict[str, Any] = {
-        "session": {"id": "team", "limit": 4},
+        "session": {"id": "team", "max_searches": 4},
         "storage": {"url": f"sqlite:///{folder}/store.db"},
         "cache": {"enabled": True},
         "archive": {"enabled": True, "path": str(folder / "archive.db")},

@@ -36,7 +36,7 @@ def test_the_example_of_an_environment_can_be_read(tmp_path: Path) -> None:
     text = (ROOT / ".env.example").read_text()
     (tmp_path / ".env").write_text(re.sub(r"^# (?=[A-Z_]+=)", "", text, flags=re.MULTILINE))
     settings = load(environment={}, folder=tmp_path, user_folder=tmp_path / "none")
-    assert settings.session.limit == 20
+    assert settings.session.max_searches == 20
     assert settings.warnings == ()
 
 
@@ -104,7 +104,7 @@ async def test_contributings_provider_works(world: World) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_contributings_provider_can_be_misspelt() -> None:
+def test_contributings_provider_can_be_misspelled() -> None:
     with pytest.raises(errors.UnknownProvider, match="Did you mean 'lookup'"):
         Web(Settings.model_validate({"search": {"providers": ("lokup",)}}))
     with pytest.raises(errors.ConfigurationError, match=r"set providers\.lookup\.base_url"):

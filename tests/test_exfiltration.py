@@ -89,7 +89,7 @@ def attacks(site: Attacker, world: World) -> list[str]:
 @pytest.mark.req("B10")
 async def test_an_agent_cannot_carry_anything_outside(attacker: Attacker, world: World, settings: Make) -> None:
     async with Web(strict(settings), resolver=world.resolver) as web:
-        await web.allow(f"Please summarise {attacker.url}/start for me.")
+        await web.allow(f"Please summarize {attacker.url}/start for me.")
         await web.search("bm25")
         page = await web.open_page(f"{attacker.url}/start")
         assert "pixel.png" not in page.content, "a picture would be fetched by whoever shows the answer"
@@ -203,7 +203,7 @@ class TestCanaries:
         self, attacker: Attacker, settings: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         monkeypatch.setenv("PAYROLL_PASSWORD", "wombat-9931-lantern")
-        own = settings(policy={"secret_variables": ("PAYROLL_PASSWORD", "NOT_SET_ANYWHERE")})
+        own = settings(policy={"secret_env_vars": ("PAYROLL_PASSWORD", "NOT_SET_ANYWHERE")})
         with caplog.at_level(logging.WARNING):
             async with Web(own) as web:
                 with pytest.raises(BlockedSecret):
@@ -215,7 +215,7 @@ class TestCanaries:
     @pytest.mark.parametrize("value", ["wombat-9931-lantern", "A B", "1X"])
     def test_a_value_in_the_place_of_a_name_is_refused(self, value: str, settings: Make) -> None:
         with pytest.raises(ValueError, match="write the names, not the values") as caught:
-            settings(policy={"secret_variables": (value,)})
+            settings(policy={"secret_env_vars": (value,)})
         assert value not in str(caught.value)
 
     @pytest.mark.req("B10")

@@ -29,12 +29,12 @@ def test_the_limits_are_told_in_the_documents_words() -> None:
 def test_the_sentence_about_citing_is_the_documents() -> None:
     sentence = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
     assert sentence == CITATIONS
-    settings = Settings.model_validate({"session": {"limit": 9}, "read": {"max_length": 1234}})
+    settings = Settings.model_validate({"session": {"max_searches": 9}, "read": {"max_length": 1234}})
     whole = guidance(settings, Budget(limit=9, spent=4))
     for part in (sentence, UNTRUSTED, "(default: 9)", "5 of 9 searches are left", "1,234 characters"):
         assert part in whole
     assert "9 searches" in instructions(settings)
-    without = guidance(Settings.model_validate({"session": {"limit": 0}}))
+    without = guidance(Settings.model_validate({"session": {"max_searches": 0}}))
     assert "LIMITED" not in without
     assert sentence in without
 

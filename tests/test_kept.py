@@ -89,7 +89,7 @@ class TestCache:
     @pytest.mark.req("B19")
     async def test_fifty_who_ask_at_once_make_one_request(self, world: World, settings: Make, tmp_path: Path) -> None:
         world.searxng.fail(InjectedFault.delay(0.1), times=None)
-        async with Web(kept(settings, tmp_path, session={"limit": 0})) as web:
+        async with Web(kept(settings, tmp_path, session={"max_searches": 0})) as web:
             answers = await asyncio.gather(*(web.search("bm25") for _ in range(50)))
         assert len({answer.results for answer in answers}) == 1
         assert len(world.searxng.requests) == 1
@@ -112,7 +112,7 @@ class TestCache:
         url = world.site("docs").page("api", named=True)
         async with Web(kept(settings, tmp_path), resolver=world.resolver) as web:
             assert "bm25" in (await web.open_page(url)).final_url
-        blocked = {"allow_origins": world.origins, "blocked_domains": ("encyclopedia.test",)}
+        blocked = {"allowed_origins": world.origins, "blocked_domains": ("encyclopedia.test",)}
         async with Web(kept(settings, tmp_path, policy=blocked), resolver=world.resolver) as web:
             with pytest.raises(BlockedByPolicy):
                 await web.open_page(url)
@@ -121,7 +121,7 @@ class TestCache:
             world.site("docs").fail(InjectedFault.reset(), times=None)
             with pytest.raises(PageUnavailable):
                 await web.open_page(url)
-        closed = {"allow_origins": (world.site("articles").named_url,)}
+        closed = {"allowed_origins": (world.site("articles").named_url,)}
         async with Web(kept(settings, tmp_path, policy=closed), resolver=world.resolver) as web:
             with pytest.raises(BlockedByPolicy):
                 await web.open_page(url)
@@ -177,7 +177,7 @@ class TestCache:
     async def test_after_an_hour_a_stale_answer_is_for_failures_only(
         self, world: World, settings: Make, tmp_path: Path
     ) -> None:
-        own = kept(settings, tmp_path, cache={"search_ttl": 0.0, "stale": 7_200.0}, archive={"enabled": False})
+        own = kept(settings, tmp_path, cache={"search_ttl": 0.0, "stale_ttl": 7_200.0}, archive={"enabled": False})
         async with Web(own) as web:
             await web.search("bm25")
             await web.search("citations")
@@ -225,7 +225,7 @@ class TestArchive:
 class TestSessions:
     @pytest.mark.req("H5", "B5")
     async def test_a_session_has_a_budget_of_its_own(self, settings: Make) -> None:
-        async with Web(settings(session={"limit": 1})) as web:
+        async with Web(settings(session={"max_searches": 1})) as web:
             async with web.session("research", searches=2) as session:
                 await session.search("bm25")
                 await session.search("bm25")
@@ -238,7 +238,7 @@ class TestSessions:
 
     @pytest.mark.req("B5", "H4")
     async def test_processes_that_share_a_name_share_the_budget(self, settings: Make, tmp_path: Path) -> None:
-        shared = {"session": {"id": "team", "limit": 3}, "storage": {"url": f"sqlite:///{tmp_path}/s.db"}}
+        shared = {"session": {"id": "team", "max_searches": 3}, "storage": {"url": f"sqlite:///{tmp_path}/s.db"}}
         async with Web(settings(**shared)) as one, Web(settings(**shared)) as other:
             await one.search("bm25")
             await other.search("bm25")

@@ -142,7 +142,7 @@ class TestRobots:
 
     async def test_they_are_not_waited_for_longer_than_some_seconds(self, site: Ruled) -> None:
         site.fail(InjectedFault.hang(), times=None, when=about_robots)
-        transport = Transport(Guard(allow_origins=[site.url]))
+        transport = Transport(Guard(allowed_origins=[site.url]))
         files = RobotsFiles(transport, MemoryStore(), "acme/1.0", patience=0.2)
         for _ in range(2):
             with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time"):
@@ -262,7 +262,7 @@ class TestPace:
 
     @pytest.mark.req("B3")
     async def test_a_fleet_keeps_one_pace(self, site: Ruled, settings: Make, tmp_path: Path) -> None:
-        shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}, "read": {"delay": 60}}
+        shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}, "read": {"crawl_delay": 60}}
         async with Web(settings(**shared)) as one, Web(settings(**shared)) as other:
             await one.open_page(f"{site.url}/1")
             with pytest.raises(PagePaced, match="every 60 seconds"):
@@ -271,7 +271,7 @@ class TestPace:
 
     @pytest.mark.req("B3")
     async def test_who_cannot_wait_is_told_how_long(self, site: Ruled, settings: Make) -> None:
-        async with Web(settings(read={"delay": 60.0})) as web:
+        async with Web(settings(read={"crawl_delay": 60.0})) as web:
             await web.open_page(f"{site.url}/1")
             with pytest.raises(PagePaced, match=r"every 60 seconds.*Try again in \d\d seconds") as caught:
                 await web.open_page(f"{site.url}/2")
@@ -302,7 +302,7 @@ class TestPace:
     async def test_only_so_many_requests_run_at_once(self, site: Ruled, settings: Make) -> None:
         held = Held()
         site.fail(held.fault, times=None)
-        async with Web(settings(read={"per_host": 2, "timeout": 60.0})) as web:
+        async with Web(settings(read={"max_per_host": 2, "timeout": 60.0})) as web:
             first = [asyncio.create_task(web.open_page(f"{site.url}/{n}")) for n in range(2)]
             await asyncio.to_thread(site.wait_for_requests, 2)
             more = [asyncio.create_task(web.open_page(f"{site.url}/{n}", timeout=1.0)) for n in range(2, 5)]

@@ -56,8 +56,8 @@ class Bench:
                 {
                     "search": {"providers": ("searxng",), "timeout": 60.0},
                     "read": {"timeout": 60.0},
-                    "session": {"limit": 0},
-                    "policy": {"allow_origins": world.origins},
+                    "session": {"max_searches": 0},
+                    "policy": {"allowed_origins": world.origins},
                     "providers": {"searxng": {"base_url": world.searxng.url}},
                 }
             ),
@@ -156,7 +156,7 @@ async def test_saved_pages_are_opened(world: World, saved_pages: SavedPages, mos
     if not saved_pages.is_own:
         names = names[:: len(names) // most][:most]
     site = world.add(Archive(saved_pages))
-    policy = {"policy": {"allow_origins": world.origins}, "search": {"providers": ("duckduckgo",)}}
+    policy = {"policy": {"allowed_origins": world.origins}, "search": {"providers": ("duckduckgo",)}}
     empty = []
     async with Web(Settings.model_validate(policy)) as web:
         for name in names:

@@ -25,7 +25,7 @@ from groundwire.tools import (
 
 Make = Callable[..., Settings]
 
-_TOKENS = 700  # row B15
+_TOKENS = 700
 
 
 class TestDefinitions:
@@ -97,7 +97,7 @@ class TestWebSearch:
 
     @pytest.mark.req("H3", "H4")
     async def test_a_budget_that_is_used_up_is_said_in_the_documents_words(self, settings: Make) -> None:
-        async with Web(settings(session={"limit": 1, "warning_threshold": 1})) as web:
+        async with Web(settings(session={"max_searches": 1, "warning_threshold": 1})) as web:
             tool = web_search_tool(web)
             first = await tool.call(query="bm25")
             second = await tool.call(query="bm25")

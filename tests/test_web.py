@@ -251,7 +251,7 @@ class TestPages:
 
     @pytest.mark.req("Y10")
     async def test_the_operators_lists_hold_for_pages(self, world: World, settings: Make) -> None:
-        lists = {"allow_origins": world.origins, "blocked_domains": ("encyclopedia.test",)}
+        lists = {"allowed_origins": world.origins, "blocked_domains": ("encyclopedia.test",)}
         async with Web(settings(policy=lists), resolver=world.resolver) as web:
             with pytest.raises(BlockedDomain):
                 await web.open_page(world.site("articles").page("bm25", named=True))
@@ -289,7 +289,7 @@ class TestPages:
 class TestBudget:
     @pytest.mark.req("H3", "H4", "H5")
     async def test_the_limit_is_checked_first_and_failures_are_given_back(self, world: World, settings: Make) -> None:
-        async with Web(settings(session={"limit": 2, "warning_threshold": 1})) as web:
+        async with Web(settings(session={"max_searches": 2, "warning_threshold": 1})) as web:
             first = await web.search("bm25")
             assert first.budget is not None
             assert (first.budget.spent, first.budget.remaining) == (1, 1)
@@ -319,7 +319,7 @@ class TestBudget:
 
 
 class Own:
-    """Somebody else's hybrid: it searches and reads, with the names of document Y and nothing more."""
+    """Somebody else's hybrid: it searches and reads, with the names of yodoca and nothing more."""
 
     name = "own"
     capabilities = Capabilities(search=True, read=True)
@@ -423,7 +423,7 @@ async def test_after_closing_it_says_so(settings: Make) -> None:
 
 
 async def test_one_connection_serves_many_calls(world: World, settings: Make) -> None:
-    async with Web(settings(session={"limit": 0})) as web:
+    async with Web(settings(session={"max_searches": 0})) as web:
         for _ in range(5):
             await web.search("bm25")
         await asyncio.gather(*(web.search("bm25") for _ in range(20)))

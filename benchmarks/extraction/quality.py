@@ -125,7 +125,7 @@ def run(name: str, folder: Path, model: Path | None, fold: int, answers: Queue[A
     answers.put((rows, peak / 1024, (peak - before) / 1024))
 
 
-def summarise(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
+def summarize(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
     """Return one reader's line of the table."""
     mixed = [row for row in rows if not row["set"]]
     line = {"mixed": _mean([row["f1"] for row in mixed])}
@@ -174,7 +174,7 @@ def main() -> None:
         rows, peak, growth = answers.get()
         process.join()
         every[name] = rows
-        line = summarise(scoring, rows) | {"peak MB": peak, "growth MB": growth}
+        line = summarize(scoring, rows) | {"peak MB": peak, "growth MB": growth}
         print(f"{name} {version}: " + "  ".join(f"{key} {value:.3f}" for key, value in line.items()), flush=True)
     if options.rows:
         options.rows.write_text(json.dumps(every))

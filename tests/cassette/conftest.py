@@ -57,7 +57,7 @@ async def transport(world: World, service: Service) -> AsyncIterator[Callable[..
 
     def make(cassette: Cassette | None, *, resolver: Resolver | None = None) -> Transport:
         origins = (*world.origins, closed)
-        made.append(Transport(Guard(allow_origins=origins, resolver=resolver or world.resolver), cassette=cassette))
+        made.append(Transport(Guard(allowed_origins=origins, resolver=resolver or world.resolver), cassette=cassette))
         return made[-1]
 
     yield make

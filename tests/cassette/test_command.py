@@ -23,7 +23,7 @@ from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 
 async def work(url, words):
-    client = Transport(Guard(allow_origins=[url]), cassette=cassette_from_environment(os.environ))
+    client = Transport(Guard(allowed_origins=[url]), cassette=cassette_from_environment(os.environ))
     for word in words:
         params = {"q": word, "format": "json"}
         print((await client.call("t", "GET", f"{url}/search", params=params, deadline=Deadline.after(60))).status)

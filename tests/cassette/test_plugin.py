@@ -26,7 +26,7 @@ URL = os.environ["TEST_URL"]
 
 def ask(cassette, query="x"):
     async def work():
-        client = Transport(Guard(allow_origins=[URL]), cassette=cassette)
+        client = Transport(Guard(allowed_origins=[URL]), cassette=cassette)
         try:
             params = {"q": query, "format": "json"}
             return await client.call("t", "GET", f"{URL}/search", params=params, deadline=Deadline.after(60))

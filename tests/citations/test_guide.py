@@ -22,7 +22,7 @@ async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
-    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", ",".join(world.origins))
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOWED_ORIGINS", ",".join(world.origins))
     names: dict[str, Any] = {}
     await eval(compile(BLOCK, "citations.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     assert [finding.verdict for finding in names["report"].findings] == ["supported", "not_found"]

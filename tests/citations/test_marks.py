@@ -100,7 +100,7 @@ def test_nothing_is_lost(text: str) -> None:
 
 
 def joined(pieces: list[str | Mark]) -> list[str | Mark]:
-    """Return pieces with neighbouring plain texts made one."""
+    """Return pieces with neighboring plain texts made one."""
     out: list[str | Mark] = []
     for piece in pieces:
         if isinstance(piece, str) and out and isinstance(out[-1], str):

@@ -59,7 +59,7 @@ class Terminal:
             "PYTHONWARNINGS": "error",
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": self.world.searxng.url,
-            "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join((*self.world.origins, self.corner.url)),
+            "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join((*self.world.origins, self.corner.url)),
             **self.variables,
         }
 

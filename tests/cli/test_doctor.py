@@ -90,7 +90,7 @@ def test_many_faults_at_once_are_each_named(clinic: Terminal) -> None:
     (config / "keys.env").chmod(0o644)
     (clinic.home / "store.sqlite3").write_bytes(b"no database" * 1_000)
     clinic.world.service("brave").fail(Wire.status(402, "{}"), times=None)
-    done = clinic.here("doctor", "--json", TAVILY_API_KEY="wrong-key", GROUNDWIRE_READ_RENDER="example.com")
+    done = clinic.here("doctor", "--json", TAVILY_API_KEY="wrong-key", GROUNDWIRE_READ_RENDER_DOMAINS="example.com")
     assert done.exit_code == 1
     wrong = [one for one in problems(done.stdout) if one != "port-taken"]
     assert wrong == ["keys-file-open", "store-damaged", "settings-contradictory", "quota-used-up", "key-wrong"]

@@ -175,7 +175,7 @@ def _on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tup
     return process.wait(100), seen.decode()
 
 
-def test_a_spinner_and_colours_on_a_terminal_only(terminal: Terminal) -> None:
+def test_a_spinner_and_colors_on_a_terminal_only(terminal: Terminal) -> None:
     code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1")
     assert code == 0
     assert "Searching" in seen

@@ -17,7 +17,7 @@ from typing import Self
 from groundwire.testing.fault_injection import bomb
 from groundwire.transport.asyncio_server import close_server
 
-__all__ = ["BEHAVIOURS", "CAP", "HostileServer", "Visit"]
+__all__ = ["BEHAVIORS", "CAP", "HostileServer", "Visit"]
 
 CAP = 10_000_000  # bytes; the default of `read.max_bytes`
 PROSE = "The lighthouse keeper counts ships every evening and writes their names into a heavy book. " * 8
@@ -311,9 +311,9 @@ async def _right(visit: Visit) -> None:
     await visit.answer()
 
 
-Behaviour = Callable[[Visit], Awaitable[None]]
+Behavior = Callable[[Visit], Awaitable[None]]
 
-BEHAVIOURS: dict[str, tuple[Behaviour, str]] = {
+BEHAVIORS: dict[str, tuple[Behavior, str]] = {
     "right": (_right, "text"),
     "trickled-body": (_trickled_body, "DeadlineExceeded"),
     "trickled-head": (_trickled_head, "DeadlineExceeded"),
@@ -376,7 +376,7 @@ class HostileServer:
 
     def __init__(self) -> None:
         self.sent: dict[str, int] = {}
-        """Bytes that were handed to the network, by behaviour."""
+        """Bytes that were handed to the network, by behavior."""
         self.faults: list[BaseException] = []
         """What went wrong in the server itself."""
         self._server: asyncio.Server | None = None
@@ -418,7 +418,7 @@ class HostileServer:
             name = visit.path.split("/")[1]
             while (await reader.readline()).strip():
                 pass
-            await BEHAVIOURS[name][0](visit)
+            await BEHAVIORS[name][0](visit)
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         except (LookupError, ValueError, OSError) as error:

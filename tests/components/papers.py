@@ -146,17 +146,17 @@ def encrypted(password: str) -> bytes:
     )
 
 
-def scan(pages: int = 1, *, recognised: str = "", mode: int = 3) -> bytes:
-    """Return pages that are one picture each, with or without the text that a program recognised in it."""
+def scan(pages: int = 1, *, recognized: str = "", mode: int = 3) -> bytes:
+    """Return pages that are one picture each, with or without the text that a program recognized in it."""
     picture = ImageReader(io.BytesIO(_picture()))
 
     def draw(canvas: Canvas) -> None:
         for _ in range(pages):
             canvas.drawImage(picture, 0, 0, WIDTH, HEIGHT)
-            if recognised:
+            if recognized:
                 text = canvas.beginText(72, 700)
                 text.setTextRenderMode(mode)
-                text.textLine(recognised)
+                text.textLine(recognized)
                 canvas.drawText(text)
             canvas.showPage()
 

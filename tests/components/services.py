@@ -71,7 +71,7 @@ class Makes:
         Args:
             user_agent: What it calls itself, if not as usual.
         """
-        guard = Guard(allow_origins=self._world.origins)
+        guard = Guard(allowed_origins=self._world.origins)
         made = Transport(guard) if user_agent is None else Transport(guard, user_agent=user_agent)
         self._transports.append(made)
         return made

@@ -53,7 +53,7 @@ class Stage(Protocol):
 
 
 class StoreSuite:
-    """The behaviour of a store; a subclass stands where a fixture `stage` is."""
+    """The behavior of a store; a subclass stands where a fixture `stage` is."""
 
     async def test_what_is_not_there(self, stage: Stage) -> None:
         store = stage.open()

@@ -26,7 +26,7 @@ _CHANGING = (
     (re.compile(r"(?<=\.test:)\d+"), "PORT"),
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
 )
-"""What differs from one run to the next: times, days, ports of names under .test, colours."""
+"""What differs from one run to the next: times, days, ports of names under .test, colors."""
 
 
 def commands(text: str) -> list[tuple[str, str]]:

@@ -118,7 +118,7 @@ async def staged(document: str, folder: Path, world: World, python: Path) -> Asy
         variables |= {
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
-            "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
+            "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
         }
     _programs(folder / "bin", python)
     _activation(work)

@@ -64,7 +64,7 @@ async def test_the_blocks_run_and_print_what_is_shown(
 ) -> None:
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
-    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", ",".join(world.origins))
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOWED_ORIGINS", ",".join(world.origins))
     async with staged(document, tmp_path, world, warm_python) as stage:
         monkeypatch.chdir(stage.folder)
         for block in BLOCKS[document]:

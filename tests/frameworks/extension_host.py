@@ -1,4 +1,4 @@
-"""A host as document Y describes it: it loads the exported extension and gives its tools to an agent.
+"""A host as yodoca describes it: it loads the exported extension and gives its tools to an agent.
 
 It runs in an environment with the OpenAI Agents SDK, whose function tools the document's host runs.
 """

@@ -125,7 +125,7 @@ class Agent:
             "OTEL_SDK_DISABLED": "true",
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
-            "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
+            "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
             "GROUNDWIRE_STORAGE_URL": "memory://",
             **environment,
         }

@@ -15,7 +15,7 @@ def surroundings(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     for name in ("duckduckgo_lite", "brave", "tavily", "perplexity", "jina"):
         monkeypatch.setenv(f"GROUNDWIRE_PROVIDERS_{name.upper()}_BASE_URL", world.service(name).url)
     monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
-    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", ",".join(world.origins))
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOWED_ORIGINS", ",".join(world.origins))
     monkeypatch.setenv("GROUNDWIRE_STORAGE_URL", "memory://")
     monkeypatch.chdir(tmp_path)
     return world

@@ -31,7 +31,7 @@ def settings(world: World, name: str, key: str | None = "test-key", **sections: 
         {
             "search": {"providers": (name,) if able.search else ("duckduckgo",), "timeout": 3.0},
             "read": {"providers": (name,) if able.read else ("local",), "timeout": 3.0},
-            "policy": {"allow_origins": world.origins},
+            "policy": {"allowed_origins": world.origins},
             "providers": {name: {"base_url": world.service(name).url}},
             "keys": {variable: SecretStr(key)} if variable and key else {},
             **sections,

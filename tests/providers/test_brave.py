@@ -248,7 +248,7 @@ class Wires:
         self.api = self.pages = Transport(Guard())
 
     def operator(self, base_url: str) -> Transport:
-        return Transport(Guard(allow_origins=(base_url,)))
+        return Transport(Guard(allowed_origins=(base_url,)))
 
 
 class TestCreate:

@@ -147,7 +147,7 @@ class TestOnTheWire:
         assert service.requests[-1].headers["x-api-key"] == "test-key"
 
     @pytest.mark.req("B4")
-    async def test_filters_are_honoured(self, world: World, make: Make, service: Exa) -> None:
+    async def test_filters_are_honored(self, world: World, make: Make, service: Exa) -> None:
         filters = Filters(
             allowed_domains=("encyclopedia.test",), blocked_domains=("docs.test",), time_range="w", region="us"
         )

@@ -182,7 +182,7 @@ class TestOnTheWire:
         assert found[0].published_origin == "12 days ago"
 
     @pytest.mark.req("B4")
-    async def test_filters_are_honoured(self, world: World, make: Make, service: Firecrawl) -> None:
+    async def test_filters_are_honored(self, world: World, make: Make, service: Firecrawl) -> None:
         filters = Filters(allowed_domains=("encyclopedia.test",), blocked_domains=("docs.test",), region="us")
         recent = Filters(published_after=world.today - timedelta(days=8), published_before=world.today)
         firecrawl = make()

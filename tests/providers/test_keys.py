@@ -1,4 +1,4 @@
-"""Several keys for one service (row B16), and none of them ever in sight (row Y7)."""
+"""Several keys for one service, and none of them ever in sight."""
 
 from __future__ import annotations
 

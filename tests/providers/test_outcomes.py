@@ -1,4 +1,4 @@
-"""The outcome contract (row B1): a table of raw exchanges, each with the class that it must end in.
+"""The outcome contract: a table of raw exchanges, each with the class that it must end in.
 
 `outcomes/NAME.jsonl` holds the exchanges of the provider NAME, one JSON object a line: `case`, `status`, `headers`,
 `body` (JSON) or `text`, and `expect` (an outcome; `empty` for a clean answer without rows), optionally `retry_after` in

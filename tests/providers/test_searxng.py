@@ -166,7 +166,7 @@ class TestParams:
 
 
 def provider(base_url: str) -> tuple[SearXngSearchProvider, Transport]:
-    transport = Transport(Guard(allow_origins=(base_url,)))
+    transport = Transport(Guard(allowed_origins=(base_url,)))
     return SearXngSearchProvider(transport, SearXngOptions(base_url=base_url)), transport
 
 

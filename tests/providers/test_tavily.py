@@ -173,7 +173,7 @@ class TestOnTheWire:
         assert caught.value.retry_after == 3_600
 
     @pytest.mark.req("B4")
-    async def test_filters_are_honoured(self, world: World, make: Make, service: Tavily) -> None:
+    async def test_filters_are_honored(self, world: World, make: Make, service: Tavily) -> None:
         filters = Filters(
             allowed_domains=("encyclopedia.test",),
             blocked_domains=("docs.test",),

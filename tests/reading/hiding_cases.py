@@ -51,7 +51,7 @@ HIDDEN: Final = (
     "font:italic 0px/1 a",
     "font-size:1px",
     '<div style="font-size:0"><p style="font-size:1em">SECRET</p></div>',
-    # colour
+    # color
     "color:transparent",
     "color:rgba(10,20,30,0)",
     "color:rgb(10 20 30 / 0%)",

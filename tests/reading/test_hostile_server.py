@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from components.hostile import BEHAVIOURS, CAP, HostileServer
+from components.hostile import BEHAVIORS, CAP, HostileServer
 from groundwire.deadline import Deadline
 from groundwire.errors import GroundwireError
 from groundwire.reading.local import LocalReadProvider
@@ -27,18 +27,18 @@ async def server() -> AsyncIterator[HostileServer]:
 @pytest.fixture
 async def reader(server: HostileServer) -> AsyncIterator[LocalReadProvider]:
     origin = server.origin
-    transport = Transport(Guard(allow_origins=(origin, origin.replace("http:", "https:"))))
+    transport = Transport(Guard(allowed_origins=(origin, origin.replace("http:", "https:"))))
     reader = LocalReadProvider(transport)
     yield reader
     await reader.aclose()
     await transport.aclose()
 
 
-@pytest.mark.parametrize("name", BEHAVIOURS)
-async def test_every_misbehaviour_ends_in_time_with_a_named_error_or_the_right_text(
+@pytest.mark.parametrize("name", BEHAVIORS)
+async def test_every_misbehavior_ends_in_time_with_a_named_error_or_the_right_text(
     name: str, server: HostileServer, reader: LocalReadProvider
 ) -> None:
-    outcomes = BEHAVIOURS[name][1].split()
+    outcomes = BEHAVIORS[name][1].split()
     seconds = SECONDS if "DeadlineExceeded" in outcomes else 60.0
     try:
         result = await reader.read_url(f"{server.origin}/{name}", deadline=Deadline.after(seconds))

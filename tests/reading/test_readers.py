@@ -36,7 +36,7 @@ def site(world: World) -> Application:
 
 
 def given(settings: Make, site: Application, **read: Any) -> Settings:
-    return settings(policy={"allow_origins": (site.url,)}, read=read)
+    return settings(policy={"allowed_origins": (site.url,)}, read=read)
 
 
 @pytest.mark.req("B2")

@@ -35,7 +35,7 @@ async def resolver(host: str, port: int) -> Sequence[str]:
 
 
 def proxy_for(*origins: str, upstream: str = "", **limits: int) -> VettingProxy:
-    return VettingProxy(Dialler(Guard(allow_origins=origins, resolver=resolver), upstream), **limits)
+    return VettingProxy(Dialler(Guard(allowed_origins=origins, resolver=resolver), upstream), **limits)
 
 
 async def asked(proxy: VettingProxy, data: bytes) -> bytes:

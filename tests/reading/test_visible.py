@@ -50,7 +50,7 @@ def test_what_went_is_counted() -> None:
         "<noscript>f</noscript><p hidden></p><div style='display:none'>g<p hidden>h</p></div>"
     )
     assert text.strip() == "a"
-    assert removed.counts == {"attribute": 1, "display": 2, "class": 1, "colour": 1, "element": 1}
+    assert removed.counts == {"attribute": 1, "display": 2, "class": 1, "color": 1, "element": 1}
     assert removed.warnings == ("hidden text removed: 6",)
 
 

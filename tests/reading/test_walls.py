@@ -70,7 +70,7 @@ async def test_no_wall_is_shown_as_a_page(world: World, settings: Callable[..., 
     walls = cases("walls.jsonl")
     street = world.add(Street(walls))
     wrong = {}
-    async with Web(settings(policy={"allow_origins": (street.url,)})) as web:
+    async with Web(settings(policy={"allowed_origins": (street.url,)})) as web:
         for wall in walls:
             end, said = await seen(web, street.url + wall["path"])
             helps = end == "remark" or "pen another page" in said or "ry again later" in said
@@ -83,7 +83,7 @@ async def test_no_page_is_taken_for_a_wall(world: World, settings: Callable[...,
     pages = cases("pages_like_walls.jsonl")
     street = world.add(Street(pages))
     wrong = {}
-    async with Web(settings(policy={"allow_origins": (street.url,)})) as web:
+    async with Web(settings(policy={"allowed_origins": (street.url,)})) as web:
         for page in pages:
             end, said = await seen(web, street.url + page["path"])
             if end != "content" or page["says"] not in said:
@@ -135,6 +135,6 @@ async def test_what_gives_nothing_says_what_it_was_and_what_to_do(
 ) -> None:
     site = world.add(Application())
     site.pages["/page"] = reply
-    async with Web(settings(policy={"allow_origins": (site.url,)})) as web:
+    async with Web(settings(policy={"allowed_origins": (site.url,)})) as web:
         with pytest.raises(kind, match=said):
             await web.open_page(f"{site.url}/page")

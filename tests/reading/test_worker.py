@@ -173,7 +173,7 @@ def _started(page: asyncio.Future[ReadResult]) -> int:
 @linux
 async def test_a_heavy_page_is_read_in_a_process_and_holds_neither_the_loop_nor_the_deadline() -> None:
     async with HostileServer() as server:
-        transport = Transport(Guard(allow_origins=(server.origin,)))
+        transport = Transport(Guard(allowed_origins=(server.origin,)))
         reader = LocalReadProvider(transport)
         page = asyncio.ensure_future(reader.read_url(f"{server.origin}/heavy-links", deadline=Deadline.after(60)))
         pid = await asyncio.to_thread(_started, page)

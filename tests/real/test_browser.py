@@ -64,7 +64,7 @@ def make(world: World, site: Application, executable: Path) -> Make:
                 {
                     "search": {"providers": ("duckduckgo",)},
                     "read": {"providers": readers},
-                    "policy": {"allow_origins": (site.url, site.named_url)},
+                    "policy": {"allowed_origins": (site.url, site.named_url)},
                     "providers": {"browser": {"executable": str(executable), **options}},
                     "storage": {"url": "memory://"},
                     "cache": {"enabled": False},
@@ -391,7 +391,7 @@ async def test_what_was_shown_can_be_replayed_without_a_browser(
             {
                 "search": {"providers": ("duckduckgo",)},
                 "read": {"providers": ("local", "browser")},
-                "policy": {"allow_origins": (site.url,)},
+                "policy": {"allowed_origins": (site.url,)},
                 "providers": {"browser": browser},
             }
         )

@@ -25,7 +25,7 @@ async def test_its_python_runs(
     executable_or_skip()
     site = world.add(Application())
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "duckduckgo")
-    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOW_ORIGINS", site.url)
+    monkeypatch.setenv("GROUNDWIRE_POLICY_ALLOWED_ORIGINS", site.url)
     (block,) = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
     code = compile(block, GUIDE.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     names: dict[str, Any] = {"address": site.url + "/late"}
@@ -40,5 +40,5 @@ def test_its_settings_are_settings(tmp_path: Path) -> None:
     for block in re.findall(r"^```toml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL):
         (tmp_path / "groundwire.toml").write_text(block)
         found.append(load(environment={}, folder=tmp_path, user_folder=tmp_path / "none"))
-    assert found[0].read.render == ("app.example",)
+    assert found[0].read.render_domains == ("app.example",)
     assert found[1].providers["crawl4ai"]["python"] == "~/crawl4ai/bin/python"

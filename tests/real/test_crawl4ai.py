@@ -47,7 +47,7 @@ def make(world: World, site: Application, python: Path) -> Make:
                 {
                     "search": {"providers": ("duckduckgo",)},
                     "read": {"providers": ("crawl4ai",), "timeout": 60},
-                    "policy": {"allow_origins": (site.url, site.named_url)},
+                    "policy": {"allowed_origins": (site.url, site.named_url)},
                     "providers": {"crawl4ai": {"python": str(python), "executable": str(executable), **options}},
                     "storage": {"url": "memory://"},
                     "cache": {"enabled": False},

@@ -128,7 +128,7 @@ def nobodys(tmp_path: Path, world: World) -> Iterator[Program]:
     variables = {
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
-        "GROUNDWIRE_POLICY_ALLOW_ORIGINS": site.url,
+        "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": site.url,
         "XDG_CACHE_HOME": _STATE,
         "XDG_CONFIG_HOME": "/etc",
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),

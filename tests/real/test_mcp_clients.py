@@ -32,7 +32,7 @@ def environment(world: World, tmp_path: Path) -> Mapping[str, str]:
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
-        "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
+        "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
         "GROUNDWIRE_STORAGE_URL": "memory://",
         "GROUNDWIRE_ARCHIVE_ENABLED": "false",
     }

@@ -117,7 +117,7 @@ async def test_searching_and_reading_go_on_when_the_server_is_killed_in_mid_run(
     settings: Callable[..., Settings],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    own = settings(storage={"url": url}, cache={"enabled": True}, session={"id": "team", "limit": 4})
+    own = settings(storage={"url": url}, cache={"enabled": True}, session={"id": "team", "max_searches": 4})
     async with Web(own) as web:
         assert (await web.search("bm25")).results
         assert (await web.open_page(world.site("articles").page("bm25"))).content

@@ -181,7 +181,7 @@ def test_pages_and_documents_are_read_with_the_oldest_versions(
         f"{shelf.url}/report.pdf": "lantern",
         f"{shelf.url}/lamp.docx": "The lamp was lit.",
     }.items():
-        done = installed.run("groundwire", "open", url, GROUNDWIRE_POLICY_ALLOW_ORIGINS=",".join(world.origins))
+        done = installed.run("groundwire", "open", url, GROUNDWIRE_POLICY_ALLOWED_ORIGINS=",".join(world.origins))
         assert (done.returncode, done.stderr) == (0, ""), url
         assert words in done.stdout
 

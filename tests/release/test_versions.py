@@ -41,7 +41,11 @@ def test_the_command_says_it() -> None:
 
 async def test_servers_are_told_it(world: World) -> None:
     settings = Settings.model_validate(
-        {"policy": {"allow_origins": world.origins}, "read": {"providers": ("local",)}, "storage": {"url": "memory://"}}
+        {
+            "policy": {"allowed_origins": world.origins},
+            "read": {"providers": ("local",)},
+            "storage": {"url": "memory://"},
+        }
     )
     site = world.site("articles")
     async with Web(settings) as web:

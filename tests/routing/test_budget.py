@@ -1,4 +1,4 @@
-"""The session's budget (document H): exact, shared through the store, given back on failure."""
+"""The session's budget (haytham): exact, shared through the store, given back on failure."""
 
 from __future__ import annotations
 

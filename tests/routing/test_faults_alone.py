@@ -58,7 +58,7 @@ def made(world: World, **sections: dict[str, object]) -> Settings:
     services = [world.service(name) for name in NAMES]
     base: dict[str, dict[str, object]] = {
         "search": {"providers": NAMES, "timeout": FOREVER, "attempt_timeout": FOREVER},
-        "session": {"limit": 0},
+        "session": {"max_searches": 0},
         "storage": {"url": "memory://"},
         "cache": {"enabled": False},
         "archive": {"enabled": False},

@@ -1,4 +1,4 @@
-"""Filters are checked on every row, and each has a receipt (row B4)."""
+"""Filters are checked on every row, and each has a receipt."""
 
 from __future__ import annotations
 

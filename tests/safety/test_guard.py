@@ -181,7 +181,7 @@ async def test_a_name_that_does_not_resolve() -> None:
 
 
 async def test_the_system_resolver_is_the_default() -> None:
-    guard = Guard(allow_origins=["http://localhost:8080"])
+    guard = Guard(allowed_origins=["http://localhost:8080"])
     addresses = await guard.resolve("localhost", 8080)
     assert "127.0.0.1" in addresses or "::1" in addresses
     with pytest.raises((OSError, BlockedAddress)):
@@ -204,7 +204,7 @@ async def test_exactly_one_origin_is_exempt(origin: str, host: str, answers: lis
     names = Names(**{host: answers}) if ":" not in host and not host[0].isdigit() else Names()
     names.answers[f"other.{host}"] = answers
     names.answers["other.example"] = answers
-    guard = Guard(allow_origins=[origin], resolver=names)
+    guard = Guard(allowed_origins=[origin], resolver=names)
     written = f"[{host}]" if ":" in host else host
 
     assert guard.admit(f"http://{written}:8888/search?q=x").host == host
@@ -222,7 +222,7 @@ async def test_exactly_one_origin_is_exempt(origin: str, host: str, answers: lis
 
 
 async def test_an_exempt_port_may_be_a_bad_one() -> None:
-    guard = Guard(allow_origins=["http://search.example:6000"], resolver=Names(search_example=["10.0.0.1"]))
+    guard = Guard(allowed_origins=["http://search.example:6000"], resolver=Names(search_example=["10.0.0.1"]))
     assert guard.admit("http://search.example:6000/").port == 6000
     assert await guard.resolve("search.example", 6000) == ("10.0.0.1",)
 
@@ -233,7 +233,7 @@ async def test_an_exempt_port_may_be_a_bad_one() -> None:
 async def test_metadata_stays_closed_for_an_exempt_origin(address: str) -> None:
     written = f"[{address}]" if ":" in address else address
     origins = [f"http://{written}", "http://metadata:80"]
-    guard = Guard(allow_origins=origins, resolver=Names(metadata=["10.0.0.1", address]))
+    guard = Guard(allowed_origins=origins, resolver=Names(metadata=["10.0.0.1", address]))
     with pytest.raises(BlockedAddress):
         guard.admit(f"http://{written}/")
     for host in (address, "metadata"):
@@ -244,7 +244,7 @@ async def test_metadata_stays_closed_for_an_exempt_origin(address: str) -> None:
 
 
 async def test_an_address_is_granted_only_once_a_name_has_led_to_it() -> None:
-    guard = Guard(allow_origins=["http://searxng:8080"], resolver=Names(searxng=["172.18.0.5"]))
+    guard = Guard(allowed_origins=["http://searxng:8080"], resolver=Names(searxng=["172.18.0.5"]))
     assert not guard.permits("172.18.0.5", 8080)
     await guard.resolve("searxng", 8080)
     assert guard.permits("172.18.0.5", 8080)
@@ -279,7 +279,7 @@ def test_the_last_gate_is_open_to_the_public(address: str) -> None:
 )
 def test_a_malformed_origin_is_named(origin: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        Guard(allow_origins=["http://fine:8080", origin, "gopher://also-wrong"])
+        Guard(allowed_origins=["http://fine:8080", origin, "gopher://also-wrong"])
     assert repr(origin) in str(caught.value)
     assert "also-wrong" in str(caught.value)
     assert "fine" not in str(caught.value)
@@ -293,7 +293,7 @@ async def test_cancelling_a_look_up_grants_nothing() -> None:
         await asyncio.Event().wait()
         return ["10.0.0.1"]
 
-    guard = Guard(allow_origins=["http://searxng:8080"], resolver=never)
+    guard = Guard(allowed_origins=["http://searxng:8080"], resolver=never)
     task = asyncio.create_task(guard.resolve("searxng", 8080))
     await started.wait()
     task.cancel()

@@ -41,7 +41,7 @@ class Place:
             "XDG_CONFIG_HOME": str(self.home / ".config"),
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": self.world.searxng.url,
-            "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(self.world.origins),
+            "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(self.world.origins),
             "GROUNDWIRE_STORAGE_URL": "memory://",
             "GROUNDWIRE_ARCHIVE_ENABLED": "false",
             "GROUNDWIRE_CACHE_ENABLED": "false",

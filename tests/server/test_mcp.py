@@ -152,7 +152,7 @@ def test_a_page_is_a_resource(place: Place, world: World) -> None:
 
 @pytest.mark.req("H3", "H4")
 def test_a_failing_provider_and_a_spent_budget_are_results(place: Place, world: World) -> None:
-    place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+    place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
     world.searxng.fail(InjectedFault.status(503), times=None)
     _, failed = place.ask([search(query="bm25")])["answers"]
     assert failed["isError"] is True
@@ -317,7 +317,7 @@ class TestHttp:
         from mcp import ClientSession
         from mcp.client.streamable_http import streamable_http_client
 
-        place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+        place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
         url = await asyncio.to_thread(place.serve) + "/mcp"
         ready = asyncio.Barrier(50)
 
@@ -333,7 +333,7 @@ class TestHttp:
     async def test_a_client_of_a_protocol_without_sessions_has_one_budget(self, place: Place) -> None:
         from mcp import Client
 
-        place.variables["GROUNDWIRE_SESSION_LIMIT"] = "1"
+        place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
         url = await asyncio.to_thread(place.serve) + "/mcp"
         async with Client(url) as client:
             assert client.protocol_version >= "2026"

@@ -165,7 +165,7 @@ def clean_environment(world: World, tmp_path: Path) -> dict[str, str]:
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
-        "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
+        "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
         "GROUNDWIRE_STORAGE_URL": "memory://",
         "GROUNDWIRE_ARCHIVE_ENABLED": "false",
     }
@@ -315,7 +315,7 @@ async def test_as_a_process(
     """A head that drips is not waited for, connections are counted, and SIGTERM lets calls finish."""
     environment = clean_environment | {
         "GROUNDWIRE_SERVER_HEADER_TIMEOUT": "0.3",
-        "GROUNDWIRE_SERVER_CONNECTIONS": "2",
+        "GROUNDWIRE_SERVER_MAX_CONNECTIONS": "2",
     }
     upstream = ("--upstream", f"{models.url}/v1") if preset.command == ("proxy",) else ()
     process = await asyncio.create_subprocess_exec(

@@ -45,7 +45,7 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
     async with AsyncExitStack() as stack:
 
         async def make(upstream: str, *, limit: int = 20, rules: Any = (), **options: Any) -> openai.AsyncOpenAI:
-            sections = {"session": {"limit": limit, "warning_threshold": 1}, "permission": dict(rules)}
+            sections = {"session": {"max_searches": limit, "warning_threshold": 1}, "permission": dict(rules)}
             web = await stack.enter_async_context(Web(settings(**sections)))
             proxy = Proxy(web, upstream, **options)
             stack.push_async_callback(proxy.aclose)

@@ -28,18 +28,18 @@ def loaded(tmp_path: Path, text: str, arguments: dict[str, object] | None = None
 def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
     said = fault(
         tmp_path,
-        '[search]\nstrategy = "hedge"\nproviders = ["brave"]\n[session]\nlimit = 5\nwarning_threshold = 9\n'
+        '[search]\nstrategy = "hedge"\nproviders = ["brave"]\n[session]\nmax_searches = 5\nwarning_threshold = 9\n'
         '[cache]\npage_ttl = -1\n[storage]\nurl = "postgres://db"\n',
         GROUNDWIRE_CACHE_SEARCH_TTL="-3",
-        GROUNDWIRE_SEARCH_COLOUR="red",
+        GROUNDWIRE_SEARCH_COLOR="red",
     )
     for part in (
         "groundwire.toml: search.strategy: 'hedge' needs two providers at least, and brave is the only one",
-        "groundwire.toml: session.warning_threshold: 9 is more than session.limit = 5",
+        "groundwire.toml: session.warning_threshold: 9 is more than session.max_searches = 5",
         "groundwire.toml: cache.page_ttl: input should be greater than or equal to 0",
         "environment GROUNDWIRE_CACHE_SEARCH_TTL: cache.search_ttl: input should be greater than or equal to 0",
         "groundwire.toml: storage.url: The address of the store is wrong: it begins with 'postgres'. Forms: memory://",
-        "GROUNDWIRE_SEARCH_COLOUR is not a setting",
+        "GROUNDWIRE_SEARCH_COLOR is not a setting",
     ):
         assert part in said
     assert len(said.splitlines()) == 1 + 6
@@ -51,8 +51,8 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         '[search]\nproviders = ["brave"]',
         '[search]\nproviders = ["brave"]\nstrategy = "fallback"',
         '[search]\nstrategy = "fuse"',
-        "[session]\nlimit = 3",
-        "[session]\nlimit = 0\nwarning_threshold = 9",
+        "[session]\nmax_searches = 3",
+        "[session]\nmax_searches = 0\nwarning_threshold = 9",
         "[search]\ntimeout = 2",
     ],
 )
@@ -71,15 +71,15 @@ def test_one_call_may_ask_one_provider_whatever_the_strategy_is(tmp_path: Path) 
 @pytest.mark.req("H3")
 def test_a_documents_threshold_above_the_limit_is_survived_with_a_warning(tmp_path: Path) -> None:
     settings = loaded(tmp_path, "", WEB_SEARCH_SESSION_LIMIT="10", WEB_SEARCH_WARNING_THRESHOLD="30")
-    assert (settings.session.limit, settings.session.warning_threshold) == (10, 10)
-    assert "WEB_SEARCH_WARNING_THRESHOLD is ignored: 30 is more than session.limit = 10" in settings.warnings[0]
+    assert (settings.session.max_searches, settings.session.warning_threshold) == (10, 10)
+    assert "WEB_SEARCH_WARNING_THRESHOLD is ignored: 30 is more than session.max_searches = 10" in settings.warnings[0]
 
 
 async def test_settings_made_by_hand_are_refused_by_the_web(settings: Callable[..., Settings]) -> None:
     with pytest.raises(ConfigurationError) as raised:
-        Web(settings(search={"strategy": "fuse"}, session={"limit": 2, "warning_threshold": 3}))
+        Web(settings(search={"strategy": "fuse"}, session={"max_searches": 2, "warning_threshold": 3}))
     assert "'fuse' needs two providers" in str(raised.value)
-    assert "3 is more than session.limit = 2" in str(raised.value)
+    assert "3 is more than session.max_searches = 2" in str(raised.value)
 
 
 async def test_a_strategy_that_is_left_with_one_provider_says_why(

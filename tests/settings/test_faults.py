@@ -29,8 +29,8 @@ def _fault(desk: _Desk, environment: dict[str, str] | None = None) -> str:
 IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "key": ("[search]\nlimti = 3", "'search.limti' is not a setting; did you mean 'search.limit'?"),
     "key of a section without likeness": (
-        "[session]\ncolour = 3",
-        "known here: session.citations, session.cost_usd, session.id, session.limit",
+        "[session]\ncolor = 3",
+        "known here: session.citations, session.max_cost_usd, session.id, session.max_searches",
     ),
     "section": ("[serch]\nlimit = 3", "[serch] is not a section; did you mean 'search'?"),
     "no section": ("limit = 3", "'limit' stands outside any section; put it under [search] or [session]"),
@@ -73,7 +73,7 @@ def test_a_fault_in_a_file(fault: str, desk: _Desk) -> None:
 IN_A_VARIABLE = {
     "GROUNDWIRE_SEARCH_LIMTI": "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?",
     "GROUNDWIRE_SERCH_LIMIT": "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?",
-    "GROUNDWIRE_SESSION_COLOUR": "known here: GROUNDWIRE_SESSION_CITATIONS, GROUNDWIRE_SESSION_COST_USD",
+    "GROUNDWIRE_SESSION_COLOR": "known here: GROUNDWIRE_SESSION_CITATIONS, GROUNDWIRE_SESSION_MAX_COST_USD",
     "GROUNDWIRE_BRAVE_API_KEY": "did you mean 'BRAVE_API_KEY'?",
     "GROUNDWIRE_CONFIGS": "did you mean 'GROUNDWIRE_CONFIG'?",
     "GROUNDWIRE_PROVIDERS_SERXNG_BASE_URL": "did you mean 'GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL'?",
@@ -162,21 +162,22 @@ def test_a_byte_order_mark_is_no_fault(desk: _Desk) -> None:
 @pytest.mark.parametrize("value", ["many", "-1", "1.5", "9" * 5_000, "²", "1 2"])
 @pytest.mark.parametrize("place", ["environment", ".env"])
 def test_a_bad_value_of_a_documents_variable_survives_with_a_warning(value: str, place: str, desk: _Desk) -> None:
-    desk.write(project="[session]\nlimit = 3\n")
+    desk.write(project="[session]\nmax_searches = 3\n")
     if place == ".env":
         desk.write(dotenv=f"WEB_SEARCH_SESSION_LIMIT={value}\n")
     settings = desk.load({"WEB_SEARCH_SESSION_LIMIT": value} if place == "environment" else {})
-    assert settings.session.limit == 3
+    assert settings.session.max_searches == 3
     assert settings.warnings == (
-        f"{place} WEB_SEARCH_SESSION_LIMIT must be a whole number of 0 or more; it is ignored (session.limit stays).",
+        f"{place} WEB_SEARCH_SESSION_LIMIT must be a whole number of 0 or more; it is ignored "
+        "(session.max_searches stays).",
     )
 
 
 @pytest.mark.req("H3")
 def test_the_documents_variables(desk: _Desk) -> None:
     default = desk.load().session
-    assert (default.limit, default.warning_threshold) == (20, 15)
+    assert (default.max_searches, default.warning_threshold) == (20, 15)
     settings = desk.load({"WEB_SEARCH_SESSION_LIMIT": " 7 ", "WEB_SEARCH_WARNING_THRESHOLD": "0"})
-    assert (settings.session.limit, settings.session.warning_threshold) == (7, 0)
-    assert settings.origin("session.limit") == "environment WEB_SEARCH_SESSION_LIMIT"
+    assert (settings.session.max_searches, settings.session.warning_threshold) == (7, 0)
+    assert settings.origin("session.max_searches") == "environment WEB_SEARCH_SESSION_LIMIT"
     assert not desk.load({"WEB_SEARCH_SESSION_LIMIT": ""}).warnings

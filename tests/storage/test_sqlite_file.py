@@ -1,4 +1,4 @@
-"""What becomes of the SQLite store when its file, its disk or its neighbours fail it."""
+"""What becomes of the SQLite store when its file, its disk or its neighbors fail it."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ async def connect() -> AsyncIterator[Callable[..., Transport]]:
     made: list[Transport] = []
 
     def make(*origins: str, resolver: Resolver | None = None, guard: Guard | None = None, proxy: str = "") -> Transport:
-        transport = Transport(guard or Guard(allow_origins=origins, resolver=resolver), proxy=proxy)
+        transport = Transport(guard or Guard(allowed_origins=origins, resolver=resolver), proxy=proxy)
         made.append(transport)
         return transport
 

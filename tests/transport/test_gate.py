@@ -52,7 +52,7 @@ def soon() -> Deadline:
 
 @pytest.mark.req("B3")
 async def test_every_hop_goes_through_the_gate(site: Ruled) -> None:
-    transport = Transport(Guard(allow_origins=[site.url]))
+    transport = Transport(Guard(allowed_origins=[site.url]))
     gate = transport.gate = Watching()
     await transport.fetch(f"{site.url}/a", deadline=soon())
     assert [target for target, _ in gate.visits] == ["/a", "/b", "/c"]
@@ -66,7 +66,7 @@ async def test_every_hop_goes_through_the_gate(site: Ruled) -> None:
 
 @pytest.mark.req("B3")
 async def test_what_the_gate_says_is_what_is_said(site: Ruled) -> None:
-    transport = Transport(Guard(allow_origins=[site.url]))
+    transport = Transport(Guard(allowed_origins=[site.url]))
     transport.gate = Watching(shut="/c")
     with pytest.raises(PagePaced, match="3 seconds"):
         await transport.fetch(f"{site.url}/a", deadline=soon())
@@ -77,7 +77,7 @@ async def test_what_the_gate_says_is_what_is_said(site: Ruled) -> None:
 
 
 async def test_redirects_have_a_bound_of_ones_own(site: Ruled) -> None:
-    transport = Transport(Guard(allow_origins=[site.url]))
+    transport = Transport(Guard(allowed_origins=[site.url]))
     with pytest.raises(TooManyRedirects, match="more than 1 times"):
         await transport.fetch(f"{site.url}/a", deadline=soon(), hops=1)
     await transport.aclose()
@@ -87,12 +87,12 @@ async def test_a_long_body_is_cut_where_that_is_wanted(site: Ruled, tmp_path: Pa
     site.text = "tide " * 20_000
     file = tmp_path / "one.jsonl"
     cassette = Cassette.record(file)
-    transport = Transport(Guard(allow_origins=[site.url]), cassette=cassette)
+    transport = Transport(Guard(allowed_origins=[site.url]), cassette=cassette)
     reply = await transport.fetch(f"{site.url}/x", deadline=soon(), cap=5_000, cut=True)
     assert len(reply.body) == 5_000
     with pytest.raises(PageTooLarge):
         await transport.fetch(f"{site.url}/y", deadline=soon(), cap=5_000)
     await transport.aclose()
-    again = Transport(Guard(allow_origins=[site.url]), cassette=Cassette.replay(file))
+    again = Transport(Guard(allowed_origins=[site.url]), cassette=Cassette.replay(file))
     assert (await again.fetch(f"{site.url}/x", deadline=soon(), cap=5_000, cut=True)).body == reply.body
     await again.aclose()

@@ -217,7 +217,7 @@ async def test_vectors_as_redirects_end_to_end(connect: Connect, serve: Serve, r
             else response(b"end")
         ]
     )
-    guard = Watched(allow_origins=[server.url], resolver=vector_resolver(vector["dns"]))
+    guard = Watched(allowed_origins=[server.url], resolver=vector_resolver(vector["dns"]))
     fetching = connect(guard=guard).fetch(server.url + "/start", deadline=soon())
     if last.startswith("/") and not last.startswith("//") and isinstance(vector["redirects"], list):
         assert (await fetching).body == b"end"

@@ -86,7 +86,7 @@ from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 
 async def main():
-    transport = Transport(Guard(allow_origins=(sys.argv[1],)))
+    transport = Transport(Guard(allowed_origins=(sys.argv[1],)))
     try:
         print((await transport.fetch(sys.argv[1], deadline=Deadline.after(60))).body.decode())
     except Exception as error:

@@ -101,7 +101,7 @@ async def run_tools(
         model: The model, where `messages` does not name it.
         plan: Who searches; by default it is planned for this request. There is one plan for the whole run.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What every search must honour.
+        needs: What every search must honor.
         tools: Our tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
         max_rounds: The most calls of the model, 1 to 100. In the last it may call nothing, so that it answers.
         hosted_searches: The most searches that one call of the model may make by its API, 1 to 1,000. Fewer are

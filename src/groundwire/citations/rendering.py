@@ -80,7 +80,7 @@ def _slack_link(label: str, url: str) -> str:
 
 
 def _terminal(text: str) -> str:
-    """Return text with control characters made visible: none may move the cursor or colour the screen."""
+    """Return text with control characters made visible: none may move the cursor or color the screen."""
     return text.translate(_TERMINAL)
 
 

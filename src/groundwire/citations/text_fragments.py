@@ -1,6 +1,6 @@
 """Links that lead a person to the sentence: text fragments (wicg.github.io/scroll-to-text-fragment).
 
-`https://a.example/page#:~:text=The%20tower,metres%20tall` scrolls to the words and shows them in colour, in browsers
+`https://a.example/page#:~:text=The%20tower,metres%20tall` scrolls to the words and shows them in color, in browsers
 that know it; others open the page. A browser looks for whole words, without regard to case, and a text given as one
 must stand within one block; one given as a start and an end may go over several.
 """

@@ -74,7 +74,7 @@ async def _show(world: World) -> bool:
     settings = Settings.model_validate(
         {
             "search": {"providers": (_FIRST, _SECOND)},
-            "policy": {"allow_origins": world.origins},
+            "policy": {"allowed_origins": world.origins},
             "storage": {"url": "memory://"},
             "archive": {"enabled": False},
             "providers": {_FIRST: {"base_url": world.searxng.url}, _SECOND: {"base_url": second.url}},
@@ -192,7 +192,7 @@ providers = ["searxng"]
 base_url = "{world.searxng.url}"
 
 [policy] # what lies on this machine is closed to pages and agents, but for these
-allow_origins = {json.dumps([site.url for site in world.sites.values()])}
+allowed_origins = {json.dumps([site.url for site in world.sites.values()])}
 """
     file.write_text(text, encoding="utf-8")
     try:

@@ -82,8 +82,8 @@ def _telling(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
 
 
 def _print(result: CheckResult) -> None:
-    mark, colour = _MARKS[result.state]
-    head = click.style(f"{mark:<8}", fg=colour, bold=result.state == "problem")
+    mark, color = _MARKS[result.state]
+    head = click.style(f"{mark:<8}", fg=color, bold=result.state == "problem")
     if not result.detail or result.findings:
         click.echo(f"{head}{result.title}")
     else:
@@ -93,8 +93,8 @@ def _print(result: CheckResult) -> None:
 
 
 def _print_finding(finding: DoctorFinding) -> None:
-    colour = "red" if finding.severity == "problem" else "yellow"
-    click.echo(f"        {click.style(finding.fault, fg=colour)}")
+    color = "red" if finding.severity == "problem" else "yellow"
+    click.echo(f"        {click.style(finding.fault, fg=color)}")
     click.echo(_wrapped(finding.what, 10))
     if finding.why:
         click.echo(_wrapped(finding.why, 10))

@@ -118,7 +118,7 @@ async def run_server(
     from groundwire.server.uvicorn_runner import bounded, listen, run
 
     limits = gateway.web.settings.server
-    options = bounded(head_timeout=limits.header_timeout, connections=limits.connections)
+    options = bounded(head_timeout=limits.header_timeout, connections=limits.max_connections)
     try:
         with listen(host, port) as listener:
             shown = f"[{host}]" if ":" in host else host

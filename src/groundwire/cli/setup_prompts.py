@@ -123,9 +123,9 @@ class Talk:
     def __init__(self, *, browser: bool) -> None:
         self._browser = browser and can_open_pages()
 
-    def say(self, text: str = "", *, bold: bool = False, colour: str | None = None) -> None:
+    def say(self, text: str = "", *, bold: bool = False, color: str | None = None) -> None:
         """Say something."""
-        click.echo(click.style(clean(text), fg=colour, bold=bold or None))
+        click.echo(click.style(clean(text), fg=color, bold=bold or None))
 
     def confirm(self, question: str, *, default: bool) -> bool:
         """Ask for yes or no."""
@@ -203,9 +203,9 @@ class Talk:
         cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
         if result.works:
             text = f"{result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"
-            self.say(wrap(text, _WIDTH, "  "), colour="green")
+            self.say(wrap(text, _WIDTH, "  "), color="green")
             return
-        self.say(wrap(f"{result.provider}: {_HEADLINES[result.verdict]} {result.what}", _WIDTH, "  "), colour="yellow")
+        self.say(wrap(f"{result.provider}: {_HEADLINES[result.verdict]} {result.what}", _WIDTH, "  "), color="yellow")
         self.say(wrap(result.fix, _WIDTH, "  ", "  "))
 
 

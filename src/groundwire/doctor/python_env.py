@@ -48,14 +48,14 @@ async def check_extras(examination: Examination) -> Seen:
     elif has("playwright") and find_chromium(examination.machine.environment) is None:
         what = "Playwright is installed, and there is no Chromium on this machine."
         findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
-    if settings.read.render and not used.keys() & set(_DRAWING):
+    if settings.read.render_domains and not used.keys() & set(_DRAWING):
         findings.append(
             DoctorFinding(
                 fault=Fault.SETTINGS_CONTRADICTORY,
                 severity="problem",
-                subject="read.render",
-                what="read.render names sites whose scripts are to be run, and no reader in use runs scripts.",
-                why=f"It stands in: {settings.origin('read.render')}.",
+                subject="read.render_domains",
+                what="read.render_domains names sites whose scripts are to be run, and no reader in use runs scripts.",
+                why=f"It stands in: {settings.origin('read.render_domains')}.",
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
         )

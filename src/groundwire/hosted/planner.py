@@ -16,7 +16,7 @@ from groundwire.settings.error_messages import did_you_mean
 __all__ = ["Mode", "Path", "Plan", "plan"]
 
 Mode = Literal["auto", "native", "local"]
-"""Who is to search: the model's API where it can, only that, or only we (document K)."""
+"""Who is to search: the model's API where it can, only that, or only we (codelia)."""
 
 Path = Literal["native", "local"]
 """Who does search."""
@@ -37,7 +37,7 @@ class Plan:
     reason: str
     """Why, as a sentence."""
     needs: Needs = NO_NEEDS
-    """What the search must honour, the operator's domain lists among it."""
+    """What the search must honor, the operator's domain lists among it."""
     hosted: Hosted | None = None
     """What the hosted search can do, when it is used."""
     tool: str = ""
@@ -62,16 +62,16 @@ def plan(
     calls_tools: bool | None = None,
     matrix: ApiCapabilities | None = None,
 ) -> Plan:
-    """Decide who searches: hosted search where it is allowed and honours all that is asked, our tools otherwise.
+    """Decide who searches: hosted search where it is allowed and honors all that is asked, our tools otherwise.
 
     Args:
         api: The model API's or provider's name, such as `anthropic`, `openai`, `ollama`.
         model: The model's name.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What the search must honour.
+        needs: What the search must honor.
         cloud: Where the API is served: `api` is the vendor's own; others are `vertex`, `bedrock`, `foundry`, `azure`.
         settings: Gives the mode, the providers whose hosted search may be used, and the operator's domain lists;
-            by default those of document K, and no lists.
+            by default those of codelia, and no lists.
         effort: The request's reasoning effort, with which some models search no more.
         parameters: The names of the request's other parameters; some hosted searches refuse some.
         tool: Another version of the hosted tool, such as `web_search_20260209`.
@@ -170,7 +170,7 @@ def _obstacles(
 
 
 def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, str, str]]:
-    """Yield what hosted search cannot honour: whether at all, how to say it, which ability it is, whose need."""
+    """Yield what hosted search cannot honor: whether at all, how to say it, which ability it is, whose need."""
     if needs.max_uses is not None and hosted.max_uses == "no":
         yield True, f"{its} has no limit of searches (max_uses)", "max_uses", "max_uses"
     for name, bound, ability in (
@@ -179,7 +179,7 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
     ):
         count = len(getattr(needs, name))
         if count and bound == 0:
-            yield True, f"{its} cannot honour {name}", ability, name
+            yield True, f"{its} cannot honor {name}", ability, name
         elif bound is not None and count > bound:
             yield True, f"{its} takes at most {bound} {name}, not {count}", ability, name
         elif count and hosted.whole_domains and (parts := sub_domains(getattr(needs, name))):

@@ -97,7 +97,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a search must honour. A hosted tool that cannot honour all of it is not used.
+    """What a search must honor. A hosted tool that cannot honor all of it is not used.
 
     Raises:
         InvalidRequest: a value is out of bounds; the error names the field and what to do.
@@ -141,10 +141,10 @@ class Needs:
         return self.time_range != "all" or self.published_after is not None or self.published_before is not None
 
     def also(self, other: Needs) -> Needs:
-        """Return needs that honour these and others.
+        """Return needs that honor these and others.
 
         Raises:
-            InvalidRequest: no page can honour both.
+            InvalidRequest: no page can honor both.
         """
         ranges = get_args(TimeRange)
         limits = [limit for limit in (self.max_uses, other.max_uses) if limit is not None]
@@ -162,7 +162,7 @@ class Needs:
         )
 
     def within(self, allowed_domains: Sequence[str] = (), time_range: TimeRange = "all") -> dict[str, Any]:
-        """Return the filters of `Web.search` under which a search of ours honours these needs.
+        """Return the filters of `Web.search` under which a search of ours honors these needs.
 
         Args:
             allowed_domains: What a model asks for beside them; it can only narrow them.

@@ -65,7 +65,7 @@ def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
     """Return a tool that stands beside function tools in any request and means: search the web, whoever does it.
 
     Args:
-        needs: What the search must honour; `prepare` takes it from here.
+        needs: What the search must honor; `prepare` takes it from here.
     """
     definition: dict[str, Any] = {"type": HOSTED_TYPE, "name": "web_search"}
     for one in fields(Needs):

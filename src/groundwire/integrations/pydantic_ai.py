@@ -40,7 +40,7 @@ def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission |
     Args:
         web: See `web_tools`.
         permission: See `web_tools`; the model's own searches are not asked about.
-        native: What the model's own search is to honour, such as `search_context_size`; as for `WebSearch`.
+        native: What the model's own search is to honor, such as `search_context_size`; as for `WebSearch`.
     """
     search, _ = web_tools(web, permission=permission)
     return _capabilities.WebSearch(local=search, **native)

@@ -5,7 +5,7 @@
 
     agent = Agent(tools=web_tools())
 
-`web_search` of this module is the drop-in of document H as a Strands tool, with the session counter beside it.
+`web_search` of this module is the drop-in of haytham as a Strands tool, with the session counter beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _strands = need("strands", "strands")
 _tools = need("strands", "strands.tools")
 
 web_search: Any = _strands.tool(fallback_chain.web_search)
-"""The tool of document H: `web_search(query, max_results, include_domains, search_depth)`; it can be called, too."""
+"""The tool of haytham: `web_search(query, max_results, include_domains, search_depth)`; it can be called, too."""
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:

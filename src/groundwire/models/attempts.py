@@ -25,7 +25,7 @@ Outcome = Literal[
     "invalid_response",
     "unavailable",
 ]
-"""How one attempt ended (row B1 of the requirements)."""
+"""How one attempt ended."""
 
 
 class Attempt(FrozenModel):

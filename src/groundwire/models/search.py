@@ -47,9 +47,9 @@ __all__ = [
 Applied = Literal["native", "operator", "post_filter", "not_possible"]
 """Who saw to a filter: the service by a parameter, by words in the query, we afterwards, or nobody."""
 
-MAX_URL = 2_048  # characters, row C4
-MAX_TITLE = 500  # characters, row C4
-MAX_SNIPPET = 1_000  # characters, row C4
+MAX_URL = 2_048  # characters
+MAX_TITLE = 500  # characters
+MAX_SNIPPET = 1_000  # characters
 
 
 class SearchResult(FrozenModel):
@@ -128,7 +128,7 @@ class SearchResponse(FrozenModel):
     budget: Budget | None = None
     """What the session may still use; None when it has no limit."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know: words cut, filters not honoured, searches running out."""
+    """What the reader should know: words cut, filters not honored, searches running out."""
     cached: bool = False
     """Whether the answer came from the cache."""
     stale: bool = False

@@ -44,7 +44,7 @@ __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_
 
 _logger = logging.getLogger(__name__)
 
-_TIMEOUT = 10.0  # seconds, row S2
+_TIMEOUT = 10.0  # seconds
 _SHORTEST = 0.1  # seconds; with 0 the client underneath gives up at once
 _SAFESEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's own word for "all regions"
@@ -228,7 +228,7 @@ class _Seen:
     def request(self, *args: Any, **options: Any) -> Any:
         response = self._http_client.request(*args, **options)
         self.status = response.status_code
-        self.headers = _capitalised(getattr(getattr(response, "_resp", None), "headers", {}))
+        self.headers = _capitalized(getattr(getattr(response, "_resp", None), "headers", {}))
         return response
 
     def get(self, url: str, *args: Any, **options: Any) -> Any:
@@ -269,7 +269,7 @@ def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str,
     return Results(tuple(found), warnings=warnings, status=200)
 
 
-def _capitalised(headers: Mapping[str, str]) -> dict[str, str]:
+def _capitalized(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.title(): value for name, value in dict(headers).items()}
 
 

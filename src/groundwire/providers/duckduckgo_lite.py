@@ -43,8 +43,8 @@ __all__ = [
 
 Endpoint = Literal["lite", "html"]
 
-_TIMEOUT = 15.0  # seconds, row C3
-_MOST_REDIRECTS = 3  # row C3
+_TIMEOUT = 15.0  # seconds
+_MOST_REDIRECTS = 3
 _CAP = 1_000_000  # bytes; the recorded pages have 25,000 to 45,000
 _LONGEST = 499  # characters of a query; SearXNG found that more are not taken
 _PER_PAGE = 10  # the first page; further ones have 15

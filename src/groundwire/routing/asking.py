@@ -28,7 +28,7 @@ from groundwire.models import (
 from groundwire.providers import SearchProvider
 from groundwire.routing.bill import Bill
 from groundwire.routing.filters import asked_of, notes, receipts, sift
-from groundwire.routing.normalise import normalise
+from groundwire.routing.normalise import normalize
 from groundwire.routing.pacing import Pacer, Rate
 from groundwire.safety.domains import DomainPolicy
 
@@ -217,7 +217,7 @@ class Asker:
     def _judge(self, provider: SearchProvider, results: Results, query: Query) -> Try:
         name, asked = provider.name, asked_of(query, self.policy)
         wanted = DomainPolicy(query.allowed_domains, query.blocked_domains)
-        sifted = sift(normalise(results, (self.policy, wanted), name), query)
+        sifted = sift(normalize(results, (self.policy, wanted), name), query)
         rows = sifted.rows[: query.limit]
         filters = receipts(asked, results, provider.capabilities, sifted, rows)
         warnings = (*results.warnings, *notes(filters, name))

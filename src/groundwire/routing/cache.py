@@ -49,7 +49,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class _Job(Generic[_T]):
-    """What a caller wants, and how to get, keep and recognise it."""
+    """What a caller wants, and how to get, keep and recognize it."""
 
     key: str
     load: Callable[[], Awaitable[_T]]

@@ -1,4 +1,4 @@
-"""Filters are promises: each is checked on every row, and a receipt says who saw to it (row B4)."""
+"""Filters are promises: each is checked on every row, and a receipt says who saw to it."""
 
 from __future__ import annotations
 

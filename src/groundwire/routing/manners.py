@@ -131,7 +131,9 @@ class Manners:
             return
         site = url.origin.partition("://")[2]
         rules = (
-            _Rules(asked, "its robots.txt") if asked > self._delay else _Rules(self._delay, "the setting read.delay")
+            _Rules(asked, "its robots.txt")
+            if asked > self._delay
+            else _Rules(self._delay, "the setting read.crawl_delay")
         )
         async with self._room(site, url, deadline):
             await self._rested(site, url, deadline)

@@ -15,7 +15,7 @@ from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl, parse_url
 
-__all__ = ["canonical", "normalise", "plain"]
+__all__ = ["canonical", "normalize", "plain"]
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _CUT = "…"
@@ -23,7 +23,7 @@ _LONGEST_DATE = 100  # characters
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
 
 
-def normalise(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
+def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
     """Return the rows that may be shown, cleaned, in their order and numbered from 1.
 
     Args:

@@ -22,23 +22,23 @@ class Guard:
     """Judges where requests may go: only to the public web, and to the origins that the operator has named.
 
     Args:
-        allow_origins: Exact origins such as `http://127.0.0.1:8080` that may be opened although their name,
+        allowed_origins: Exact origins such as `http://127.0.0.1:8080` that may be opened although their name,
             address or port is not public. Metadata services stay closed even so.
         resolver: Looks names up; the system's resolver when None.
         allow_nat64: Judge addresses of `64:ff9b::/96` by the IPv4 address inside, for hosts that have IPv6 only.
 
     Raises:
-        ConfigurationError: One of `allow_origins` is not an origin; all that are not are named.
+        ConfigurationError: One of `allowed_origins` is not an origin; all that are not are named.
     """
 
     def __init__(
         self,
         *,
-        allow_origins: Iterable[str] = (),
+        allowed_origins: Iterable[str] = (),
         resolver: Resolver | None = None,
         allow_nat64: bool = False,
     ) -> None:
-        self._origins = _origins(allow_origins)
+        self._origins = _origins(allowed_origins)
         self._sockets = frozenset((url.host, url.port) for url in self._origins)
         self._resolver = resolver or _look_up
         self._allow_nat64 = allow_nat64
@@ -144,10 +144,10 @@ def _origins(texts: Iterable[str]) -> frozenset[WebUrl]:
         try:
             url = parse_url(text)
         except (InvalidRequest, BlockedAddress) as exc:
-            faults.append(f"allow_origins: {text!r} is not an origin such as http://127.0.0.1:8080 ({exc})")
+            faults.append(f"allowed_origins: {text!r} is not an origin such as http://127.0.0.1:8080 ({exc})")
             continue
         if url.target != "/" or "?" in text or "#" in text:
-            faults.append(f"allow_origins: {text!r} has more than scheme, host and port; write {url.origin!r}")
+            faults.append(f"allowed_origins: {text!r} has more than scheme, host and port; write {url.origin!r}")
         origins.add(url)
     if faults:
         raise ConfigurationError("\n".join(faults))

@@ -24,7 +24,7 @@ _TIMES = 3  # percent-encodings on top of one another
 
 
 class SecretScanner:
-    """Recognises secrets of ours.
+    """Recognizes secrets of ours.
 
     Args:
         secrets: Their values. Those with less than eight letters and digits are left out.

@@ -98,7 +98,7 @@ _SECRET_NAMES = frozenset(
     {"hash", "list", "playlist", "v", "ver", "version"}
 )  # parameters with long names of things in them
 _OPAQUE = re.compile(r"[A-Za-z0-9_-]{40,}={0,2}")
-_SWITCHES = 0.4  # of the neighbours in a random text of base 64, two thirds are of another kind
+_SWITCHES = 0.4  # of the neighbors in a random text of base 64, two thirds are of another kind
 _ACTING = re.compile(
     r"/(?:activate|activation|auth|confirm|confirmation|invitations?|invites?|magic|magic-link|password|preview|private"
     r"|reset|reset-password|s|secret|shared?|tokens?|unsubscribe|verification|verify|verify-email)"

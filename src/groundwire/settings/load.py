@@ -277,7 +277,7 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
         if key == "session.warning_threshold" and is_of_a_document(origin):
             warnings.append(f"{origin} is ignored: {text}.")
             usual = settings.session.model_copy(
-                update={"warning_threshold": min(_USUAL_THRESHOLD, settings.session.limit)}
+                update={"warning_threshold": min(_USUAL_THRESHOLD, settings.session.max_searches)}
             )
             settings = settings.model_copy(update={"session": usual})
             continue

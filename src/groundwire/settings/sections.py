@@ -138,7 +138,7 @@ class ReadSettings(Section):
 
     providers: Words = ("local",)
     """The read providers, in the order in which they are asked; the next one when a page needs what one cannot do."""
-    render: Words = ()
+    render_domains: Words = ()
     """Domains, sub-domains included, whose pages go first to the readers that run scripts: `browser`, `crawl4ai`."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """The most characters of Markdown of a page; longer pages are cut at a block and say so."""
@@ -152,22 +152,22 @@ class ReadSettings(Section):
     """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
     robots_exceptions: Domains = ()
     """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
-    delay: float = Field(default=0.0, ge=0, le=60)
+    crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; if its robots.txt asks for more, that counts, up to five seconds."""
-    per_host: int = Field(default=6, ge=1, le=100)
+    max_per_host: int = Field(default=6, ge=1, le=100)
     """The most requests to one site at once, in each process."""
 
 
 class SessionSettings(Section):
     """What one session (one `Web` object) may use."""
 
-    limit: int = Field(default=20, ge=0)
+    max_searches: int = Field(default=20, ge=0)
     """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
     warning_threshold: int = Field(default=15, ge=0)
     """From how many searches on the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
-    cost_usd: float = Field(default=0.0, ge=0)
+    max_cost_usd: float = Field(default=0.0, ge=0)
     """The most US dollars; 0 means no limit."""
-    tokens: int = Field(default=0, ge=0)
+    max_tokens: int = Field(default=0, ge=0)
     """The most tokens of page text, estimated at four characters each; 0 means no limit."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
@@ -191,7 +191,7 @@ class CacheSettings(Section):
     """Seconds for which an answer is fresh; one that is empty or in part stays for a minute at most."""
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
     """Seconds for which a page is fresh."""
-    stale: float = Field(default=86_400.0, ge=0, le=31_536_000)
+    stale_ttl: float = Field(default=86_400.0, ge=0, le=31_536_000)
     """Seconds after those for which it is still used, said to be stale: at once for an hour, then on failure only."""
 
 
@@ -215,11 +215,11 @@ class PolicySettings(Section):
     """Only these domains and their sub-domains, in results and in pages; empty means every domain."""
     blocked_domains: Words = ()
     """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
-    allow_origins: Words = ()
+    allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
     open_only: Literal["any", "known"] = "any"
     """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
-    secret_variables: Variables = ()
+    secret_env_vars: Variables = ()
     """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
 
 
@@ -234,7 +234,7 @@ class PermissionSettings(Section):
     """Calls about which somebody is asked; stronger than allow."""
     deny: Words = ()
     """Calls that are refused; stronger than everything else."""
-    patience: float = Field(default=120.0, gt=0, le=86_400)
+    confirm_timeout: float = Field(default=120.0, gt=0, le=86_400)
     """Seconds to wait for somebody's answer; no answer is a refusal."""
 
     @field_validator("allow", "confirm", "deny")
@@ -261,19 +261,19 @@ class ServerSettings(Section):
     """The name or address of this machine at which it listens; elsewhere than on loopback it asks for keys."""
     port: int = Field(default=8780, ge=0, le=65_535)
     """The port; 0 is any that is free."""
-    hosts: Words = ()
+    allowed_hosts: Words = ()
     """Names by which it may be called, beside the address where it listens; `*` is any name, for keys only."""
     key_file: str = ""
     """The file of API keys; empty means `keys.json` in the user's configuration folder."""
     require_key: bool = False
     """Whether a key is asked for on loopback, too, where there has never been one."""
-    rate: int = Field(default=0, ge=0, le=1_000_000)
+    requests_per_minute: int = Field(default=0, ge=0, le=1_000_000)
     """Requests in a minute of a key that has no rate of its own; 0 means no limit."""
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """How many of them may come at once after a silence; 0 means a sixth of the rate."""
-    concurrent: int = Field(default=1_000, ge=1, le=100_000)
+    max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
     """The most requests under way in one process; one more is told to come again."""
-    connections: int = Field(default=2_000, ge=1, le=100_000)
+    max_connections: int = Field(default=2_000, ge=1, le=100_000)
     """The most open connections of one process; one more is closed at once."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """The most bytes of a request's body."""

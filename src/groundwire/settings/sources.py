@@ -190,7 +190,7 @@ _PROVIDERS = PREFIX + "PROVIDERS_"
 _MOST_DIGITS = 9
 _DOCUMENT_VARIABLES = MappingProxyType(
     {
-        "WEB_SEARCH_SESSION_LIMIT": "session.limit",
+        "WEB_SEARCH_SESSION_LIMIT": "session.max_searches",
         "WEB_SEARCH_WARNING_THRESHOLD": "session.warning_threshold",
     }
 )
@@ -202,7 +202,7 @@ def variable(key: str) -> str:
 
 
 def is_of_a_document(origin: str) -> bool:
-    """Whether a value came from one of the design documents' variables, whose bad values are survived (row H3)."""
+    """Whether a value came from one of the design documents' variables, whose bad values are survived."""
     return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
 
 
@@ -213,7 +213,7 @@ def from_variables(source: Mapping[str, str], origin: str, problems: list[str], 
         source: The variables.
         origin: Where they are from, such as `environment`.
         problems: Gets a line for each unknown variable.
-        warnings: Gets a line for each of the documents' variables that is wrong and therefore ignored (row H3).
+        warnings: Gets a line for each of the documents' variables that is wrong and therefore ignored.
     """
     known = {variable(key): key for key in known_keys()}
     flat: Flat = {}

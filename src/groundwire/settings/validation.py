@@ -15,10 +15,11 @@ def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
     if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
         yield from single_provider_warnings(settings, search.providers[0])
     explicit = "warning_threshold" in session.model_fields_set
-    if explicit and 0 < session.limit < session.warning_threshold:
+    if explicit and 0 < session.max_searches < session.warning_threshold:
         yield (
             "session.warning_threshold",
-            f"{session.warning_threshold} is more than session.limit = {session.limit}: nobody would ever be warned",
+            f"{session.warning_threshold} is more than session.max_searches = {session.max_searches}, "
+            "so the warning would never be shown",
         )
     if {"timeout", "attempt_timeout"} <= search.model_fields_set and search.attempt_timeout > search.timeout:
         yield (

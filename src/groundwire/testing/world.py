@@ -69,7 +69,7 @@ class World:
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Every origin, by address and by name, for the `allow_origins` setting."""
+        """Every origin, by address and by name, for the `allowed_origins` setting."""
         return tuple(origin for one in self.endpoints for origin in (one.url, one.named_url))
 
     @property

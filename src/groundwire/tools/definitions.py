@@ -160,7 +160,7 @@ def _plain(value: Any) -> Any:
 
 
 CITATIONS: Final = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
-"""How to cite, in the words of document Y, section 10."""
+"""How to cite, in the words of yodoca."""
 
 CITING: Final = (
     "When you use information from web_search or open_page, cite it: put the citation_id of the source in square "
@@ -181,7 +181,7 @@ _TOPICS = ("market size", "competitors", "recent trends")
 
 
 def search_limits(limit: int = 20, *, topics: Sequence[str] = _TOPICS) -> str:
-    """Return the guidance about limited searches of document H ("Agent Guidance").
+    """Return the guidance about limited searches of haytham ("Agent Guidance").
 
     Args:
         limit: The searches of a session; 0 means that they have no limit.
@@ -234,7 +234,7 @@ def guidance(settings: Settings, budget: Budget | None = None, *, topics: Sequen
         budget: What the session has used, if that is to be said.
         topics: What searches should be kept for; see `search_limits`.
     """
-    limit = budget.limit if budget is not None else settings.session.limit
+    limit = budget.limit if budget is not None else settings.session.max_searches
     limits = search_limits(limit, topics=topics)
     if limits and budget is not None:
         limits += f"\n- {budget.remaining} of {budget.limit} searches are left now"
@@ -248,7 +248,7 @@ def instructions(settings: Settings) -> str:
     Args:
         settings: Whose limits are named.
     """
-    limit = settings.session.limit
+    limit = settings.session.max_searches
     few = f" A session has {limit} searches: combine related questions." if limit else ""
     return (
         "web_search finds pages on the web and open_page reads one as Markdown. Search first; open a page when its "

@@ -1,4 +1,4 @@
-"""Permission: which of a model's tool calls are made, asked about, or refused (document K, section 8).
+"""Permission: which of a model's tool calls are made, asked about, or refused (codelia).
 
 Every call is `confirm` unless a rule of the settings says otherwise. Of the rules that speak of a call the strictest
 wins: deny before confirm before allow.
@@ -119,9 +119,9 @@ class Permission:
             answer = ask(request)
             if not inspect.isawaitable(answer):
                 return answer
-            return await asyncio.wait_for(answer, self._settings.patience)
+            return await asyncio.wait_for(answer, self._settings.confirm_timeout)
         except TimeoutError:
-            return f"nobody answered the question within {self._settings.patience:g} seconds"
+            return f"nobody answered the question within {self._settings.confirm_timeout:g} seconds"
         except Exception:  # a question that cannot be put is no permission
             _logger.exception("asking about %s failed", request.tool)
             return "the question could not be asked"

@@ -55,7 +55,7 @@ def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
 
     Args:
         web: What searches and reads.
-        needs: What every search must honour, such as the needs of a plan that leaves the search to us.
+        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
     """
     return web_search_tool(web, needs), open_page_tool(web)
 

@@ -60,7 +60,7 @@ class HttpClients:
             await transport.aclose()
 
     def _guard(self, *origins: str) -> Guard:
-        return Guard(allow_origins=(*self._settings.policy.allow_origins, *origins), resolver=self._resolver)
+        return Guard(allowed_origins=(*self._settings.policy.allowed_origins, *origins), resolver=self._resolver)
 
     def _transport(self, guard: Guard, proxy: str) -> Transport:
         agent = self._settings.network.user_agent

@@ -46,7 +46,7 @@ class Connections:
         """Whether it was closed; nothing can be sent then."""
         self._user_agent = user_agent
         self._proxy = proxy or None
-        self._guard = guard if not proxy else Guard(allow_origins=(_origin(proxy),))
+        self._guard = guard if not proxy else Guard(allowed_origins=(_origin(proxy),))
         self._most = most
         self._session: aiohttp.ClientSession | None = None
         self._reading: set[aiohttp.ClientResponse] = set()

@@ -154,7 +154,7 @@ class Web:
                 policy=policy,
                 observer=observer,
                 gate=self._manners,
-                rendered=settings.read.render,
+                rendered=settings.read.render_domains,
                 skipped=self.skipped,
             ),
             policy=policy,
@@ -677,10 +677,10 @@ def _refuse(problems: Sequence[str]) -> None:
 
 def _limits(session: SessionSettings) -> Limits:
     return Limits(
-        searches=session.limit,
+        searches=session.max_searches,
         warning_threshold=session.warning_threshold,
-        cost_usd=session.cost_usd,
-        tokens=session.tokens,
+        cost_usd=session.max_cost_usd,
+        tokens=session.max_tokens,
     )
 
 

@@ -156,7 +156,7 @@ class Opening:
 
         if self.cache is None:
             return await load()
-        whole = lifetime(self.settings.cache.page_ttl, self.settings.cache.stale)
+        whole = lifetime(self.settings.cache.page_ttl, self.settings.cache.stale_ttl)
         names = [identity(reader, self.settings) for reader in readers.readers]
         kept = await self.cache.through(
             page_key(target, names, self._what_is_allowed()),
@@ -184,5 +184,5 @@ class Opening:
 
     def _what_is_allowed(self) -> str:
         """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
-        origins = self.settings.policy.allow_origins
+        origins = self.settings.policy.allowed_origins
         return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))

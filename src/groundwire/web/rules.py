@@ -32,11 +32,11 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
     for address in (settings.network.proxy, settings.storage.url):
         with suppress(ValueError):
             yield unquote(urlsplit(address).password or "")
-    for number, name in enumerate(settings.policy.secret_variables, start=1):
+    for number, name in enumerate(settings.policy.secret_env_vars, start=1):
         given = settings.secret(name)
         value = given.get_secret_value() if given is not None else environment.get(name, "")
         if not value.strip():
-            _logger.warning("policy.secret_variables: number %s names a variable that is not set", number)
+            _logger.warning("policy.secret_env_vars: number %s names a variable that is not set", number)
         yield value.strip()
 
 
@@ -53,7 +53,7 @@ def make_manners(settings: Settings, pages: Transport, store: Store) -> Manners:
         store,
         robots=read.robots,
         exceptions=read.robots_exceptions,
-        delay=read.delay,
-        at_once=read.per_host,
+        delay=read.crawl_delay,
+        at_once=read.max_per_host,
         user_agent=settings.network.user_agent,
     )

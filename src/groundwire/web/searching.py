@@ -106,7 +106,7 @@ class Searching:
             return await load()
         settings = self.settings.cache
         names = [identity(provider, self.settings) for provider in self.chain.providers]
-        whole = lifetime(settings.search_ttl, settings.stale)
+        whole = lifetime(settings.search_ttl, settings.stale_ttl)
         kept = await self.cache.through(
             search_key(asked, names, self.policy, strategy),
             load,

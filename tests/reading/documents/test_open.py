@@ -23,7 +23,7 @@ pytestmark = pytest.mark.req("B2")
 async def web(world: World) -> AsyncIterator[Web]:
     settings = Settings.model_validate(
         {
-            "policy": {"allow_origins": world.origins},
+            "policy": {"allowed_origins": world.origins},
             "storage": {"url": "memory://"},
             "cache": {"enabled": False},
             "archive": {"enabled": False},
@@ -98,7 +98,7 @@ async def test_each_reason_is_an_error_of_its_own(
     shelf = world.add(Shelf(body(), "application/pdf"))
     async with Web(
         Settings.model_validate(
-            {"policy": {"allow_origins": [shelf.url]}, "storage": {"url": "memory://"}, "archive": {"enabled": False}}
+            {"policy": {"allowed_origins": [shelf.url]}, "storage": {"url": "memory://"}, "archive": {"enabled": False}}
         )
     ) as opened:
         with pytest.raises(error, match=says) as caught:
@@ -109,7 +109,7 @@ async def test_each_reason_is_an_error_of_its_own(
 async def read(
     url: str, origin: str, seconds: float = 20.0, *, max_bytes: int = 10_000_000, max_document_bytes: int = 50_000_000
 ) -> str:
-    transport = Transport(Guard(allow_origins=(origin,)))
+    transport = Transport(Guard(allowed_origins=(origin,)))
     reader = LocalReadProvider(transport, max_bytes=max_bytes, max_document_bytes=max_document_bytes)
     try:
         result = await reader.read_url(url, deadline=Deadline.after(seconds))

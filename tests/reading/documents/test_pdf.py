@@ -211,10 +211,10 @@ def test_a_file_whose_end_is_missing_is_read_and_said() -> None:
 
 
 @pytest.mark.parametrize("mode", [0, 3])
-def test_the_recognised_text_of_a_scan_is_read_and_said(mode: int) -> None:
-    found = read(scan(1, recognised="Words that a program recognised", mode=mode))
-    assert "Words that a program recognised" in found.content
-    assert any("recognised in a scan" in warning for warning in found.warnings) == (mode == 3)
+def test_the_recognized_text_of_a_scan_is_read_and_said(mode: int) -> None:
+    found = read(scan(1, recognized="Words that a program recognized", mode=mode))
+    assert "Words that a program recognized" in found.content
+    assert any("recognized in a scan" in warning for warning in found.warnings) == (mode == 3)
 
 
 def test_pictures_among_pages_of_text_are_said() -> None:

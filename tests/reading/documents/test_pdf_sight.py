@@ -42,7 +42,7 @@ def nearly_white(canvas: Canvas) -> None:
     canvas.drawString(72, 600, SECRET)
 
 
-def ground_coloured(canvas: Canvas) -> None:
+def ground_colored(canvas: Canvas) -> None:
     canvas.setFillColorRGB(0.1, 0.2, 0.6)
     canvas.rect(50, 580, 400, 60, stroke=0, fill=1)
     canvas.drawString(72, 600, SECRET)
@@ -92,7 +92,7 @@ def in_a_form(canvas: Canvas) -> None:
 
 @pytest.mark.parametrize(
     "draw",
-    [white, nearly_white, ground_coloured, tiny, off_the_page, invisible, transparent, covered, clipped, in_a_form],
+    [white, nearly_white, ground_colored, tiny, off_the_page, invisible, transparent, covered, clipped, in_a_form],
     ids=lambda draw: draw.__name__,
 )
 def test_what_nobody_can_see_is_removed_and_counted(draw: Callable[[Canvas], None]) -> None:

@@ -26,7 +26,7 @@ strategy = "fallback"
 timeout = 60.0
 attempt_timeout = 60.0
 [session]
-limit = {limit}
+max_searches = {limit}
 warning_threshold = {limit}
 [storage]
 url = "{store}"

@@ -60,7 +60,7 @@ async def test_what_is_wrong_is_said(gateway: Any) -> None:
         ({"query": 5}, "query"),
         (QUERY | {"limit": 51}, "limit"),
         (QUERY | {"limit": "5"}, "limit"),
-        (QUERY | {"colour": "red"}, "colour"),
+        (QUERY | {"color": "red"}, "color"),
         (QUERY | {"published_after": "2026-02-02", "published_before": "2026-01-01"}, "published_before"),
         (QUERY | {"session": "../x"}, "session"),
         (QUERY | {"timeout": 0.5}, "timeout"),
@@ -158,7 +158,7 @@ async def test_progress_is_told(gateway: Any, world: World) -> None:
 
 
 async def test_before_anything_is_told_a_failure_has_its_status(gateway: Any) -> None:
-    client = await (await gateway(session={"limit": 1, "warning_threshold": 1})).client()
+    client = await (await gateway(session={"max_searches": 1, "warning_threshold": 1})).client()
     await post(client, "/v1/search", QUERY | {"session": "one"})
     status, body = await post(
         client, "/v1/search", {"query": "more", "session": "one"}, headers={"Accept": "text/event-stream"}
@@ -225,7 +225,7 @@ def code_of(answer: tuple[int, Any]) -> tuple[int, str]:
 
 @pytest.mark.req("B18")
 async def test_a_session(gateway: Any, world: World) -> None:
-    client = await (await gateway(session={"limit": 2, "warning_threshold": 2})).client()
+    client = await (await gateway(session={"max_searches": 2, "warning_threshold": 2})).client()
     status, body = await get(client, "/v1/sessions/research")
     assert (status, body["error"]["code"]) == (404, "no_such_session")
     _, first = await post(client, "/v1/search", QUERY | {"session": "research"})

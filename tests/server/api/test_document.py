@@ -37,9 +37,9 @@ CHECKS = [
 async def test_no_request_breaks_it_and_every_answer_is_described(
     gateway: Any, world: World, mode: GenerationMode, examples: int
 ) -> None:
-    policy = {"allow_origins": world.origins, "allowed_domains": ("127.0.0.1",)}
+    policy = {"allowed_origins": world.origins, "allowed_domains": ("127.0.0.1",)}
     searching = {"providers": ("searxng",), "timeout": 2}
-    served = await gateway(policy=policy, session={"limit": 0}, search=searching)
+    served = await gateway(policy=policy, session={"max_searches": 0}, search=searching)
     # Asked from a thread: schemathesis waits for its answers without the event loop.
     assert await asyncio.to_thread(attack, served.url, mode, examples) >= 5 * examples
 

@@ -57,7 +57,7 @@ async def running(
         "XDG_CACHE_HOME": str(home / ".cache"),
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
-        "GROUNDWIRE_POLICY_ALLOW_ORIGINS": ",".join(world.origins),
+        "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
         "GROUNDWIRE_STORAGE_URL": "memory://",
         "GROUNDWIRE_ARCHIVE_ENABLED": "false",
         **variables,

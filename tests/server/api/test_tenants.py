@@ -61,7 +61,7 @@ async def test_without_a_key_nothing_is_answered(gateway: Any, world: World) -> 
 
 
 async def test_another_tenants_session_is_not_there(gateway: Any) -> None:
-    served = await gateway(holders={"alice": {}, "bob": {}}, session={"limit": 3, "warning_threshold": 3})
+    served = await gateway(holders={"alice": {}, "bob": {}}, session={"max_searches": 3, "warning_threshold": 3})
     alice, bob = await served.holder("alice"), await served.holder("bob")
     await ask(alice, "/v1/search", {"query": WORDS, "session": "plan"})
     assert (await ask(alice, "/v1/sessions/plan"))[1]["searches"] == 1

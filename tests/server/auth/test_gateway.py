@@ -53,7 +53,7 @@ async def house(settings: Callable[..., Settings], tmp_path: Path) -> AsyncItera
 
         async def make() -> aiohttp.ClientSession:
             made = settings(
-                server={"key_file": str(path), "require_key": True}, storage={"url": store}, session={"limit": 0}
+                server={"key_file": str(path), "require_key": True}, storage={"url": store}, session={"max_searches": 0}
             )
             gateway = await stack.enter_async_context(build_gateway(made, upstream="http://127.0.0.1:9/v1"))
             url = await stack.enter_async_context(serving(gateway))

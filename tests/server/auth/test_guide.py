@@ -69,7 +69,7 @@ async def test_its_python_runs(
 def test_its_settings_are_settings(tmp_path: Path) -> None:
     (tmp_path / "groundwire.toml").write_text(blocks("toml")[0])
     found = load(environment={}, folder=tmp_path, user_folder=tmp_path / "none")
-    assert found.server.hosts == ("search.example.com",)
+    assert found.server.allowed_hosts == ("search.example.com",)
     named = set(re.findall(r"`server\.([a-z_]+)`", TEXT))
     assert named <= set(type(found.server).model_fields)
 

@@ -23,7 +23,7 @@ def tenant(name: str = "ci", *, shared: str = "", **limits: Any) -> Tenant:
 
 @pytest.fixture
 async def web(settings: Callable[..., Settings]) -> AsyncIterator[Web]:
-    async with Web(settings(session={"limit": 0}, storage={"url": "memory://"})) as made:
+    async with Web(settings(session={"max_searches": 0}, storage={"url": "memory://"})) as made:
         yield made
 
 
@@ -89,7 +89,7 @@ async def test_domains_hold_for_results_and_pages(web: Web, world: World) -> Non
 async def test_a_page_that_somebody_else_had_opened_is_not_had_from_the_cache(
     settings: Callable[..., Settings], world: World
 ) -> None:
-    async with Web(settings(cache={"enabled": True}, session={"limit": 0})) as web:
+    async with Web(settings(cache={"enabled": True}, session={"max_searches": 0})) as web:
         url = (await web.search("reciprocal rank fusion")).results[0].url
         host = url.split("/")[2].partition(":")[0]
         assert (await web.open_page(url)).content
@@ -102,7 +102,7 @@ async def test_a_page_that_somebody_else_had_opened_is_not_had_from_the_cache(
 async def test_a_page_that_led_elsewhere_is_not_had_from_the_cache_either(
     settings: Callable[..., Settings], world: World
 ) -> None:
-    kept = settings(cache={"enabled": True}, session={"limit": 0})
+    kept = settings(cache={"enabled": True}, session={"max_searches": 0})
     async with Web(kept, resolver=world.resolver) as web:
         world.site("docs").fail(InjectedFault.redirect(world.site("articles").page("bm25", named=True)))
         url = world.site("docs").page("api", named=True)
@@ -114,7 +114,7 @@ async def test_a_page_that_led_elsewhere_is_not_had_from_the_cache_either(
 
 async def test_only_the_providers_that_are_allowed(settings: Callable[..., Settings], world: World) -> None:
     chain = {"providers": ("searxng", "wikipedia")}
-    async with Web(settings(search=chain, session={"limit": 0})) as web:
+    async with Web(settings(search=chain, session={"max_searches": 0})) as web:
         narrow = tenant(providers=["searxng"]).narrow(web)
         assert (await narrow.search("reciprocal rank fusion")).provider == "searxng"
         with pytest.raises(PermissionDenied, match="reads pages"):

@@ -166,7 +166,7 @@ async def test_a_keyboard_is_enough(serve: Serve) -> None:
 
 
 async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
-    _, url = await serve(session={"limit": 1, "warning_threshold": 1})
+    _, url = await serve(session={"max_searches": 1, "warning_threshold": 1})
     async with browsing(url) as open_:
         look = await open_()
         world.searxng.fail(InjectedFault.status(500), times=None)

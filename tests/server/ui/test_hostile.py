@@ -77,7 +77,7 @@ def attacker(world: World) -> Attacker:
 @pytest.fixture
 async def page(serve: Serve, attacker: Attacker, world: World) -> str:
     _, url = await serve(
-        providers={"searxng": {"base_url": attacker.url}}, policy={"allow_origins": (*world.origins, attacker.url)}
+        providers={"searxng": {"base_url": attacker.url}}, policy={"allowed_origins": (*world.origins, attacker.url)}
     )
     return str(url)
 

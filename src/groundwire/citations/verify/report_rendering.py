@@ -25,10 +25,10 @@ _LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
         "no_claim": ("·", "nothing to check"),
     }
 )
-"""A sign and words for each verdict: nothing is said by colour alone."""
+"""A sign and words for each verdict: nothing is said by color alone."""
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType({"entailment": "meaning"})
-_COLOURS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
+_COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
     {  # of a sentence's ground, light and dark; each has a contrast of at least 7:1 to the text
         "supported": ("#d8f3dc", "#163d22"),
         "altered": ("#ffe8b8", "#4a3400"),
@@ -67,12 +67,12 @@ def report_html(report: Report, answer: str, *, title: str = "Checked answer") -
 
     Args:
         report: What was found.
-        answer: The answer that was checked; it is shown as it was written, each sentence on the colour of its verdict.
+        answer: The answer that was checked; it is shown as it was written, each sentence on the color of its verdict.
         title: What the page is called.
     """
     name = html.escape(title)
-    rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (light, _) in _COLOURS.items())
-    dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (_, dark) in _COLOURS.items())
+    rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (light, _) in _COLORS.items())
+    dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (_, dark) in _COLORS.items())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

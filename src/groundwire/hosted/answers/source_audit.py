@@ -1,4 +1,4 @@
-"""The same audit as for local results: what a hosted search cited is checked against the domain lists (row B4).
+"""The same audit as for local results: what a hosted search cited is checked against the domain lists.
 
 Addresses that only lead on to the page that is meant.
 

@@ -1,4 +1,4 @@
-"""Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.12.0 types; document C, tier 1).
+"""Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.12.0 types; convergio, tier 1).
 
 Groq: compound systems that search by themselves, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
 
@@ -6,9 +6,9 @@ Mistral Conversations: the connectors `web_search` and `web_search_premium` (mis
 
 Gemini Interactions: the hosted tool `google_search` (recorded with gemini-3-flash-preview).
 
-OpenAI Chat Completions: another model that always searches, and `web_search_options` (document C, tier 2).
+OpenAI Chat Completions: another model that always searches, and `web_search_options` (convergio, tier 2).
 
-OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; document K, section 6).
+OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; codelia).
 
 OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off unless it is configured.
 
@@ -107,7 +107,7 @@ def to_mistral(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: date
     return with_tools(body, replaced(found, tool))
 
 
-_CONTEXT_SIZE = "medium"  # document C
+_CONTEXT_SIZE = "medium"  # convergio
 
 
 def to_openai_chat(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:

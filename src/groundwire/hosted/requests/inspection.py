@@ -15,7 +15,7 @@ from groundwire.hosted.tool_definitions import FunctionTool, needs_of, read
 
 __all__ = ["RequestFacts", "api_of", "asked_by", "facts_of", "put_tools", "tools_of"]
 
-_OWN_NAMES = ("web_search", "search")  # document C's and document K's tool
+_OWN_NAMES = ("web_search", "search")  # convergio's and codelia's tool
 _BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
 _STATE = ("previous_response_id", "conversation", "prompt")  # with which a Responses request needs no input
 

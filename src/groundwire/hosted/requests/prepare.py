@@ -61,7 +61,7 @@ def plan_for(
         api: The model API's or provider's name.
         model: The model, where the body does not name it (Gemini has it in the URL).
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What the search must honour beside what the search in the body says.
+        needs: What the search must honor beside what the search in the body says.
         cloud: Where the API is served.
         settings: What the operator wants.
         tool: Another version of the hosted tool; by default the one in the body, if it is one.
@@ -169,7 +169,7 @@ def with_search(
     Args:
         body: The request.
         api: The model API's or provider's name.
-        needs: What a search that is added must honour.
+        needs: What a search that is added must honor.
         tools: Our tools, whose names are then taken for ours.
 
     Raises:

@@ -1,6 +1,6 @@
 """Finding the search in a request, and putting something else in its place without touching the rest.
 
-Everybody else: our own function tools, in the form of the API at hand (document C, tier 3).
+Everybody else: our own function tools, in the form of the API at hand (convergio, tier 3).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Builder = Callable[[Mapping[str, Any], "SearchTool", Plan, datetime], Body]
 """Returns the body with hosted search in it: takes the body, where the search is, the plan, and the present moment."""
 
 SEARCH = "web_search"
-"""The name of the search in every request (documents C and K)."""
+"""The name of the search in every request (convergio and codelia)."""
 
 _NATIVE_TYPES = ("web_search", "openrouter:web_search", "google_search", "browser_search")
 

@@ -1,8 +1,8 @@
-"""The extension of document Y: the class that its host loads, with two tools, set-up and the citation sentence.
+"""The extension of yodoca: the class that its host loads, with two tools, set-up and the citation sentence.
 
 `groundwire export extension DIR` writes the folder that the host wants; its `main.py` imports this class.
 
-Writing the folder from which the host of document Y loads the extension.
+Writing the folder from which the host of yodoca loads the extension.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ __all__ = ["CITATION_SENTENCE", "WebSearchExtension", "WebSearchExtensionConfig"
 _logger = logging.getLogger(__name__)
 
 CITATION_SENTENCE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
-"""What the host adds to the system prompt (document Y, section 10)."""
+"""What the host adds to the system prompt (yodoca)."""
 
 _USUAL: Mapping[str, Any] = {
     "search.timeout": 20.0,
     "search.attempt_timeout": 10.0,
     "read.timeout": 30.0,
-    "session.limit": 0,  # the host's process has no end, and the document no limit of searches
+    "session.max_searches": 0,  # the host's process has no end, and the document no limit of searches
     "session.warning_threshold": 0,
     "storage.url": "memory://",
     "cache.search_ttl": 0.0,  # pages are kept, as the document has it; searches are not
-    "cache.stale": 0.0,
+    "cache.stale_ttl": 0.0,
     "archive.enabled": False,
 }
 

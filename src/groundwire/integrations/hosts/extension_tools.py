@@ -1,4 +1,4 @@
-"""The two tools of document Y, in its forms: one page by `url`, or several by `urls` with a budget for all."""
+"""The two tools of yodoca, in its forms: one page by `url`, or several by `urls` with a budget for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search chain of document H as a drop-in: DuckDuckGo, then Brave, then Tavily, with a limit for each session.
+"""The search chain of haytham as a drop-in: DuckDuckGo, then Brave, then Tavily, with a limit for each session.
 
     from groundwire.integrations.hosts.fallback_chain import reset_session_counter, web_search
 

@@ -1,11 +1,11 @@
-"""Search by document K: the model API's own where it can, else the tool `search`, one of both in a run.
+"""Search by codelia: the model API's own where it can, else the tool `search`, one of both in a run.
 
 policy = SearchPolicy({"version": 1, "search": {"mode": "auto"}}, ask=ask_the_user)
 path = policy.resolve("openai", "gpt-5")
 request = policy.prepare(body, "openai")           # with hosted search, or with the function tool `search`
 found = await policy.search(query="rank fusion")   # what the function tool runs, with permission
 
-The tool `search` of document K: one search by DuckDuckGo or Brave, for models without hosted search.
+The tool `search` of codelia: one search by DuckDuckGo or Brave, for models without hosted search.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def local_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
 
     Args:
         web: What searches.
-        needs: What every search must honour, such as the needs of a plan that leaves the search to us.
+        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
     """
     backends = _Backends(web)
 
@@ -248,7 +248,7 @@ async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings that a configuration of document K means.
+    """Return the settings that a configuration of codelia means.
 
     Args:
         config: With `search` in it; what it does not say is as the document has it.
@@ -269,5 +269,10 @@ def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, An
             flat |= {f"search.{key}.{inner}": one for inner, one in value.items()}
         else:
             flat[f"search.{key}"] = value
-    usual = {"session.limit": 0, "session.warning_threshold": 0, "storage.url": "memory://", "archive.enabled": False}
+    usual = {
+        "session.max_searches": 0,
+        "session.warning_threshold": 0,
+        "storage.url": "memory://",
+        "archive.enabled": False,
+    }
     return load_with(usual, {**flat, **(arguments or {})})

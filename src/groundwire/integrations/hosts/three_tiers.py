@@ -1,4 +1,4 @@
-"""The three tiers of document C: Anthropic's search, OpenAI's search, and ours for all others.
+"""The three tiers of convergio: Anthropic's search, OpenAI's search, and ours for all others.
 
     request = prepare_request(body, "openai")      # whatever the provider, one call
     text = await tool_web_search("rank fusion")    # what the tool `web_search` runs in the third tier
@@ -109,7 +109,7 @@ async def tool_web_search(query: str, *, web: Web | None = None) -> str:
         "search.strategy": "fallback",
         "search.timeout": 15.0,
         "search.attempt_timeout": 15.0,
-        "session.limit": 0,
+        "session.max_searches": 0,
         "session.warning_threshold": 0,
     }
     async with Web(load_with(usual)) as made:

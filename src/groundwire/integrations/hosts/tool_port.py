@@ -1,4 +1,4 @@
-"""The tool of document S: one provider, one adapter that satisfies the host's port by its structure.
+"""The tool of squidbot: one provider, one adapter that satisfies the host's port by its structure.
 
 tool = WebSearchTool(config)          # config.provider, config.url, config.api_key
 result = await tool.execute(query="reciprocal rank fusion", max_results=3)
@@ -33,7 +33,7 @@ _USUAL = MappingProxyType(
     {
         "search.timeout": 10.0,
         "search.attempt_timeout": 10.0,
-        "session.limit": 0,  # the document has no sessions, and its host runs for months
+        "session.max_searches": 0,  # the document has no sessions, and its host runs for months
         "session.warning_threshold": 0,
         "cache.enabled": False,
         "archive.enabled": False,

@@ -16,7 +16,7 @@ _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOP: Final = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"}
 )
-"""Headers that are between two neighbours only (RFC 9110, section 7.6.1)."""
+"""Headers that are between two neighbors only (RFC 9110, section 7.6.1)."""
 
 
 class NotUnderstood(ValueError):

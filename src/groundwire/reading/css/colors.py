@@ -1,9 +1,9 @@
-"""Colours of CSS as numbers, and whether two of them can be told apart.
+"""Colors of CSS as numbers, and whether two of them can be told apart.
 
-Sources: CSS Color 4 (https://www.w3.org/TR/css-color-4/), CSS Color 5 on mixed and relative colours, and the rules for
-parsing a legacy colour value of the HTML Standard, section 2.3.6.
+Sources: CSS Color 4 (https://www.w3.org/TR/css-color-4/), CSS Color 5 on mixed and relative colors, and the rules for
+parsing a legacy color value of the HTML Standard, section 2.3.6.
 
-Colours of other spaces than sRGB, in sRGB.
+Colors of other spaces than sRGB, in sRGB.
 
 The matrices and curves are those of CSS Color 4 (https://www.w3.org/TR/css-color-4/#color-conversion-code). What lies
 outside of sRGB is cut at its edges.
@@ -20,11 +20,11 @@ from typing import Final, NamedTuple
 from groundwire.reading.css.values import arguments, comma_parts, ratio
 
 __all__ = [
-    "Colour",
+    "Color",
     "Triple",
     "alike",
     "blend",
-    "colour",
+    "color",
     "from_hsl",
     "from_hwb",
     "from_lab",
@@ -32,8 +32,8 @@ __all__ = [
     "from_oklab",
     "from_p3",
     "from_xyz",
-    "gradient_colours",
-    "legacy_colour",
+    "gradient_colors",
+    "legacy_color",
     "polar",
 ]
 
@@ -60,12 +60,12 @@ _LMS_TO_SRGB: Final[_Matrix] = (
 
 
 def from_hsl(hue: float, saturation: float, light: float) -> Triple:
-    """Return a colour by its hue in degrees, its saturation and its lightness, both from 0 to 1."""
+    """Return a color by its hue in degrees, its saturation and its lightness, both from 0 to 1."""
     return hls_to_rgb(hue / 360 % 1, min(max(light, 0.0), 1.0), min(max(saturation, 0.0), 1.0))
 
 
 def from_hwb(hue: float, white: float, black: float) -> Triple:
-    """Return a colour by its hue in degrees and how much white and black is in it, both from 0 to 1."""
+    """Return a color by its hue in degrees and how much white and black is in it, both from 0 to 1."""
     if white + black >= 1:
         return (white / (white + black),) * 3
     red, green, blue = (part * (1 - white - black) + white for part in from_hsl(hue, 1.0, 0.5))
@@ -73,7 +73,7 @@ def from_hwb(hue: float, white: float, black: float) -> Triple:
 
 
 def from_lab(light: float, a: float, b: float) -> Triple:
-    """Return a colour of CIE Lab, its lightness from 0 to 100."""
+    """Return a color of CIE Lab, its lightness from 0 to 100."""
     y = (light + 16) / 116
     xyz = [
         share * (edge**3 if edge > 6 / 29 else (116 * edge - 16) / (24389 / 27))
@@ -83,29 +83,29 @@ def from_lab(light: float, a: float, b: float) -> Triple:
 
 
 def from_oklab(light: float, a: float, b: float) -> Triple:
-    """Return a colour of Oklab, its lightness from 0 to 1."""
+    """Return a color of Oklab, its lightness from 0 to 1."""
     long, middle, short = (part**3 for part in _times(_OKLAB_TO_LMS, (light, a, b)))
     return from_linear(*_times(_LMS_TO_SRGB, (long, middle, short)))
 
 
 def polar(chroma: float, hue: float) -> tuple[float, float]:
-    """Return the two axes of a colour that is given by its chroma and its hue in degrees."""
+    """Return the two axes of a color that is given by its chroma and its hue in degrees."""
     return chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
 
 
 def from_xyz(x: float, y: float, z: float, *, d50: bool = False) -> Triple:
-    """Return a colour of CIE XYZ, under the white D65 unless it is D50."""
+    """Return a color of CIE XYZ, under the white D65 unless it is D50."""
     return from_linear(*_times(_XYZ_TO_SRGB, _times(_D50_TO_D65, (x, y, z)) if d50 else (x, y, z)))
 
 
 def from_p3(red: float, green: float, blue: float) -> Triple:
-    """Return a colour of Display P3."""
+    """Return a color of Display P3."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
     return from_xyz(*_times(_P3_TO_XYZ, (linear[0], linear[1], linear[2])))
 
 
 def from_linear(red: float, green: float, blue: float) -> Triple:
-    """Return a colour of linear sRGB."""
+    """Return a color of linear sRGB."""
     parts = [
         12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
         for part in (min(max(part, 0.0), 1.0) for part in (red, green, blue))
@@ -135,7 +135,7 @@ _SYSTEM: Final = {
 _TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
 _MAX_LEGACY: Final = 128  # characters
 _NOT_HEX: Final = re.compile(r"[^0-9a-f]")
-_COLOUR_NAMES: Final = """
+_COLOR_NAMES: Final = """
     aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff beige:f5f5dc bisque:ffe4c4
     black:000000 blanchedalmond:ffebcd blue:0000ff blueviolet:8a2be2 brown:a52a2a burlywood:deb887 cadetblue:5f9ea0
     chartreuse:7fff00 chocolate:d2691e coral:ff7f50 cornflowerblue:6495ed cornsilk:fff8dc crimson:dc143c cyan:00ffff
@@ -161,13 +161,13 @@ _COLOUR_NAMES: Final = """
     springgreen:00ff7f steelblue:4682b4 tan:d2b48c teal:008080 thistle:d8bfd8 tomato:ff6347 turquoise:40e0d0
     violet:ee82ee wheat:f5deb3 white:ffffff whitesmoke:f5f5f5 yellow:ffff00 yellowgreen:9acd32
 """
-"""The named colours of CSS Color 4, section 6.1."""
+"""The named colors of CSS Color 4, section 6.1."""
 
-_NAMED: Final = dict(pair.split(":") for pair in _COLOUR_NAMES.split())
+_NAMED: Final = dict(pair.split(":") for pair in _COLOR_NAMES.split())
 
 
-class Colour(NamedTuple):
-    """A colour of sRGB, each part from 0 to 1; a part that cannot be told is None."""
+class Color(NamedTuple):
+    """A color of sRGB, each part from 0 to 1; a part that cannot be told is None."""
 
     red: float | None
     green: float | None
@@ -176,29 +176,29 @@ class Colour(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def colour(value: str, *, dark: bool = False) -> Colour | None:
-    """Return a colour in lower case as numbers; None for what is none, and for `currentcolor`.
+def color(value: str, *, dark: bool = False) -> Color | None:
+    """Return a color in lower case as numbers; None for what is none, and for `currentcolor`.
 
     Args:
         value: The value.
-        dark: Whether the page asks for the browser's dark colours.
+        dark: Whether the page asks for the browser's dark colors.
     """
     if value == "transparent":
-        return Colour(0, 0, 0, 0)
+        return Color(0, 0, 0, 0)
     value = _SYSTEM.get(value, value)
     if value in _NAMED:
         value = "#" + _NAMED[value]
     if match := _HEX.fullmatch(value):
         digits = match[1] if len(match[1]) > 4 else "".join(char * 2 for char in match[1])
         parts = [int(digits[index : index + 2], 16) / 255 for index in range(0, len(digits), 2)]
-        return Colour(parts[0], parts[1], parts[2], parts[3] if len(parts) == 4 else 1.0)
+        return Color(parts[0], parts[1], parts[2], parts[3] if len(parts) == 4 else 1.0)
     called = _FUNCTION.fullmatch(value)
     if called is None or called[1] not in _FUNCTIONS:
         return None
     name, inside = called[1], called[2]
     if name == "light-dark":
         ways = comma_parts(inside)
-        return colour(ways[dark], dark=dark) if len(ways) == 2 else None
+        return color(ways[dark], dark=dark) if len(ways) == 2 else None
     if name == "color-mix":
         return _mixed(comma_parts(inside), dark=dark)
     words = arguments(inside)
@@ -207,13 +207,13 @@ def colour(value: str, *, dark: bool = False) -> Colour | None:
     return _from_function(name, words, slashed="/" in inside, dark=dark)
 
 
-def legacy_colour(value: str) -> Colour | None:
-    """Return the colour that an attribute such as `bgcolor` means, in which nearly any text is one."""
+def legacy_color(value: str) -> Color | None:
+    """Return the color that an attribute such as `bgcolor` means, in which nearly any text is one."""
     value = value.strip().lower()
     if not value or value == "transparent":
         return None
     if value in _NAMED or (len(value) == 4 and _HEX.fullmatch(value)):
-        return colour(value)
+        return color(value)
     value = _NOT_HEX.sub("0", value[:_MAX_LEGACY].removeprefix("#"))
     value = value.ljust(-(-max(len(value), 3) // 3) * 3, "0")
     size = len(value) // 3
@@ -221,20 +221,20 @@ def legacy_colour(value: str) -> Colour | None:
     while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
         parts = [part[1:] for part in parts]
     red, green, blue = (int(part[:2], 16) / 255 for part in parts)
-    return Colour(red, green, blue, 1.0)
+    return Color(red, green, blue, 1.0)
 
 
-def gradient_colours(value: str, *, dark: bool = False) -> list[Colour]:
-    """Return the colours of a background's gradients; none if it is something else or one cannot be told."""
+def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
+    """Return the colors of a background's gradients; none if it is something else or one cannot be told."""
     if "gradient(" not in value or "url(" in value or "image(" in value:
         return []
     tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
-    found = [shade for token in tokens if (shade := colour(token, dark=dark)) is not None]
+    found = [shade for token in tokens if (shade := color(token, dark=dark)) is not None]
     return [] if any(None in shade[:3] for shade in found) else found
 
 
-def alike(one: Colour, other: Colour) -> bool:
-    """Tell whether text of one opaque colour on the other cannot be read: a contrast below 1.1 to 1 (WCAG 2.2)."""
+def alike(one: Color, other: Color) -> bool:
+    """Tell whether text of one opaque color on the other cannot be read: a contrast below 1.1 to 1 (WCAG 2.2)."""
     if None in one[:3] or None in other[:3]:
         return False
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
@@ -242,34 +242,34 @@ def alike(one: Colour, other: Colour) -> bool:
     return close and (lighter + 0.05) / (darker + 0.05) < 1.1
 
 
-def blend(front: Colour, back: Colour) -> Colour:
-    """Return what a colour looks like on an opaque one."""
+def blend(front: Color, back: Color) -> Color:
+    """Return what a color looks like on an opaque one."""
     return _mix(front, back, front.alpha)._replace(alpha=1.0)
 
 
-def _mix(one: Colour, other: Colour, share: float) -> Colour:
+def _mix(one: Color, other: Color, share: float) -> Color:
     red, green, blue = (
         None if a is None or b is None else a * share + b * (1 - share) for a, b in zip(one[:3], other[:3], strict=True)
     )
-    return Colour(red, green, blue, one.alpha * share + other.alpha * (1 - share))
+    return Color(red, green, blue, one.alpha * share + other.alpha * (1 - share))
 
 
-def _luminance(shade: Colour) -> float:
+def _luminance(shade: Color) -> float:
     linear = [(c or 0) / 12.92 if (c or 0) <= 0.04045 else (((c or 0) + 0.055) / 1.055) ** 2.4 for c in shade[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _mixed(parts: list[str], *, dark: bool) -> Colour | None:
-    """Return a mixture; of two unlike colours nearly what another space than sRGB makes of them."""
+def _mixed(parts: list[str], *, dark: bool) -> Color | None:
+    """Return a mixture; of two unlike colors nearly what another space than sRGB makes of them."""
     if len(parts) != 3 or not parts[0].startswith("in "):
         return None
-    found: list[tuple[Colour, float | None]] = []
+    found: list[tuple[Color, float | None]] = []
     for part in parts[1:]:
         words = arguments(part)
         shares = [ratio(word) for word in words if word.endswith("%")]
-        shade = next((shade for word in words if (shade := colour(word, dark=dark)) is not None), None)
+        shade = next((shade for word in words if (shade := color(word, dark=dark)) is not None), None)
         if shade is None:
-            return Colour(None, None, None, 1.0)
+            return Color(None, None, None, 1.0)
         found.append((shade, shares[0] if shares else None))
     (one, first), (other, second) = found
     first = (1 - second if second is not None else 0.5) if first is None else first
@@ -280,29 +280,29 @@ def _mixed(parts: list[str], *, dark: bool) -> Colour | None:
     share = first / total
     alpha = one.alpha * share + other.alpha * (1 - share)
     if alpha <= 0:
-        return Colour(0, 0, 0, 0)
+        return Color(0, 0, 0, 0)
     return _mix(one, other, share * one.alpha / alpha)._replace(alpha=alpha * min(total, 1.0))
 
 
-def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) -> Colour | None:
+def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) -> Color | None:
     if len(parts) < 3:
-        return Colour(None, None, None, 1.0)
+        return Color(None, None, None, 1.0)
     alpha = 1.0
     if slashed or (len(parts) == 4 and name != "color"):
         alpha = 0.0 if parts[-1] == "none" else min(max(ratio(parts[-1]) or 0.0, 0.0), 1.0)
         parts = parts[:-1]
     if parts[0] == "from":
-        origin = colour(parts[1], dark=dark)
+        origin = color(parts[1], dark=dark)
         names = parts[3:] if name == "color" else parts[2:]
         same = origin is not None and len(names) == 3 and names == list(_CHANNELS.get(name, names))
         red, green, blue = origin[:3] if same and origin is not None else (None, None, None)
-        return Colour(red, green, blue, alpha if slashed or origin is None else origin.alpha)
+        return Color(red, green, blue, alpha if slashed or origin is None else origin.alpha)
     space, parts = (parts[0], parts[1:]) if name == "color" else (name, parts)
     triple = _triple(space, parts) if len(parts) == 3 else None
     if triple is None:
-        return Colour(None, None, None, alpha)
+        return Color(None, None, None, alpha)
     red, green, blue = (min(max(part, 0.0), 1.0) for part in triple)
-    return Colour(red, green, blue, alpha)
+    return Color(red, green, blue, alpha)
 
 
 _CHANNELS: Final = {
@@ -314,7 +314,7 @@ _HSL: Final = frozenset({"hsl", "hsla"})
 
 
 def _triple(space: str, parts: list[str]) -> Triple | None:
-    """Return a colour of three channels in sRGB; None when one cannot be told or the space is not known."""
+    """Return a color of three channels in sRGB; None when one cannot be told or the space is not known."""
     hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
     wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []

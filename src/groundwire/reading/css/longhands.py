@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from groundwire.reading.css.colors import colour
+from groundwire.reading.css.colors import color
 from groundwire.reading.css.values import arguments, pixels, ratio
 
 __all__ = ["is_told", "longhands"]
@@ -78,8 +78,8 @@ def _is_size(value: str) -> bool:
     return value in _FONT_SIZES or "(" in value or (length is not None and length >= 0)
 
 
-def _is_colour(value: str) -> bool:
-    return colour(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
+def _is_color(value: str) -> bool:
+    return color(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
 
 
 _VALID: Final[dict[str, Callable[[str], bool]]] = {
@@ -91,9 +91,9 @@ _VALID: Final[dict[str, Callable[[str], bool]]] = {
     "overflow-x": _words(_OVERFLOWS),
     "overflow-y": _words(_OVERFLOWS),
     "font-size": _is_size,
-    "color": _is_colour,
-    "background-color": _is_colour,
-    "text-fill": _is_colour,
+    "color": _is_color,
+    "background-color": _is_color,
+    "text-fill": _is_color,
     **dict.fromkeys(
         (
             "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
@@ -198,9 +198,9 @@ _BACKGROUND_WORDS: Final = frozenset(
 
 def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
-    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_colour(part) or _is_length(part) for part in parts):
+    if not all(part in _BACKGROUND_WORDS or "(" in part or _is_color(part) or _is_length(part) for part in parts):
         return
-    shade = next((part for part in parts if colour(part) is not None), None)
+    shade = next((part for part in parts if color(part) is not None), None)
     image = "url(" in value or "image(" in value or "image-set(" in value
     yield "background-color", shade or "transparent"
     yield "background-image", "image" if image else value if "gradient(" in value else "none"

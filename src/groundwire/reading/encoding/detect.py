@@ -229,7 +229,7 @@ def detect(body: bytes) -> str | None:
 
 
 def utf16_without_mark(sample: bytes) -> str | None:
-    """Recognise UTF-16 by the zeros beside its ASCII letters and spaces, which nearly all stand on one side."""
+    """Recognize UTF-16 by the zeros beside its ASCII letters and spaces, which nearly all stand on one side."""
     pairs = len(sample) // 2
     big, little = sample[0 : 2 * pairs : 2], sample[1 : 2 * pairs : 2]
     if max(big.count(0), little.count(0)) < max(2, pairs // 50):

@@ -151,7 +151,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
     columns = [
         *_block_columns(layout, sizes, shares, wording, headings),
         *_place_columns(sizes, good, main_heading, wording, holdings),
-        *_neighbour_columns(sizes, shares),
+        *_neighbor_columns(sizes, shares),
         *_element_columns(codes, standing, around),
         *_shape_columns(kinds, sizes, shares),
         *_core_columns(layout, around[0], holdings, standing, codes[:3], core, half),
@@ -211,7 +211,7 @@ def _place_columns(
     ]
 
 
-def _neighbour_columns(sizes: Sequence[int], shares: Sequence[int]) -> list[bytes]:
+def _neighbor_columns(sizes: Sequence[int], shares: Sequence[int]) -> list[bytes]:
     count = len(sizes)
     near = (logs(sizes), bytes(shares))
     columns = [shift(column, step) for step in _STEPS for column in near]

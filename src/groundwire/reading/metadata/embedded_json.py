@@ -121,7 +121,7 @@ def _comparable(url: str) -> str:
 
 
 def name_of(value: object, found: list[Thing]) -> str:
-    """Return the name or names of the people or the organisation that a property holds, by value or by `@id`."""
+    """Return the name or names of the people or the organization that a property holds, by value or by `@id`."""
     names: list[str] = []
     for item in (value if isinstance(value, list) else [value])[:10]:
         name = item

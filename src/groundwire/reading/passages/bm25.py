@@ -22,7 +22,7 @@ from groundwire.reading.passages.terms import Terms, is_common
 __all__ = ["Passage", "Ranked", "passages_of", "rank"]
 
 _LONG: Final = 600  # characters; a block that is longer is parted
-_SHORT: Final = 200  # characters; what is shorter stays with its neighbour
+_SHORT: Final = 200  # characters; what is shorter stays with its neighbor
 _EMPTY_LINE: Final = re.compile(r"\n[ \t>]*\n\s*")
 _ITEM: Final = re.compile(r"\n(?=[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|))")
 _LINE: Final = re.compile(r"\n")
@@ -115,7 +115,7 @@ _B: Final = 0.4  # passages are of like length; a short one is not much better f
 _OWN, _ABOVE = 0.8, 0.3  # what a term in the nearest heading counts, and in the others
 _COMMON: Final = 0.1  # what a word that stands everywhere counts
 _COVERED: Final = 0.7  # the part of the score that depends on how much of the query is there
-_NEXT: Final = 0.12  # what the score of each neighbour adds
+_NEXT: Final = 0.12  # what the score of each neighbor adds
 _TOGETHER: Final = 0.3  # what two words count for standing together as in the query
 _KIN: Final = 0.6  # what a word counts that begins like one of the query that is not on the page
 _ALIKE: Final = 4  # letters that kin have in common at least
@@ -155,7 +155,7 @@ def rank(document: Outline, query: str) -> list[Ranked]:
         for row, passage in zip(rows, passages, strict=True)
     ]
     return [
-        Ranked(at, passage, round(_with_neighbours(scores, passages, at), 4), sets[at])
+        Ranked(at, passage, round(_with_neighbors(scores, passages, at), 4), sets[at])
         for at, passage in enumerate(passages)
     ]
 
@@ -208,7 +208,7 @@ def _score(
     return score * (1 - _COVERED + _COVERED * min(1.0, covered / total))
 
 
-def _with_neighbours(scores: list[float], passages: list[Passage], at: int) -> float:
+def _with_neighbors(scores: list[float], passages: list[Passage], at: int) -> float:
     """Return a score with a part of those beside it in the same section."""
     score = scores[at]
     for beside in (at - 1, at + 1):

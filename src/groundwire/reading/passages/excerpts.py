@@ -36,7 +36,7 @@ _WORTH: Final = 0.12  # of the best score; what has less is not worth its room
 _SAME: Final = 0.8  # of the terms; passages that share more say the same
 _TRIES: Final = 30  # passages that are tried when one does not fit
 _PATH: Final = 90  # characters of the headings in a mark
-_BESIDE: Final = 3  # of the best passages get their neighbours too
+_BESIDE: Final = 3  # of the best passages get their neighbors too
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 How many tokens a text has at most, without a tokenizer.
 
-Byte-pair encoding joins two neighbouring tokens whenever the two together are a token. So no two neighbours in a
+Byte-pair encoding joins two neighboring tokens whenever the two together are a token. So no two neighbors in a
 finished row are one together, and the longest row for which that holds of all tokens that are known is an upper bound.
 Known is what two public vocabularies (cl100k_base and o200k_base) have in common, as `benchmarks/learn_tokens.py`
 writes it: most English words are one token in both, and the bound is close. What is not known counts as its bytes.
@@ -138,7 +138,7 @@ class TokenBound:
         return found
 
     def _row(self, piece: str) -> int:
-        """Return the length of the longest row of tokens in which no two neighbours are one token together."""
+        """Return the length of the longest row of tokens in which no two neighbors are one token together."""
         size = len(piece)
         if size > _STEPS[0] * _LONGEST:
             return size

@@ -202,7 +202,7 @@ def _strip(text: str, counts: Counts) -> str:
         text = _JOINER.sub(lambda match: match[0] if match[1] is None else "", text)
         if len(text) == before:
             break
-        counts["zero-width"] += before - len(text)  # one that goes may leave another without its neighbour
+        counts["zero-width"] += before - len(text)  # one that goes may leave another without its neighbor
     return text
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from groundwire.reading.css.colors import gradient_colours
+from groundwire.reading.css.colors import gradient_colors
 from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, may_be_tiny, moves
 from groundwire.reading.css.values import arguments, fraction, pixels, ratio
 
@@ -231,7 +231,7 @@ def _filtered(value: str) -> bool:
 
 def _masked(value: str) -> bool:
     """Tell whether a mask is a gradient of nothing but transparency."""
-    shades = gradient_colours(value)
+    shades = gradient_colors(value)
     return bool(shades) and all(shade.alpha <= FAINT for shade in shades)
 
 

@@ -1,4 +1,4 @@
-"""Text in the colour of what is behind it, or in no colour at all.
+"""Text in the color of what is behind it, or in no color at all.
 
 What is behind a text: the background of the element, of those around it, or of one that lies under them.
 """
@@ -12,22 +12,22 @@ from typing import Final
 from turbohtml import Document, Element, Node
 
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.colors import Colour, alike, blend, colour, gradient_colours, legacy_colour
+from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors, legacy_color
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels
 from groundwire.reading.visibility.hidden_styles import FAINT
 
-__all__ = ["BLACK", "COLOURED", "PLACED", "WHITE", "Backdrop", "Given", "declare_attributes", "unreadable"]
+__all__ = ["BLACK", "COLORED", "PLACED", "WHITE", "Backdrop", "Given", "declare_attributes", "unreadable"]
 
 Given = Mapping[Element, Mapping[str, str]]
-"""The longhands of the elements that change a colour."""
+"""The longhands of the elements that change a color."""
 
-WHITE: Final = Colour(1.0, 1.0, 1.0, 1.0)
-BLACK: Final = Colour(0.0, 0.0, 0.0, 1.0)
+WHITE: Final = Color(1.0, 1.0, 1.0, 1.0)
+BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-_CLEAR: Final = Colour(0.0, 0.0, 0.0, 0.0)
-_DARK: Final = Colour(0.07, 0.07, 0.07, 1.0)
-_YELLOW: Final = Colour(1.0, 1.0, 0.0, 1.0)
+_CLEAR: Final = Color(0.0, 0.0, 0.0, 0.0)
+_DARK: Final = Color(0.07, 0.07, 0.07, 1.0)
+_YELLOW: Final = Color(1.0, 1.0, 0.0, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
 PLACED: Final = frozenset({"absolute", "fixed"})
@@ -39,8 +39,8 @@ class Backdrop:
 
     Args:
         styles: All styles of the page.
-        given: Those that change a colour.
-        dark: Whether the page asks for the browser's dark colours.
+        given: Those that change a color.
+        dark: Whether the page asks for the browser's dark colors.
         placed: Whether a style of the page places anything by itself.
     """
 
@@ -48,12 +48,12 @@ class Backdrop:
         self._styles = styles
         self._given = given
         self.dark = dark
-        self._known: dict[Element, Colour | None] = {}
-        self._paints: dict[tuple[int, str], Colour | None] = {}
+        self._known: dict[Element, Color | None] = {}
+        self._paints: dict[tuple[int, str], Color | None] = {}
         self._anything_placed = placed or bool(styles.added)
 
-    def behind(self, element: Element) -> Colour | None:
-        """Return the colour behind an element's text; None if it cannot be told."""
+    def behind(self, element: Element) -> Color | None:
+        """Return the color behind an element's text; None if it cannot be told."""
         back = self._at(element)
         own = self._of(element)
         if back is None or own is None or own.alpha >= 0.95:
@@ -61,7 +61,7 @@ class Backdrop:
         lying = self._under(element, element.children)  # the text may be in any that follows
         return lying and blend(lying, back)
 
-    def _at(self, element: Element) -> Colour | None:
+    def _at(self, element: Element) -> Color | None:
         """Return what is behind an element and its siblings; linear, since no path is walked twice."""
         path: list[Element] = []
         node: object = element
@@ -75,8 +75,8 @@ class Backdrop:
             back = self._known[step] = self._over(step, back)
         return back
 
-    def _over(self, element: Element, back: Colour | None) -> Colour | None:
-        """Return the colour of an element's background on what is behind it."""
+    def _over(self, element: Element, back: Color | None) -> Color | None:
+        """Return the color of an element's background on what is behind it."""
         shade = self._of(element)
         if shade is None or shade.alpha >= 0.95:
             return shade
@@ -95,9 +95,9 @@ class Backdrop:
         while isinstance(node, Element):
             style = self._given.get(node, {})
             if style.get("background-clip") == "text":
-                paints = [colour(style.get("background-color", "transparent"), dark=self.dark)]
+                paints = [color(style.get("background-color", "transparent"), dark=self.dark)]
                 if (image := style.get("background-image", "none")) not in {"none", "initial"}:
-                    paints = [*(gradient_colours(image, dark=self.dark) or (None,))]
+                    paints = [*(gradient_colors(image, dark=self.dark) or (None,))]
                 around = node.parent
                 back = self.behind(around) if isinstance(around, Element) else WHITE
                 return any(
@@ -107,7 +107,7 @@ class Backdrop:
             node = node.parent
         return False
 
-    def _of(self, element: Element) -> Colour | None:
+    def _of(self, element: Element) -> Color | None:
         """Return the background of an element itself; None if it cannot be told."""
         style = self._given.get(element, _NOTHING)
         key = id(style), element.tag  # elements of one style share one mapping, which the page's styles keep
@@ -115,11 +115,11 @@ class Backdrop:
             self._paints[key] = self._painted(style, element.tag)
         return self._paints[key]
 
-    def _painted(self, style: Mapping[str, str], tag: str) -> Colour | None:
+    def _painted(self, style: Mapping[str, str], tag: str) -> Color | None:
         if style.get("background-clip") == "text":
             return _CLEAR
         if (image := style.get("background-image", "none")) not in {"none", "initial"}:
-            shades = gradient_colours(image, dark=self.dark)
+            shades = gradient_colors(image, dark=self.dark)
             if not shades or any(shade.alpha < 0.95 or not alike(shade, shades[0]) for shade in shades):
                 return None
             return shades[0]
@@ -128,12 +128,12 @@ class Backdrop:
             if tag in _CONTROLS:
                 return None
             return _YELLOW if tag == "mark" else _CLEAR
-        return colour(value, dark=self.dark)
+        return color(value, dark=self.dark)
 
-    def _under(self, element: Element, beside: Iterable[Node]) -> Colour | None:
-        """Return the colour of what lies under an element because it is placed over all of the part around both.
+    def _under(self, element: Element, beside: Iterable[Node]) -> Color | None:
+        """Return the color of what lies under an element because it is placed over all of the part around both.
 
-        Pages put a picture or a shade there and the text on it. None if its colour cannot be told.
+        Pages put a picture or a shade there and the text on it. None if its color cannot be told.
         """
         if not self._anything_placed:
             return _CLEAR
@@ -162,21 +162,21 @@ def _is_spread(style: Mapping[str, str]) -> bool:
     return fills("width", "left", "right") and fills("height", "top", "bottom")
 
 
-COLOURED: Final = "font[color], [bgcolor], body[text], [background]"
-"""Elements to which an attribute gives a colour."""
+COLORED: Final = "font[color], [bgcolor], body[text], [background]"
+"""Elements to which an attribute gives a color."""
 
-_COLOURS: Final = frozenset(
+_COLORS: Final = frozenset(
     {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow"}
 )
-_LINK: Final = Colour(0.0, 0.0, 0.93, 1.0)
+_LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
 _NEAR: Final = 500.0  # pixels; a shadow that is farther away is elsewhere
 _WHOLE: Final = 50.0  # pixels; a shadow inside that is wider fills a line of text
-_OWN_COLOUR: Final = "a[href], mark, button"
-"""Elements to which browsers give a colour of their own."""
+_OWN_COLOR: Final = "a[href], mark, button"
+"""Elements to which browsers give a color of their own."""
 
 
 def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
-    """Return for each element that changes a colour whether its text cannot be told from its background.
+    """Return for each element that changes a color whether its text cannot be told from its background.
 
     White on white counts only where both are known: with style sheets elsewhere, the page's own background is not.
     """
@@ -192,14 +192,14 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
     )
     states = {element: look.hides(element) for element in given}
     if any(states.values()):
-        for element in document.select(_OWN_COLOUR):
+        for element in document.select(_OWN_COLOR):
             if element not in states:
                 states[element] = filled and look.hides(element)
     return states
 
 
 def _is_dark(document: Document, styles: Styles) -> bool:
-    """Tell whether a page asks for the browser's dark colours."""
+    """Tell whether a page asks for the browser's dark colors."""
     root = document.root
     value = styles.get(root).get("color-scheme", "") if root is not None else ""
     if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
@@ -209,10 +209,10 @@ def _is_dark(document: Document, styles: Styles) -> bool:
 
 
 def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
-    """Declare the colours that attributes give: `bgcolor`, `<font color>` and the like.
+    """Declare the colors that attributes give: `bgcolor`, `<font color>` and the like.
 
     Args:
-        elements: All that `COLOURED` selects, and maybe more.
+        elements: All that `COLORED` selects, and maybe more.
         styles: Where they are declared.
     """
     for element in elements:
@@ -227,7 +227,7 @@ def _declare_attributes(element: Element, styles: Styles) -> None:
         pairs = {"color": "color"}
     for attribute, name in pairs.items():
         value = (element.attr(attribute) or "").strip().lower()
-        if (shade := legacy_colour(value)) is not None:
+        if (shade := legacy_color(value)) is not None:
             parts = (round((part or 0.0) * 255) for part in shade[:3])
             value = "#" + "".join(f"{part:02x}" for part in parts)
             styles.declare((element,), (Declaration(name, value, important=False),), layer=-1)
@@ -236,7 +236,7 @@ def _declare_attributes(element: Element, styles: Styles) -> None:
 
 
 def _changes(style: Mapping[str, str]) -> bool:
-    return not _COLOURS.isdisjoint(style)
+    return not _COLORS.isdisjoint(style)
 
 
 def _could_hide(style: Mapping[str, str]) -> bool:
@@ -265,8 +265,8 @@ class _TextLook:
             return False
         return not (self._shown and self._has_edges(element, back or self._behind(element)))
 
-    def _behind(self, element: Element) -> Colour | None:
-        """Return the colour behind an element's text, also if it is that of a shadow inside."""
+    def _behind(self, element: Element) -> Color | None:
+        """Return the color behind an element's text, also if it is that of a shadow inside."""
         shadows = self._given[element].get("box-shadow", "") if element in self._given else ""
         for shadow in comma_parts(shadows) if "inset" in shadows else ():
             words = arguments(shadow)
@@ -275,11 +275,11 @@ class _TextLook:
                 return next(filter(None, map(self._shade, words)), None)
         return self._backdrop.behind(element)
 
-    def _shade(self, value: str) -> Colour | None:
-        return colour(value, dark=self._backdrop.dark)
+    def _shade(self, value: str) -> Color | None:
+        return color(value, dark=self._backdrop.dark)
 
-    def _front(self, element: Element, names: tuple[str, ...]) -> Colour | None:
-        """Return the colour of an element's text, by the first property that says it; None if it cannot be told."""
+    def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
+        """Return the color of an element's text, by the first property that says it; None if it cannot be told."""
         plain = WHITE if self._backdrop.dark else BLACK
         for name in names:
             node: object = element
@@ -297,8 +297,8 @@ class _TextLook:
                 node = node.parent
         return plain
 
-    def _has_edges(self, element: Element, back: Colour | None) -> bool:
-        """Tell whether a shadow or an outline shows a text that has no colour of its own."""
+    def _has_edges(self, element: Element, back: Color | None) -> bool:
+        """Tell whether a shadow or an outline shows a text that has no color of its own."""
         own = self._front(element, ("color",))
         for shadow in comma_parts(self._inherited(element, "text-shadow")):
             words = arguments(shadow)
@@ -323,7 +323,7 @@ class _TextLook:
         return ""
 
     @staticmethod
-    def _stands_out(shade: Colour | None, back: Colour | None) -> bool:
+    def _stands_out(shade: Color | None, back: Color | None) -> bool:
         if shade is None or back is None:
             return shade is None or shade.alpha > FAINT
         return shade.alpha > FAINT and not alike(blend(shade, back), back)

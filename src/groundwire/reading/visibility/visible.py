@@ -22,7 +22,7 @@ from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import class_names, read_styles
 from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
-from groundwire.reading.visibility.text_contrast import COLOURED, declare_attributes, unreadable
+from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
 from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
 __all__ = ["Removed", "drop_unseen"]
@@ -78,7 +78,7 @@ class Removed:
     """What was taken out of a page, and what was left in though it is not shown at first."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How many pieces with text went, for each reason: the property, `attribute`, `class`, `colour`, `element`."""
+    """How many pieces with text went, for each reason: the property, `attribute`, `class`, `color`, `element`."""
     revealed: int = 0
     """How many pieces stayed because a script or an animation shows them."""
 
@@ -128,14 +128,14 @@ def drop_unseen(document: Document) -> Removed:
     if alive:
         fill_streamed(document)
     counts = drop_unrendered(document)
-    marked = document.select(f"{_HIDDEN}, {COLOURED}")  # both at once: it is looking through the page that takes time
+    marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: it is looking through the page that takes time
     reasons = _declare_defaults(document, marked, styles, named)
     declare_attributes(marked, styles)
     if not len(styles):
         return Removed(counts)
     found = _judge(styles, reasons)
     measure_fonts(document, found.texts["font-size"], styles)
-    found.texts["colour"] = unreadable(document, styles)
+    found.texts["color"] = unreadable(document, styles)
     _let_out(found.whole, styles)
     if alive:
         _keep_folded(document, found)

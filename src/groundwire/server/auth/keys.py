@@ -74,7 +74,7 @@ class KeyRecord(_Part):
     digest: str = Field(repr=False, pattern=r"^[0-9a-f]{64}$")
     """The SHA-256 of the key."""
     last: str = Field(pattern=r"^[A-Za-z0-9]{4}$")
-    """Its last characters, by which its holder recognises it."""
+    """Its last characters, by which its holder recognizes it."""
     created: datetime
     """When it was made."""
     expires: datetime | None = None

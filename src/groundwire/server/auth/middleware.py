@@ -64,7 +64,7 @@ class AccessPolicy:
             keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
         """
         host = host or settings.host
-        exposed, names = not is_loopback(host), {*settings.hosts, *also}
+        exposed, names = not is_loopback(host), {*settings.allowed_hosts, *also}
         any_name = "*" in names or (exposed and keyless)
         hosts = HostCheck(None, ports=not any_port) if any_name else HostCheck.of(host, names, ports=not any_port)
         must = settings.require_key or bool(token) or "*" in names or (exposed and not keyless)
@@ -159,7 +159,7 @@ class Access:
             failures=failures or Failures(),
             now=now,
         )
-        self._rates = Rates(store, settings.rate, settings.burst)
+        self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._slots = Slots(store)
         self._running = 0
 
@@ -203,14 +203,14 @@ class Access:
         hosts = self._policy.hosts
         fault = hosts.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
-            text = "This server is not called by that name; the setting server.hosts has those it is called by."
+            text = "This server is not called by that name; the setting server.allowed_hosts has those it is called by."
             raise Refusal(421, "wrong_host", text)
         if fault == "page" or _is_of_a_page(scope, headers, self._pages, hosts):
             raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
         return headers
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
-        if self._running >= self._settings.concurrent:
+        if self._running >= self._settings.max_concurrent_requests:
             raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
         self._running += 1
         try:

@@ -59,7 +59,7 @@ class Session:
     async def describe(self) -> dict[str, Any]:
         """Return what this session has used, found and opened, as JSON values."""
         budget = self._web.budget
-        limit = budget.limit if budget else self._web.settings.session.limit
+        limit = budget.limit if budget else self._web.settings.session.max_searches
         used = await self._web.statistics()
         return {
             "searches": {

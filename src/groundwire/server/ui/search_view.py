@@ -153,7 +153,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
 async def _budget(visit: Visit) -> Mapping[str, float]:
     web = visit.web
     used = await web.statistics()
-    return {**used, "limit": web.settings.session.limit}
+    return {**used, "limit": web.settings.session.max_searches}
 
 
 def _since(started: float) -> float:

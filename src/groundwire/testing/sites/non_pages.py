@@ -235,7 +235,7 @@ _RIGHT = (
     "In the year of the survey the keepers saw",
     "four thousand and twelve ships, of which",
     "nine were lost in fog. No ship was counted",
-    "twice, as their lamps were of two colours.",
+    "twice, as their lamps were of two colors.",
 )
 _FEED = """<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom"><title>Notices to Mariners</title><updated>{day}T06:00:00Z</updated>

@@ -22,7 +22,7 @@ _GAP: Final = 1.0  # times the size of type; two words with more between them ma
 _GUTTER: Final = 0.8  # times the size of type
 _TEXT: Final = 18  # characters of a line; a column of text has more, a cell less
 _FULL: Final = 0.5  # of a column's width
-_ALIGNED: Final = 0.7  # of the lines; in a table most cells have a neighbour at their height
+_ALIGNED: Final = 0.7  # of the lines; in a table most cells have a neighbor at their height
 _FEW: Final = 3  # lines; fewer make no column
 
 _Strip = tuple[float, float]

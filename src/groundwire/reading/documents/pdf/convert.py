@@ -36,7 +36,7 @@ class _Gathered:
     removed: Counter[str] = field(default_factory=Counter)
     letters: int = 0
     pictures: list[int] = field(default_factory=list)
-    recognised: list[int] = field(default_factory=list)
+    recognized: list[int] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
     crowded: bool = False
 
@@ -103,8 +103,8 @@ def _add(found: _Gathered, page: PdfPage, number: int) -> None:
     found.letters += sum(len(word.text) for word in seen.words)
     if seen.images and not seen.words:
         found.pictures.append(number)
-    if seen.recognised:
-        found.recognised.append(number)
+    if seen.recognized:
+        found.recognized.append(number)
     page_regions: list[list[Line]] = []
     for group in turned(page, seen.words):
         page_regions += [lines(part) for part in regions(segments(group))]
@@ -214,8 +214,8 @@ def _warnings(found: _Gathered, count: int, furniture: int, *, whole: bool) -> t
         said.append(f"damaged pages left out: {_listed(found.broken)}")
     if found.pictures:
         said.append(f"pages that are pictures without text: {_listed(found.pictures)}")
-    if found.recognised:
-        said.append(f"text recognised in a scan, unseen and perhaps wrong, on pages: {_listed(found.recognised)}")
+    if found.recognized:
+        said.append(f"text recognized in a scan, unseen and perhaps wrong, on pages: {_listed(found.recognized)}")
     if hidden := found.removed.total():
         said.append(f"hidden text removed: {hidden}")
     if furniture:

@@ -1,8 +1,8 @@
 """Which words of a page somebody who looks at it can see.
 
-A word that its own properties do not clear (a colour near its background's, something painted over it, a layer that can
+A word that its own properties do not clear (a color near its background's, something painted over it, a layer that can
 be switched off, a clip that leaves it out) is looked for in a picture of the page: it is there when something in its
-place differs from its background towards the colour that it has.
+place differs from its background towards the color that it has.
 
 A page as a picture, to see whether a word is there.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import PdfPage
-from groundwire.reading.documents.pdf.shapes import Colour, Shapes, fill_colour, page_shapes
+from groundwire.reading.documents.pdf.shapes import Color, Shapes, fill_color, page_shapes
 from groundwire.reading.documents.pdf.words import Word
 
 __all__ = ["Picture", "Seen", "look"]
@@ -24,7 +24,7 @@ __all__ = ["Picture", "Seen", "look"]
 _SCALE: Final = 1.5  # pixels for a point
 _LARGEST: Final = 1_600  # pixels of the longer side
 _MARGIN: Final = 2  # pixels around a word, in which its background shows
-_SAME: Final = 20  # of 255; colours that differ by less look alike
+_SAME: Final = 20  # of 255; colors that differ by less look alike
 _SHARE: Final = 0.2  # of the contrast; thin letters are painted in paler tones than they have
 _MAX_PIXELS: Final = 20_000  # of one word
 _ANNOTATIONS: Final = 1  # FPDF_ANNOT: what a note covers is covered
@@ -55,20 +55,20 @@ class Picture:
         finally:
             raw.FPDFBitmap_Destroy(bitmap)
 
-    def shows(self, word: Word, colour: Colour | None) -> bool:
+    def shows(self, word: Word, color: Color | None) -> bool:
         """Return whether something of a word can be seen in its place.
 
         Args:
             word: The word; its place is as on the sheet, y growing up.
-            colour: What it is filled with; None when that is not known.
+            color: What it is filled with; None when that is not known.
         """
         pixels = self._pixels(word)
         if not pixels:
             return False
         background = pixels.most_common(1)[0][0]
-        if colour is None:
+        if color is None:
             return any(_difference(pixel, background) >= _SAME for pixel in pixels)
-        own = (colour[2], colour[1], colour[0])  # PDFium's pixels are blue, green, red
+        own = (color[2], color[1], color[0])  # PDFium's pixels are blue, green, red
         contrast = _difference(own, background)
         if contrast < _SAME:  # either the word fills its place, or it cannot be told from its background
             others = sum(count for pixel, count in pixels.items() if _difference(pixel, own) > 2 * _SAME)
@@ -79,7 +79,7 @@ class Picture:
         )
 
     def _pixels(self, word: Word) -> Counter[tuple[int, int, int]]:
-        """Return the colours in a word's place and around it, counted."""
+        """Return the colors in a word's place and around it, counted."""
         corners = [self._device(x, y) for x, y in ((word.x0, word.y0), (word.x1, word.y1))]
         left, right = sorted(x for x, _ in corners)
         top, bottom = sorted(y for _, y in corners)
@@ -109,9 +109,9 @@ def _difference(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
 _TINY: Final = 2.0  # points of height
 _NARROW: Final = 0.4  # points of width for a letter
 _FAINT: Final = 12  # of 255; what is less opaque is not seen
-_CLEAR: Final = 40  # of 255; colours that differ by as much are told apart
+_CLEAR: Final = 40  # of 255; colors that differ by as much are told apart
 _INVISIBLE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
-_OPAQUE_WHITE: Final[Colour] = (255, 255, 255, 255)
+_OPAQUE_WHITE: Final[Color] = (255, 255, 255, 255)
 _STROKED: Final = (1, 5)
 _CLIPPED: Final = 7
 
@@ -126,8 +126,8 @@ class Seen:
     """How many words went, for each reason."""
     images: int = 0
     """How many images there are."""
-    recognised: bool = False
-    """Whether the words are the invisible text that was recognised in a scan."""
+    recognized: bool = False
+    """Whether the words are the invisible text that was recognized in a scan."""
 
 
 @dataclass(slots=True)
@@ -135,12 +135,12 @@ class _PdfLook:
     """What one text object is painted with."""
 
     mode: int
-    colour: Colour | None
+    color: Color | None
     order: int | None
     layered: bool
     clip: tuple[float, float, float, float] | None
     plain: bool
-    """Whether its colour is clear on the white sheet."""
+    """Whether its color is clear on the white sheet."""
 
 
 def look(page: PdfPage, words: Sequence[Word]) -> Seen:
@@ -156,14 +156,14 @@ def look(page: PdfPage, words: Sequence[Word]) -> Seen:
         found = looks[handle]
         reason = _plainly_hidden(page, word, found)
         if reason == "mode" and shapes.scanned:
-            reason, seen.recognised = "", True
+            reason, seen.recognized = "", True
         elif not reason and not _is_clear(word, found, shapes):
             picture = picture or Picture(page)
-            if not picture.shows(word, found.colour):
+            if not picture.shows(word, found.color):
                 if shapes.scanned:
-                    seen.recognised = True  # some programs put the text that they recognised behind the picture
+                    seen.recognized = True  # some programs put the text that they recognized behind the picture
                 else:
-                    reason = "colour"
+                    reason = "color"
         if reason:
             seen.removed[reason] += 1
         else:
@@ -174,9 +174,9 @@ def look(page: PdfPage, words: Sequence[Word]) -> Seen:
 def _look(page: PdfPage, handle: int, shapes: Shapes) -> _PdfLook:
     call = page.pdf.call
     mode = call.mode(handle)
-    colour = None if mode in _STROKED or mode == _CLIPPED else fill_colour(page, handle)
-    plain = colour is not None and _differ(colour, _OPAQUE_WHITE)
-    return _PdfLook(mode, colour, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
+    color = None if mode in _STROKED or mode == _CLIPPED else fill_color(page, handle)
+    plain = color is not None and _differ(color, _OPAQUE_WHITE)
+    return _PdfLook(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
 
 
 def _plainly_hidden(page: PdfPage, word: Word, found: _PdfLook) -> str:
@@ -191,13 +191,13 @@ def _plainly_hidden(page: PdfPage, word: Word, found: _PdfLook) -> str:
         return "size"
     if found.mode == _INVISIBLE:
         return "mode"
-    return "colour" if found.colour is not None and found.colour[3] < _FAINT else ""
+    return "color" if found.color is not None and found.color[3] < _FAINT else ""
 
 
 def _is_clear(word: Word, found: _PdfLook, shapes: Shapes) -> bool:
     """Return whether a word is seen without a doubt."""
-    colour = found.colour
-    if found.order is None or found.layered or colour is None:
+    color = found.color
+    if found.order is None or found.layered or color is None:
         return False
     if not shapes.shapes and found.clip is None:
         return found.plain
@@ -206,18 +206,18 @@ def _is_clear(word: Word, found: _PdfLook, shapes: Shapes) -> bool:
         left, bottom, right, top = found.clip
         if not (left <= x <= right and bottom <= y <= top):
             return False
-    behind: Colour | None = _OPAQUE_WHITE
+    behind: Color | None = _OPAQUE_WHITE
     for shape in shapes.shapes:
         if shape.holds(x, y):
             if shape.order > found.order:
                 return False
-            behind = shape.colour
-    return found.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(colour, behind)
+            behind = shape.color
+    return found.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(color, behind)
 
 
-def _differ(colour: Colour, behind: Colour) -> bool:
-    """Return whether a colour can be told from what is behind it."""
-    return max(abs(colour[part] - behind[part]) for part in range(3)) * colour[3] >= _CLEAR * 255
+def _differ(color: Color, behind: Color) -> bool:
+    """Return whether a color can be told from what is behind it."""
+    return max(abs(color[part] - behind[part]) for part in range(3)) * color[3] >= _CLEAR * 255
 
 
 def _is_layered(page: PdfPage, handle: int) -> bool:

@@ -9,9 +9,9 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import PdfPage
 
-__all__ = ["Colour", "Shape", "Shapes", "fill_colour", "page_shapes"]
+__all__ = ["Color", "Shape", "Shapes", "fill_color", "page_shapes"]
 
-Colour = tuple[int, int, int, int]
+Color = tuple[int, int, int, int]
 """Red, green, blue and opacity, 0 to 255 each."""
 
 _TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5  # FPDF_PAGEOBJ_...
@@ -31,8 +31,8 @@ class Shape:
     bottom: float
     right: float
     top: float
-    colour: Colour | None
-    """What it is filled with; None when that is not one opaque colour."""
+    color: Color | None
+    """What it is filled with; None when that is not one opaque color."""
 
     @property
     def area(self) -> float:
@@ -90,8 +90,8 @@ def page_shapes(page: PdfPage) -> Shapes:
     return found
 
 
-def fill_colour(page: PdfPage, handle: int) -> Colour | None:
-    """Return what an object is filled with; None when that is no plain colour."""
+def fill_color(page: PdfPage, handle: int) -> Color | None:
+    """Return what an object is filled with; None when that is no plain color."""
     parts = [c_uint() for _ in range(4)]
     if not page.pdf.call.fill(handle, *map(byref, parts)):
         return None
@@ -109,12 +109,12 @@ def _shape(page: PdfPage, handle: int, order: int, kind: int) -> Shape | None:
     if not page.pdf.call.bounds(handle, *map(byref, edges)):
         return None
     left, bottom, right, top = (edge.value for edge in edges)
-    colour = fill_colour(page, handle) if kind == _PATH else None
-    if colour is not None and colour[3] < 250:
-        if colour[3] < 12:
+    color = fill_color(page, handle) if kind == _PATH else None
+    if color is not None and color[3] < 250:
+        if color[3] < 12:
             return None
-        colour = None
-    return Shape(order, left, bottom, right, top, colour)
+        color = None
+    return Shape(order, left, bottom, right, top, color)
 
 
 def _on_page(page: PdfPage, shape: Shape) -> float:

@@ -104,7 +104,7 @@ def redirector(world: World) -> Redirector:
 
 @pytest.fixture
 async def transport(world: World, redirector: Redirector) -> AsyncIterator[Transport]:
-    made = Transport(Guard(allow_origins=(redirector.url,)))
+    made = Transport(Guard(allowed_origins=(redirector.url,)))
     yield made
     await made.aclose()
 

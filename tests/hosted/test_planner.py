@@ -1,4 +1,4 @@
-"""Who searches: the table of documents C and K, and every need that a hosted tool may not honour."""
+"""Who searches: the table of convergio and codelia, and every need that a hosted tool may not honor."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def test_native_with_an_unsupported_provider_fails_naming_both(api: str) -> None
         ("anthropic", "claude-sonnet-5", Needs(allowed_domains=("a.org",), blocked_domains=("x.a.org",)), "not both"),
         ("openai", "gpt-5", Needs(blocked_domains=("a.org",)), "let blocked_domains through"),
         ("openai", "gpt-5", Needs(allowed_domains=tuple(f"d{n}.org" for n in range(101))), "at most 100"),
-        ("openai_chat", "gpt-4o", Needs(allowed_domains=("a.org",)), "cannot honour allowed_domains"),
+        ("openai_chat", "gpt-4o", Needs(allowed_domains=("a.org",)), "cannot honor allowed_domains"),
         ("openai_chat", "gpt-4o", Needs(max_uses=3), "max_uses"),
-        ("gemini", "gemini-3-pro", Needs(allowed_domains=("a.org",)), "cannot honour allowed_domains"),
-        ("gemini", "gemini-3-pro", Needs(blocked_domains=("a.org",)), "cannot honour blocked_domains"),
+        ("gemini", "gemini-3-pro", Needs(allowed_domains=("a.org",)), "cannot honor allowed_domains"),
+        ("gemini", "gemini-3-pro", Needs(blocked_domains=("a.org",)), "cannot honor blocked_domains"),
         ("gemini", "gemini-2.5-pro", Needs(functions=True), "before Gemini 3"),
         ("gemini", "gemini-3-pro", Needs(location=Location(city="Rome")), "the user's city"),
         ("xai", "grok-4.3", Needs(allowed_domains=tuple(f"d{n}.org" for n in range(6))), "at most 5"),
@@ -88,7 +88,7 @@ def test_native_with_an_unsupported_provider_fails_naming_both(api: str) -> None
         ("openai", "gpt-4.1-nano", Needs(), "no hosted search there"),
     ],
 )
-def test_a_need_that_hosted_search_cannot_honour(api: str, model: str, needs: Needs, said: str) -> None:
+def test_a_need_that_hosted_search_cannot_honor(api: str, model: str, needs: Needs, said: str) -> None:
     found = plan(api, model, "auto", needs, settings=EVERYBODY)
     assert found.path == "local"
     assert said in found.reason
@@ -112,7 +112,7 @@ def test_a_need_that_hosted_search_cannot_honour(api: str, model: str, needs: Ne
         ("groq", "groq/compound-mini", Needs(blocked_domains=("a.org",), allowed_domains=("b.org",))),
     ],
 )
-def test_needs_that_hosted_search_honours(api: str, model: str, needs: Needs) -> None:
+def test_needs_that_hosted_search_honors(api: str, model: str, needs: Needs) -> None:
     assert plan(api, model, "native", needs, settings=EVERYBODY).path == "native"
 
 
@@ -222,7 +222,7 @@ NEEDS = st.builds(
     mode=st.sampled_from(get_args(Mode)),
     needs=NEEDS,
 )
-def test_a_native_plan_honours_every_need(api: str, model: str, mode: Mode, needs: Needs) -> None:
+def test_a_native_plan_honors_every_need(api: str, model: str, mode: Mode, needs: Needs) -> None:
     try:
         found = plan(api, model, mode, needs, settings=EVERYBODY)
     except (InvalidRequest, NativeUnsupported):

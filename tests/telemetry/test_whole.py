@@ -51,7 +51,7 @@ async def test_all_watchers_tell_one_story_and_the_targets_are_met(
         },
         keys={"BRAVE_API_KEY": "test-key"},
         storage={"url": store},
-        session={"id": "ledger", "limit": 0},
+        session={"id": "ledger", "max_searches": 0},
     )
     exporter, metrics = InMemorySpanExporter(), Metrics()
     tracers = TracerProvider(shutdown_on_exit=False)

@@ -119,7 +119,7 @@ SETTINGS = {
     "[search]\nlimit = 3000\n": ("settings-wrong", 2),
     "[read]\nrobots = '''\nlimit = 1\n'''\n[search]\ntimeout = 'soon'\n": ("settings-wrong", 6),
     "[search]\ntimeout = 2\nattempt_timeout = 3\n": ("settings-contradictory", 3),
-    "[session]\nlimit = 3\nwarning_threshold = 9\n": ("settings-contradictory", 3),
+    "[session]\nmax_searches = 3\nwarning_threshold = 9\n": ("settings-contradictory", 3),
     "[keys]\nBRAVE_API_KEY = 'x'\n": ("key-in-settings", 1),
 }
 
@@ -296,7 +296,7 @@ async def test_a_proxy_that_is_none(look: Look) -> None:
 
 
 async def test_scripts_without_a_browser(look: Look) -> None:
-    assert named(await look({"GROUNDWIRE_READ_RENDER": "example.com"})) == ["settings-contradictory"]
+    assert named(await look({"GROUNDWIRE_READ_RENDER_DOMAINS": "example.com"})) == ["settings-contradictory"]
 
 
 @pytest.mark.parametrize(("free", "problems", "notes"), [(1, ["disk-full"], []), (100_000_000, [], ["disk-low"])])

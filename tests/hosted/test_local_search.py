@@ -1,4 +1,4 @@
-"""The tool `search` of document K: its fields, its backends, and errors that say their cause."""
+"""The tool `search` of codelia: its fields, its backends, and errors that say their cause."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def test_bad_arguments(local: MakeSettings, arguments: dict[str, Any], sai
 
 @pytest.mark.req("K4", "B5")
 async def test_it_shares_the_budget_of_its_web(local: MakeSettings) -> None:
-    async with Web(local(session={"limit": 2})) as web:
+    async with Web(local(session={"max_searches": 2})) as web:
         tool = local_search_tool(web)
         assert (await tool.call(query="rank fusion")).status == "success"
         await web.search("rank fusion")

@@ -169,7 +169,7 @@ class Elsewhere(Endpoint):
 async def test_a_redirect_needs_the_permission_of_where_it_leads(settings: MakeSettings) -> None:
     with World(named=True) as world:
         site = world.add(Elsewhere(world.site("docs").named_url + "/en/stable/quickstart.html"))
-        made = settings(policy={"allow_origins": world.origins})
+        made = settings(policy={"allowed_origins": world.origins})
         async with Web(made, resolver=world.resolver) as web:
             for allow, status in (("open_page(elsewhere.test)", "error"), ("open_page(test)", "success")):
                 _, page = guarded_tools(web, Permission(rules(allow=allow)))

@@ -29,7 +29,7 @@ SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 
 @pytest.fixture
 async def web(settings: Callable[..., Settings]) -> AsyncIterator[Web]:
-    async with Web(settings(session={"limit": 10, "warning_threshold": 8})) as made:
+    async with Web(settings(session={"max_searches": 10, "warning_threshold": 8})) as made:
         yield made
 
 
@@ -246,7 +246,7 @@ async def test_the_deadline_ends_a_run_with_what_it_has(world: World, web: Web, 
 @pytest.mark.req("B5")
 async def test_a_model_that_searches_on_without_budget_is_stopped(world: World, settings: Any, caller: Caller) -> None:
     models = world.add(ModelServer(lambda asked: SEARCH, name="model"))
-    async with Web(settings(session={"limit": 2, "warning_threshold": 1})) as web:
+    async with Web(settings(session={"max_searches": 2, "warning_threshold": 1})) as web:
         run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama")
     assert (run.stop, run.spent.rounds, run.spent.searches) == ("budget", 4, 2)
     assert "Search limit reached (2/2)" in models_results(models)[-1]
@@ -325,7 +325,7 @@ async def test_auto_takes_no_hosted_search_that_nobody_can_bound(world: World, s
         assert (run.plan.path, run.spent.searches) == ("local", 1)
         assert "no limit of searches" in run.plan.reason
     models.decide = script(end=Say("It merges."))
-    async with Web(settings(search=native, session={"limit": 0})) as web:
+    async with Web(settings(search=native, session={"max_searches": 0})) as web:
         run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")
         assert (run.plan.path, run.spent.hosted_searches) == ("native", 1)
         assert (await web.statistics())["searches"] == 1
