@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groundwire.routing.normalise import plain
 from multidict import CIMultiDict
 
 from groundwire.models import SearchResult
+from groundwire.routing.normalise import plain
 from groundwire.transport import Response
 
 __all__ = ["Recording", "answer", "expectations", "missing", "recorded", "shape", "texts"]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from groundwire.routing.normalise import plain
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from groundwire.providers.duckduckgo_lite import (
     parse,
     to_form,
 )
+from groundwire.routing.normalise import plain
 from groundwire.safety.guard import Guard
 from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite
 from groundwire.testing.world import InjectedFault

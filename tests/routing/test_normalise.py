@@ -5,11 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from groundwire.routing.normalise import canonical, normalize, plain
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
+from groundwire.routing.normalise import canonical, normalize, plain
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import parse_url
 

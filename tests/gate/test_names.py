@@ -1,0 +1,93 @@
+"""One word per concept: what a class, a module and a text may be called."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "groundwire"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+CONTRACTS = frozenset(
+    {"OpenPageToolResult", "SearchResultItem", "ToolDefinition", "WebSearchToolResult"}
+)  # host applications fix these names for their own shapes of what our tools have, too
+
+FORMER_MODULES = frozenset(Path(__file__).with_name("former_modules.txt").read_text("utf-8").split())
+"""Names of modules that said nothing to a stranger; the modules have others now."""
+
+UNPUBLISHED = re.compile(r"\bdocuments? [A-Z]\b(?![.'’]\w)|\brows? [A-Z]\d+\b")
+
+MAX_LINES = 400
+MAX_MODULES = 25  # of a folder
+
+
+def short(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def classes(path: Path) -> set[str]:
+    return {node.name for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path in MODULES:
+        for name in classes(path):
+            places[name].append(short(path))
+    shared = {name: where for name, where in places.items() if len(where) > 1 and name not in CONTRACTS}
+    assert shared == {}, "Give each of these classes a name of its own"
+
+
+def test_no_module_has_a_name_of_the_former_vocabulary() -> None:
+    assert [short(path) for path in MODULES if path.stem in FORMER_MODULES or path.parent.name in FORMER_MODULES] == []
+
+
+@pytest.mark.parametrize("folder", ["src", "docs", "tests", "benchmarks", "examples", "README.md", "CHANGELOG.md"])
+def test_no_text_cites_a_document_that_the_repository_does_not_hold(folder: str) -> None:
+    place = ROOT / folder
+    files = [place] if place.is_file() else [one for one in place.rglob("*") if one.suffix in {".py", ".md", ".toml"}]
+    cited = [
+        f"{short(file)}:{text.count(chr(10), 0, found.start()) + 1}: {found.group()}"
+        for file in files
+        if file != Path(__file__) and "__pycache__" not in file.parts
+        for text in [file.read_text("utf-8", "replace")]
+        for found in UNPUBLISHED.finditer(text)
+    ]
+    assert cited == [], "Name the host application or the reason instead"
+
+
+def test_modules_import_each_other_in_no_cycle() -> None:
+    graph = grimp.build_graph("groundwire", exclude_type_checking_imports=True, cache_dir=None)
+    order = graphlib.TopologicalSorter(
+        {module: graph.find_modules_directly_imported_by(module) - {module} for module in graph.modules}
+    )
+    order.prepare()  # raises CycleError, which names the modules
+
+
+def test_modules_and_folders_stay_small() -> None:
+    long = {short(path): lines for path in MODULES if (lines := path.read_text("utf-8").count("\n")) > MAX_LINES}
+    assert long == {}
+    folders = Counter(path.parent for path in MODULES)
+    assert {short(folder): number for folder, number in folders.items() if number > MAX_MODULES} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("the chain of document H", True),
+        ("bounded (row B4)", True),
+        ("documents C and K", True),
+        ("a document A.txt", False),
+        ("the document and its rows", False),
+        ("row 4 of the table", False),
+    ],
+)
+def test_the_check_of_citations_sees_them(text: str, cited: bool) -> None:
+    assert bool(UNPUBLISHED.search(text)) is cited
