@@ -1,6 +1,6 @@
 """What the strategies buy: success, latency and extra paid calls, beside the chain of document H in the same run.
 
-Without `--sockets` the code is the real `Chain`; the providers are scripted and the clock is virtual, so that hours
+Without `--sockets` the code is the real `Router`; the providers are scripted and the clock is virtual, so that hours
 pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside the chain of document H
 and LangChain's `with_fallbacks` over the same three, with time running at `--scale`. Every contender meets the same
 fate for the same query. Latencies are lognormal (median 0.4 s, 99th percentile 2.5 s). A provider with faults of share
@@ -40,8 +40,8 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Chain
-from groundwire.routing.policy import Strategy
+from groundwire.routing import Router
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 
 PRICE = 0.005
@@ -116,7 +116,7 @@ async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
     """Let one contender answer all queries; None is document H's chain."""
     loop, score = asyncio.get_running_loop(), Score()
     made = [Scripted(place, fates) for place in range(len(NAMES))]
-    chain = Chain(made, strategy=strategy or "hedge")
+    chain = Router(made, strategy=strategy or "hedge")
 
     async def one(number: int) -> None:
         await asyncio.sleep(number / RATE)

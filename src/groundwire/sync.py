@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from groundwire.errors import Closed
 from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
 from groundwire.reading.handle.view import Around
-from groundwire.routing.policy import Strategy
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class SyncWeb:
         safesearch: SafeSearch | None = None,
         page: int = 1,
         strategy: Strategy | None = None,
-        fresh: bool = False,
+        refresh: bool = False,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web; see `Web.search` for the arguments, the result and the errors."""
@@ -82,7 +82,7 @@ class SyncWeb:
                 safesearch=safesearch,
                 page=page,
                 strategy=strategy,
-                fresh=fresh,
+                refresh=refresh,
                 timeout=timeout,
             )
         )
@@ -96,9 +96,9 @@ class SyncWeb:
         find: str | None = None,
         max_length: int | None = None,
         max_tokens: int | None = None,
-        fresh: bool = False,
+        refresh: bool = False,
         timeout: float | None = None,
-        around: Around | None = None,
+        context: Around | None = None,
     ) -> Page:
         """Read one page as Markdown; see `Web.open_page` for the arguments, the result and the errors."""
         return self._run(
@@ -109,9 +109,9 @@ class SyncWeb:
                 find=find,
                 max_length=max_length,
                 max_tokens=max_tokens,
-                fresh=fresh,
+                refresh=refresh,
                 timeout=timeout,
-                around=around,
+                context=context,
             )
         )
 
@@ -124,7 +124,7 @@ class SyncWeb:
         max_length: int | None = None,
         max_tokens: int | None = None,
         at_once: int = 4,
-        fresh: bool = False,
+        refresh: bool = False,
         timeout: float | None = None,
     ) -> tuple[Page, ...]:
         """Read several pages side by side; see `Web.open_pages` for the arguments, the result and the errors."""
@@ -136,14 +136,14 @@ class SyncWeb:
                 max_length=max_length,
                 max_tokens=max_tokens,
                 at_once=at_once,
-                fresh=fresh,
+                refresh=refresh,
                 timeout=timeout,
             )
         )
 
-    def allow(self, *texts: str) -> tuple[str, ...]:
+    def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
         """Let this session open addresses that its user gave; see `Web.allow`."""
-        return self._run(lambda: self._web.allow(*texts))
+        return self._run(lambda: self._web.allow_urls_in(*texts))
 
     def sources(self) -> tuple[CitedPage, ...]:
         """Return the pages that this session was shown; see `Web.sources`."""
@@ -153,9 +153,9 @@ class SyncWeb:
         """Say of each sentence of an answer whether the pages that it cites say so; see `Web.verify`."""
         return self._run(lambda: self._web.verify(answer, entailment=entailment))
 
-    def statistics(self) -> dict[str, float]:
+    def usage(self) -> dict[str, float]:
         """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
-        return self._run(self._web.statistics)
+        return self._run(self._web.usage)
 
     @property
     def budget(self) -> Budget | None:
@@ -231,7 +231,7 @@ def search(
     safesearch: SafeSearch | None = None,
     page: int = 1,
     strategy: Strategy | None = None,
-    fresh: bool = False,
+    refresh: bool = False,
     timeout: float | None = None,
 ) -> SearchResponse:
     """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
@@ -249,7 +249,7 @@ def search(
             safesearch=safesearch,
             page=page,
             strategy=strategy,
-            fresh=fresh,
+            refresh=refresh,
             timeout=timeout,
         )
 
@@ -262,9 +262,9 @@ def open_page(
     find: str | None = None,
     max_length: int | None = None,
     max_tokens: int | None = None,
-    fresh: bool = False,
+    refresh: bool = False,
     timeout: float | None = None,
-    around: Around | None = None,
+    context: Around | None = None,
 ) -> Page:
     """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
     with SyncWeb() as web:
@@ -275,7 +275,7 @@ def open_page(
             find=find,
             max_length=max_length,
             max_tokens=max_tokens,
-            fresh=fresh,
+            refresh=refresh,
             timeout=timeout,
-            around=around,
+            context=context,
         )

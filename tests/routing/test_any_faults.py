@@ -25,8 +25,8 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Chain, ChainAnswer
-from groundwire.routing.policy import Strategy
+from groundwire.routing import Router, RouterResult
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 
 DEADLINE, LATE = 10.0, 0.25  # seconds; how much later than the deadline a search may end
@@ -115,7 +115,7 @@ def providers(drawn: Sequence[tuple[Sequence[Step], bool]]) -> list[Drawn]:
 
 async def _searches(made: Sequence[Drawn], strategy: Strategy, count: int) -> None:
     loop = asyncio.get_running_loop()
-    chain = Chain(made, strategy=strategy, attempt_timeout=ATTEMPT)
+    chain = Router(made, strategy=strategy, attempt_timeout=ATTEMPT)
     try:
         for number in range(count):
             began = loop.time()
@@ -130,7 +130,7 @@ async def _searches(made: Sequence[Drawn], strategy: Strategy, count: int) -> No
         await chain.aclose()
 
 
-async def _answer(chain: Chain, words: str) -> tuple[ChainAnswer | None, set[str]]:
+async def _answer(chain: Router, words: str) -> tuple[RouterResult | None, set[str]]:
     """Return what a search gave, or None and the names in its failure."""
     deadline = Deadline.after(DEADLINE, asyncio.get_running_loop().time)
     try:
@@ -139,7 +139,7 @@ async def _answer(chain: Chain, words: str) -> tuple[ChainAnswer | None, set[str
         return None, {attempt.provider for attempt in failure.attempts}
 
 
-def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: ChainAnswer | None) -> None:
+def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: RouterResult | None) -> None:
     winners = {name for name, kind in said if kind == "rows"}
     rows = answer is not None and bool(answer.results)
     assert rows == bool(winners), "an answer that came is not lost, and none is made up"
@@ -176,7 +176,7 @@ def test_the_second_answers_within_its_latency_and_the_hedge_delay(kind: Kind) -
     async def moment() -> tuple[str, float]:
         loop = asyncio.get_running_loop()
         made = providers([([(kind, 0.05)], True), ([("rows", 0.4)], True), ([("rows", 0.4)], True)])
-        chain = Chain(made)
+        chain = Router(made)
         answer = await chain.search(Query(text="q"), Deadline.after(DEADLINE, loop.time))
         ended = loop.time()
         await chain.aclose()
@@ -197,7 +197,7 @@ def test_a_repaired_provider_is_back_after_one_probe(kind: Kind) -> None:
         script: list[Step] = [(kind, 0.05)]
         first = Drawn(NAMES[0], script, canary=True, price_usd=0.0)
         others = providers([(script, True), ([("rows", 0.1)], True), ([("rows", 0.1)], True)])[1:]
-        chain = Chain([first, *others])
+        chain = Router([first, *others])
         for number in range(60):
             await chain.search(Query(text=f"ill {number}"), Deadline.after(DEADLINE, loop.time))
             await asyncio.sleep(1.0)
@@ -215,7 +215,7 @@ def test_a_repaired_provider_is_back_after_one_probe(kind: Kind) -> None:
 def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
     async def named() -> set[str]:
         made = providers([([("429 later", 0.05)], True)] * 3)
-        chain = Chain(made, strategy="fuse")
+        chain = Router(made, strategy="fuse")
         await _answer(chain, "all say when they may be asked again")
         return (await _answer(chain, "before that"))[1]
 
@@ -224,9 +224,9 @@ def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
 
 @pytest.mark.req("B1", "H2")
 def test_a_provider_that_begins_to_refuse_by_empty_pages_proves_nothing_by_an_older_canary() -> None:
-    async def told() -> list[ChainAnswer | None]:
+    async def told() -> list[RouterResult | None]:
         only = Drawn(NAMES[0], [("unproven", 0.05)], canary=True, price_usd=0.0)
-        chain = Chain([only])
+        chain = Router([only])
         before = (await _answer(chain, "words that no page has"))[0]
         only.canary = False  # from now on whatever it is asked gives an empty page
         return [before, (await _answer(chain, "words that many pages have"))[0]]

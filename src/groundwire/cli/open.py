@@ -70,7 +70,7 @@ _DEFAULTS = ReadSettings()
     metavar="SECONDS",
     help=f"For the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
 )
-@click.option("--fresh", is_flag=True, help="Fetch anew, whatever is kept.")
+@click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
 def open_(
     url: str,
@@ -82,13 +82,13 @@ def open_(
     max_tokens: int | None,
     readers: tuple[str, ...],
     timeout: float | None,
-    fresh: bool,
+    refresh: bool,
     as_json: bool,
 ) -> None:
     """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
-        await web.allow(url)  # who typed it is the user
+        await web.allow_urls_in(url)  # who typed it is the user
         return await web.open_page(
             url,
             query=query,
@@ -96,7 +96,7 @@ def open_(
             cursor=cursor,
             max_length=max_length,
             max_tokens=max_tokens,
-            fresh=fresh,
+            refresh=refresh,
             timeout=timeout,
         )
 

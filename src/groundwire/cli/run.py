@@ -20,7 +20,7 @@ __all__ = ["run", "say_error", "warn", "without_waiting"]
 
 _logger = logging.getLogger(__name__)
 
-_PATIENCE = 2.0  # seconds; a stale answer was shown, and the next call should have a fresh one
+_GRACE_SECONDS = 2.0  # seconds; a stale answer was shown, and the next call should have a fresh one
 _T = TypeVar("_T")
 
 
@@ -46,12 +46,12 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 _log(event)
                 shown(event)
 
-            async with Web(settings, observer=observe) as web:
+            async with Web(settings, attempt_listener=observe) as web:
                 if "search.providers" in arguments:
                     for reason in web.skipped:
                         warn(reason)
                 result = await call(web)
-                await web.aclose(patience=_PATIENCE)
+                await web.aclose(grace_seconds=_GRACE_SECONDS)
                 return result
 
     return asyncio.run(without_waiting(whole))

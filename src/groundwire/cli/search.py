@@ -15,7 +15,7 @@ from groundwire.cli.run import run, warn
 from groundwire.cli.terminal import clean, day, wrap
 from groundwire.cli.values import one_of, providers_that_search
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
-from groundwire.routing.policy import Strategy
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.tools import search_failed, searched
 from groundwire.web import Web
@@ -86,7 +86,7 @@ _DEFAULTS = SearchSettings()
     shell_complete=one_of(get_args(Strategy)),
     help="One provider after the other, the next when one is late, or several at once and merged.",
 )
-@click.option("--fresh", is_flag=True, help="Ask anew, whatever is kept.")
+@click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--page", type=int, default=1, metavar="N", help="A further page of results, if the provider has pages.")
 @click.option(
     "--timeout",
@@ -107,7 +107,7 @@ def search(
     language: str | None,
     region: str | None,
     strategy: str | None,
-    fresh: bool,
+    refresh: bool,
     page: int,
     timeout: float | None,
     as_json: bool,
@@ -127,7 +127,7 @@ def search(
             language=language,
             region=region,
             page=page,
-            fresh=fresh,
+            refresh=refresh,
             strategy=strategy,  # type: ignore[arg-type]  # judged by Web.search, too
             timeout=timeout,
         )

@@ -76,7 +76,7 @@ class Readers:
         readers: In the order in which they are asked.
         guard: Judges an address and what it resolves to before a reader that connects by itself sees it.
         policy: The operator's domain lists; a page that redirects off them is refused.
-        observer: Is told when a reader starts and ends.
+        attempt_listener: Is told when a reader starts and ends.
         gate: Says whether a page may be read at all, before a reader that connects by itself sees its address.
         rendered: Domains whose pages go to the readers that run scripts first.
         skipped: Why readers of the settings are not used, a sentence each.
@@ -88,7 +88,7 @@ class Readers:
         *,
         guard: Guard,
         policy: DomainPolicy,
-        observer: Observer | None = None,
+        attempt_listener: Observer | None = None,
         gate: Gate | None = None,
         rendered: Sequence[str] = (),
         skipped: Sequence[str] = (),
@@ -98,7 +98,7 @@ class Readers:
         self._skipped = tuple(skipped)
         self._guard = guard
         self._policy = policy
-        self._observer = observer
+        self._attempt_listener = attempt_listener
         self._gate = gate
 
     @property
@@ -113,9 +113,9 @@ class Readers:
 
     def free(self) -> Readers:
         """Return those of the readers that cost nothing."""
-        return self.narrowed([reader for reader in self._readers if not _price_of(reader)], self._policy)
+        return self.restricted([reader for reader in self._readers if not _price_of(reader)], self._policy)
 
-    def narrowed(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
+    def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
         """Return readers like these of which only some are asked, under another policy.
 
         Args:
@@ -266,8 +266,8 @@ class Readers:
         )
 
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
-        if self._observer is not None:
-            self._observer(event)
+        if self._attempt_listener is not None:
+            self._attempt_listener(event)
 
 
 def _elsewhere(final: str, asked: str) -> WebUrl | None:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from groundwire.routing.chain import Chain, ChainAnswer
+from groundwire.routing.router import Router, RouterResult
 
-__all__ = ["Chain", "ChainAnswer"]
+__all__ = ["Router", "RouterResult"]

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
-from groundwire.routing.allowance import Allowance
-from groundwire.routing.bill import MICRO, Bill, Later, micro
-from groundwire.routing.budget_terms import Hold, Limits, Reservation
+from groundwire.routing.cost_ledger import MICRO, BackgroundTasks, CostLedger, micro
+from groundwire.routing.daily_quota import DailyQuota
 from groundwire.storage.base import Store
 
-__all__ = ["Hold", "Limits", "Reservation", "SessionBudget"]
+__all__ = ["Limits", "Reservation", "SessionBudget"]
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
@@ -39,20 +38,20 @@ class SessionBudget:
         store: Store,
         session: str,
         limits: Limits,
-        later: Later | None = None,
+        later: BackgroundTasks | None = None,
         *,
         named: bool = True,
-        within: Allowance | None = None,
+        within: DailyQuota | None = None,
     ) -> None:
         self._store = store
         self._within = within
-        self._later = later or Later()
+        self._later = later or BackgroundTasks()
         self.session = session
         self.limits = limits
         self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
 
-    def inside(self, within: Allowance | None) -> SessionBudget:
+    def within_quota(self, within: DailyQuota | None) -> SessionBudget:
         """Return the budget of the same session, counted within an allowance."""
         return SessionBudget(self._store, self.session, self.limits, self._later, named=self.named, within=within)
 
@@ -96,7 +95,7 @@ class SessionBudget:
             if not money.granted:
                 await self._uncount(day, reserved)
                 raise self._no_money(money.total / MICRO, self._known.spent)
-        return Reservation(self._known.spent, reserved, day)
+        return Reservation(0, reserved, day, self._known.spent)
 
     async def _take(self, reserved: int) -> Reservation:
         limit = self.limits.searches or None
@@ -123,9 +122,9 @@ class SessionBudget:
             if not money.granted:
                 self._note((await self._store.count(self._key("searches"), -1)).total)
                 raise self._no_money(money.total / MICRO, round(count.total))
-        return Reservation(round(count.total), reserved)
+        return Reservation(1, reserved, spent=round(count.total))
 
-    def bill(self, reservation: Reservation) -> Bill:
+    def ledger(self, reservation: Reservation) -> CostLedger:
         """Return the bill of a search, whose calls may together cost more than was set aside if the limit allows it."""
 
         async def reserve(amount: int) -> bool:
@@ -137,7 +136,9 @@ class SessionBudget:
                 await self._within.add(reservation.day, -amount)
             return granted
 
-        return Bill(reserve, lambda amount: self._later.do(self._add(amount, reservation.day)), reservation.micro_usd)
+        return CostLedger(
+            reserve, lambda amount: self._later.do(self._add(amount, reservation.day)), reservation.micro_usd
+        )
 
     async def check_money(self) -> None:
         """See that money may still be spent.
@@ -159,7 +160,7 @@ class SessionBudget:
         if difference:
             await self._add(difference, reservation.day)
 
-    async def give_back(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
+    async def release(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
         """Uncount a search that could not be made; what it cost all the same stays counted."""
         count = await self._store.count(self._key("searches"), -1)
         self._note(count.total)
@@ -167,7 +168,7 @@ class SessionBudget:
             await self._within.uncount(reservation.day, 1)
         await self.settle(reservation, cost_usd)
 
-    async def hold(self, most: int, price_usd: float = 0.0) -> Hold:
+    async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
         """Count searches that a model's API is about to make: as many as are wanted, or as are left.
 
         Args:
@@ -177,31 +178,31 @@ class SessionBudget:
         price = micro(price_usd)
         if self._within is None:
             held = await self._hold(most, price)
-            return Hold(held, held * price)
+            return Reservation(held, held * price)
         day = self._within.today()
-        allowed = await self._within.part(day, most, price)
+        allowed = await self._within.take_up_to(day, most, price)
         held = await self._hold(allowed, price)
         await self._within.uncount(day, allowed - held)
         await self._within.add(day, (held - allowed) * price)
-        return Hold(held, held * price, day)
+        return Reservation(held, held * price, day)
 
-    async def settle_hold(self, hold: Hold, searches: int, cost_usd: float | None = None) -> None:
-        """Put the searches that were really made in the place of those that were held.
+    async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
+        """Replace the searches that were reserved with those that were made.
 
         Args:
-            hold: What was held.
-            searches: How many were made; more than were held are counted all the same.
+            reservation: What was reserved.
+            searches: How many were made; more than were reserved are counted all the same.
             cost_usd: What they cost; by default what was set aside for each.
         """
-        price = hold.micro_usd // hold.searches if hold.searches else 0
+        price = reservation.micro_usd // reservation.searches if reservation.searches else 0
         money = searches * price if cost_usd is None else micro(cost_usd)
-        if searches != hold.searches:
-            count = await self._store.count(self._key("searches"), searches - hold.searches, ttl=_LIFE)
+        if searches != reservation.searches:
+            count = await self._store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
             if self._within is not None:
-                await self._within.uncount(hold.day, hold.searches - searches)
-        if money != hold.micro_usd:
-            await self._add(money - hold.micro_usd, hold.day)
+                await self._within.uncount(reservation.day, reservation.searches - searches)
+        if money != reservation.micro_usd:
+            await self._add(money - reservation.micro_usd, reservation.day)
 
     async def check_tokens(self) -> None:
         """See that page text may still be read.
@@ -231,7 +232,7 @@ class SessionBudget:
             await self._store.delete(self._key(what))
         self._note(0)
 
-    async def statistics(self) -> dict[str, float]:
+    async def usage(self) -> dict[str, float]:
         """Return what the session has used: `searches`, `cost_usd`, `tokens` (counted only under a limit)."""
         totals = {what: (await self._store.count(self._key(what), 0)).total for what in ("searches", "usd", "tokens")}
         self._note(totals["searches"])
@@ -298,3 +299,31 @@ class SessionBudget:
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a session may use; 0 means no limit."""
+
+    searches: int = 20
+    """The most searches."""
+    warning_threshold: int = 15
+    """From how many searches on there is a warning."""
+    cost_usd: float = 0.0
+    """The most US dollars."""
+    tokens: int = 0
+    """The most tokens of page text, estimated at four characters each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Searches or a page, counted before they are made."""
+
+    searches: int = 0
+    """How many searches; 0 when none is left, and for a page."""
+    micro_usd: int = 0
+    """Millionths of a dollar that were set aside for all of them."""
+    day: int = 0
+    """The day of the quota on which they were counted."""
+    spent: int = 0
+    """The searches of the session, these included."""

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 
-__all__ = ["Closed", "Health", "Order", "Standing"]
+__all__ = ["Cooldown", "Health", "Order", "ProviderHealth"]
 
 _P = TypeVar("_P", bound=SearchProvider)
 
@@ -42,7 +42,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class Cooldown:
     """A provider that asked to be left alone."""
 
     provider: SearchProvider
@@ -63,12 +63,12 @@ class Order:
     """Those that may be asked: the healthy ones and those to probe in their configured order, suspects after them."""
     probes: frozenset[str]
     """The names of suspects whose time is up: this one request shows whether they are well again."""
-    closed: tuple[Closed, ...]
+    closed: tuple[Cooldown, ...]
     """Those that asked to be left alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProviderHealth:
     """How a provider stands now."""
 
     provider: str
@@ -88,7 +88,7 @@ class Health:
         clock: Seconds, monotonic.
         jitter: Returns a factor around 1 for the length of a suspicion, so that a fleet does not probe in step.
         tell: Is told a provider's name when what is known of it changes, with what has changed (the fields of a
-            `Notice`, but seconds from now instead of moments), for other processes.
+            `HealthRecord`, but seconds from now instead of moments), for other processes.
     """
 
     def __init__(
@@ -107,13 +107,13 @@ class Health:
         now = self._clock()
         well: list[SearchProvider] = []
         suspects: list[tuple[float, SearchProvider]] = []
-        closed: list[Closed] = []
+        closed: list[Cooldown] = []
         probes = set()
         for provider in providers:
             state = self._state(provider.name)
             if now < state.closed_until:
                 left = state.closed_until - now
-                closed.append(Closed(provider, left, state.closed_by, state.closed_why))
+                closed.append(Cooldown(provider, left, state.closed_by, state.closed_why))
             elif not state.suspect_until:
                 well.append(provider)
             elif now >= state.suspect_until and not state.probing:
@@ -125,14 +125,14 @@ class Health:
         suspects.sort(key=lambda item: item[0])
         return Order((*well, *(provider for _, provider in suspects)), frozenset(probes), tuple(closed))
 
-    def standing(self, provider: str) -> Standing:
+    def provider_health(self, provider: str) -> ProviderHealth:
         """Return how a provider stands, without taking it for a probe."""
         state, now = self._state(provider), self._clock()
         if now < state.closed_until:
-            return Standing(provider, "closed", state.closed_until - now, state.closed_why)
+            return ProviderHealth(provider, "closed", state.closed_until - now, state.closed_why)
         if state.suspect_until:
-            return Standing(provider, "suspect", max(0.0, state.suspect_until - now))
-        return Standing(provider, "well")
+            return ProviderHealth(provider, "suspect", max(0.0, state.suspect_until - now))
+        return ProviderHealth(provider, "well")
 
     def report(self, attempt: Attempt, *, answered: bool) -> None:
         """Take note of how an attempt ended.
@@ -176,7 +176,7 @@ class Health:
         if self._close(provider, seconds, outcome, reason) and seconds > 0:
             self._tell(provider, {"closed": seconds, "outcome": outcome, "reason": reason})
 
-    def hear(self, provider: str, *, closed: float, outcome: Outcome, reason: str, suspect: float, times: int) -> None:
+    def merge(self, provider: str, *, closed: float, outcome: Outcome, reason: str, suspect: float, times: int) -> None:
         """Take note of what another process knows; what is known here and says more stays.
 
         Args:

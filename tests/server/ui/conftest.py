@@ -29,7 +29,9 @@ async def serve(settings: Callable[..., Settings], tmp_path: Path) -> AsyncItera
 
         async def make(*, doors: Callable[[Web], Any] | None = None, watchers: Any = (), **sections: Any) -> Any:
             archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
-            web = await stack.enter_async_context(Web(settings(**{"archive": archive, **sections}), watchers=watchers))
+            web = await stack.enter_async_context(
+                Web(settings(**{"archive": archive, **sections}), call_listeners=watchers)
+            )
             routes = ui_routes(web, authenticate=doors(web) if doors else None)
             return web, await stack.enter_async_context(serving(Starlette(routes=routes)))
 

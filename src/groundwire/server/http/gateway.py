@@ -168,7 +168,7 @@ def build_gateway(
         web = source
     else:
         metrics = metrics or Metrics()
-        web = Web(source, watchers=(metrics,))
+        web = Web(source, call_listeners=(metrics,))
     house = House(web=web, traffic=Traffic())
     neighbours = [*mcp_of(house, mcp), *proxy_of(house, upstream, upstream_key)]
     keys = KeyFile(key_file_of(web.settings))

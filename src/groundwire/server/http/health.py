@@ -61,7 +61,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if all(standing.state == "closed" for standing in web.standings()):
+        if all(standing.state == "closed" for standing in web.provider_health()):
             return "no_provider"
         return "ok" if await _answers(web.store) else "no_store"
 

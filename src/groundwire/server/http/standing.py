@@ -14,7 +14,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.models import Source
 from groundwire.observing import ProviderScore
 from groundwire.providers.prices import Prices, load_prices
-from groundwire.routing.health import Standing
+from groundwire.routing.health import ProviderHealth
 from groundwire.server.http.asked import SessionName
 from groundwire.server.http.failures import failed
 from groundwire.server.http.house import Caller
@@ -148,7 +148,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
     """Return what is known of the providers that a caller may use; what everybody's calls left is for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
-    standings = {standing.provider: standing for standing in web.standings()}
+    standings = {standing.provider: standing for standing in web.provider_health()}
     scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
     roles: dict[str, list[Literal["search", "read"]]] = {}
@@ -167,7 +167,7 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
         Failed: the caller has no such session.
     """
     view = caller.session(asked.id)
-    used = await view.statistics()
+    used = await view.usage()
     try:
         pages = await view.sources(content=False)
     except InvalidRequest:  # the settings let nothing be remembered
@@ -196,7 +196,7 @@ def _no_session() -> Exception:
 def _provider(
     name: str,
     roles: tuple[Literal["search", "read"], ...],
-    standing: Standing | None,
+    standing: ProviderHealth | None,
     prices: Mapping[str, Prices],
     scores: Iterable[ProviderScore],
 ) -> ProviderReply:

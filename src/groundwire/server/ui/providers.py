@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from groundwire.observing import KEPT_DAYS, CallScore, ProviderScore, ScoreCard, ScoreHistory
 from groundwire.providers.prices import Prices, load_prices
-from groundwire.routing.health import Standing
+from groundwire.routing.health import ProviderHealth
 from groundwire.server.ui.asking import whole
 from groundwire.server.ui.charts import Series, bar_chart, line_chart
 from groundwire.server.ui.html import Html
@@ -86,11 +86,11 @@ def _rows(web: Web, prices: Mapping[str, Prices]) -> list[Row]:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("reading")
-    standings = {standing.provider: standing for standing in web.standings()}
+    standings = {standing.provider: standing for standing in web.provider_health()}
     return [_row(name, ", ".join(does), standings.get(name), prices) for name, does in roles.items()]
 
 
-def _row(name: str, roles: str, standing: Standing | None, prices: Mapping[str, Prices]) -> Row:
+def _row(name: str, roles: str, standing: ProviderHealth | None, prices: Mapping[str, Prices]) -> Row:
     return Row(
         name=name,
         roles=roles,

@@ -97,7 +97,7 @@ async def _search(visit: Visit, asked: Asked) -> Found:
 
 async def _budget(visit: Visit) -> Mapping[str, float]:
     web = visit.web
-    used = await web.statistics()
+    used = await web.usage()
     return {**used, "limit": web.settings.session.limit}
 
 
