@@ -40,7 +40,9 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Router
+from groundwire.routing import Router, SearchCall
+from groundwire.routing.budget import Reservation
+from groundwire.routing.cost_ledger import CostLedger
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 
@@ -112,11 +114,16 @@ async def as_document_h(providers: Sequence[Scripted], query: int) -> tuple[str,
     return "", forbidden
 
 
+async def granted(amount: int) -> bool:
+    """Let every request be paid."""
+    return True
+
+
 async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
     """Let one contender answer all queries; None is document H's chain."""
     loop, score = asyncio.get_running_loop(), Score()
     made = [Scripted(place, fates) for place in range(len(NAMES))]
-    chain = Router(made, strategy=strategy or "hedge")
+    chain = Router(made)
 
     async def one(number: int) -> None:
         await asyncio.sleep(number / RATE)
@@ -125,7 +132,17 @@ async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
             answered_by, forbidden = await as_document_h(made, number)
         else:
             try:
-                answer = await chain.search(Query(text=str(number)), Deadline.after(10.0, loop.time))
+                answer = await chain.search(
+                    SearchCall(
+                        query=Query(text=str(number)),
+                        deadline=Deadline.after(10.0, loop.time),
+                        strategy=strategy,
+                        tenant="",
+                        session="benchmark",
+                        reservation=Reservation(1),
+                        ledger=CostLedger(granted, lambda amount: None),
+                    )
+                )
                 answered_by = answer.provider if answer.results else ""
                 score.empties += not answer.results
             except AllProvidersFailed as error:

@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 
 from groundwire.deadline import Deadline
-from groundwire.routing.cache import Cache, CacheResult, CacheTtl
+from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.storage import open_store
 
 __all__ = ["Asker", "Upstream", "ask_in_four_processes"]
@@ -105,9 +105,7 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
             return cache.get_or_load(
                 url,
                 load,
-                pack=str.encode,
-                unpack=bytes.decode,
-                life=lambda value: CacheTtl(fresh=60, stale=60),
+                codec=Codec(str.encode, bytes.decode, lambda value: CacheTtl(fresh=60, stale=60)),
                 deadline=Deadline.after(15),
             )
 

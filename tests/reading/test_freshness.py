@@ -10,7 +10,7 @@ from multidict import CIMultiDict
 from groundwire.models import Page
 from groundwire.reading.freshness import freshness
 from groundwire.routing.cache import CacheTtl
-from groundwire.routing.cache_codec import life_of_page, pack_page, unpack_page
+from groundwire.routing.cache_codec import pack_page, page_ttl, unpack_page
 
 URL = "https://a.example/x#y"
 WHOLE = CacheTtl(900.0, 3_600.0, 80_000.0)
@@ -76,7 +76,7 @@ def test_any_headers_are_read(headers: dict[str, str]) -> None:
 )
 def test_how_long_a_page_is_kept(headers: CIMultiDict[str], life: CacheTtl) -> None:
     page = Page(url=URL, content="words", freshness=freshness(URL, headers))
-    assert life_of_page(page, WHOLE) == life
+    assert page_ttl(page, WHOLE) == life
 
 
 def test_it_is_kept_with_the_page_and_is_no_part_of_it() -> None:

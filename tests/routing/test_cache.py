@@ -26,7 +26,7 @@ from groundwire.errors import (
     PageUnavailable,
     RateLimited,
 )
-from groundwire.routing.cache import Cache, CacheResult, CacheTtl
+from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
 
 T = TypeVar("T")
@@ -85,9 +85,7 @@ class Source:
         return await cache.get_or_load(
             key,
             self.load,
-            pack=str.encode,
-            unpack=bytes.decode,
-            life=lambda value: self.life,
+            codec=Codec(str.encode, bytes.decode, lambda value: self.life),
             deadline=deadline or Deadline.after(seconds),
             refresh=refresh,
         )
@@ -351,7 +349,7 @@ async def test_a_load_that_cancels_itself_is_a_failure(cache: Cache) -> None:
 
     with pytest.raises(DeadlineExceeded):
         await cache.get_or_load(
-            "k", load, pack=str.encode, unpack=bytes.decode, life=lambda value: LIFE, deadline=Deadline.after(1_000)
+            "k", load, codec=Codec(str.encode, bytes.decode, lambda value: LIFE), deadline=Deadline.after(1_000)
         )
 
 
@@ -395,9 +393,7 @@ async def test_a_load_that_meets_the_deadline_can_say_what_it_tried(cache: Cache
         raise AllProvidersFailed(())
 
     with pytest.raises(AllProvidersFailed):
-        await cache.get_or_load(
-            "k", load, pack=str.encode, unpack=bytes.decode, life=lambda value: LIFE, deadline=deadline
-        )
+        await cache.get_or_load("k", load, codec=Codec(str.encode, bytes.decode, lambda value: LIFE), deadline=deadline)
 
 
 async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(cache: Cache) -> None:
@@ -605,9 +601,7 @@ async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
         answer = await cache.get_or_load(
             "k",
             load,
-            pack=str.encode,
-            unpack=bytes.decode,
-            life=lambda value: LIFE,
+            codec=Codec(str.encode, bytes.decode, lambda value: LIFE),
             deadline=Deadline.after(4),
         )
         assert answer == CacheResult("\ud800")

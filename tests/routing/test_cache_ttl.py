@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from groundwire.models import Attempt, Budget, Outcome, Page, SearchResponse, SearchResult
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
-    life_of_page,
-    life_of_search,
     pack_page,
     pack_search,
+    page_ttl,
+    search_ttl,
     unpack_page,
     unpack_search,
 )
@@ -59,16 +59,16 @@ def _answer(*outcomes: Outcome, found: bool = True) -> SearchResponse:
 
 @pytest.mark.req("B19")
 def test_negative_and_degraded_searches_live_a_minute() -> None:
-    assert life_of_search(_answer("ok"), WHOLE) == WHOLE
-    assert life_of_search(_answer("timeout", "ok"), WHOLE) == WHOLE
-    assert life_of_search(_answer("empty", found=False), WHOLE) == CacheTtl(60)
-    assert life_of_search(_answer("partial"), WHOLE) == CacheTtl(60)
-    assert life_of_search(_answer("partial"), CacheTtl(10, 10)) == CacheTtl(10)
-    assert life_of_search(_answer("partial"), CacheTtl()) == CacheTtl()
+    assert search_ttl(_answer("ok"), WHOLE) == WHOLE
+    assert search_ttl(_answer("timeout", "ok"), WHOLE) == WHOLE
+    assert search_ttl(_answer("empty", found=False), WHOLE) == CacheTtl(60)
+    assert search_ttl(_answer("partial"), WHOLE) == CacheTtl(60)
+    assert search_ttl(_answer("partial"), CacheTtl(10, 10)) == CacheTtl(10)
+    assert search_ttl(_answer("partial"), CacheTtl()) == CacheTtl()
 
 
 @pytest.mark.req("B19", "Y9")
 def test_a_page_without_text_lives_a_minute() -> None:
-    assert life_of_page(Page(url="u", content="text"), WHOLE) == WHOLE
-    assert life_of_page(Page(url="u", content=" \n"), WHOLE) == CacheTtl(60)
-    assert life_of_page(Page(url="u"), CacheTtl(10, 10)) == CacheTtl(10)
+    assert page_ttl(Page(url="u", content="text"), WHOLE) == WHOLE
+    assert page_ttl(Page(url="u", content=" \n"), WHOLE) == CacheTtl(60)
+    assert page_ttl(Page(url="u"), CacheTtl(10, 10)) == CacheTtl(10)

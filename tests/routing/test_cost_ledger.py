@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
@@ -18,7 +19,6 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Router
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.hedging_policy import HedgePolicy, Strategy
@@ -65,14 +65,14 @@ class Desk:
         loop = asyncio.get_running_loop()
         self.later = BackgroundTasks()
         self.budget = SessionBudget(MemoryStore(clock=loop.time), "s", Limits(cost_usd=money), self.later)
-        self.chain = Router(providers, strategy=strategy, hedging=HedgePolicy(**numbers))
+        self.chain = CallingRouter(providers, strategy=strategy, hedging=HedgePolicy(**numbers))
 
     async def search(self, seconds: float = 10.0) -> str:
         reservation = await self.budget.take(self.chain.price_usd)
         bill = self.budget.ledger(reservation)
         loop = asyncio.get_running_loop()
         try:
-            answer = await self.chain.search(Query(text="q"), Deadline.after(seconds, loop.time), bill=bill)
+            answer = await self.chain.ask(Query(text="q"), Deadline.after(seconds, loop.time), bill)
         except BaseException:
             await self.budget.release(reservation, bill.close())
             raise

@@ -48,7 +48,7 @@ def session(
     store: Store, within: DailyQuota, name: str = "s", later: BackgroundTasks | None = None, **limits: float
 ) -> SessionBudget:
     own = Limits(**{"searches": 0, **limits})  # type: ignore[arg-type]
-    return SessionBudget(store, name, own, later, within=within)
+    return SessionBudget(store, name, own, later, quota=within)
 
 
 async def test_sessions_and_pages_pay_into_one_day(store: Store, days: Days) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
-from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Router, RouterResult
 from groundwire.routing.filter_receipts import sift
 from groundwire.safety.domains import DomainPolicy, host_matches
 
@@ -37,8 +37,8 @@ class Gives:
         return self._results
 
 
-async def search(provider: Gives, query: Query, policy: DomainPolicy | None = None) -> RouterResult:
-    return await Router([provider], policy=policy).search(query, Deadline.after(5))
+async def search(provider: Gives, query: Query, policy: DomainPolicy | None = None) -> SearchResponse:
+    return await CallingRouter([provider], policy=policy).ask(query, Deadline.after(5))
 
 
 ROW = SearchResult(title="A", url="https://a.example/")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
@@ -17,9 +18,8 @@ from groundwire.errors import (
     QuotaExceeded,
     RateLimited,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Router, RouterResult
 from groundwire.routing.hedging_policy import HedgePolicy, Strategy
 from groundwire.testing.virtual_time import run_virtually
 
@@ -66,13 +66,13 @@ def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], Non
     return run
 
 
-def chain(*providers: Timed, strategy: Strategy = "hedge", **numbers: Any) -> Router:
-    return Router(providers, strategy=strategy, hedging=HedgePolicy(**numbers))
+def chain(*providers: Timed, strategy: Strategy = "hedge", **numbers: Any) -> CallingRouter:
+    return CallingRouter(providers, strategy=strategy, hedging=HedgePolicy(**numbers))
 
 
-async def search(asked: Router, seconds: float = 10.0) -> RouterResult:
+async def search(asked: CallingRouter, seconds: float = 10.0) -> SearchResponse:
     loop = asyncio.get_running_loop()
-    return await asked.search(Query(text="q"), Deadline.after(seconds, loop.time))
+    return await asked.ask(Query(text="q"), Deadline.after(seconds, loop.time))
 
 
 def now() -> float:

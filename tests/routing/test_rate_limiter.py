@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed, RateLimited
-from groundwire.models import NO_FILTERS, Filters, Query, RateWindow, Results, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, RateWindow, Results, SearchResponse, SearchResult
 from groundwire.providers import Capabilities, SearchProvider
-from groundwire.routing import Router, RouterResult
-from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_of, scope
+from groundwire.routing.health import scope
+from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_of
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
 
@@ -87,12 +88,12 @@ def store() -> MemoryStore:
     return MemoryStore(clock=asyncio.get_running_loop().time)
 
 
-def chain(*providers: SearchProvider, on: MemoryStore | None = None) -> Router:
-    return Router(providers, store=on or store(), clock=asyncio.get_running_loop().time)
+def chain(*providers: SearchProvider, on: MemoryStore | None = None) -> CallingRouter:
+    return CallingRouter(providers, store=on or store(), clock=asyncio.get_running_loop().time)
 
 
-async def search(asked: Router, seconds: float = 30.0) -> RouterResult:
-    return await asked.search(Query(text="q"), Deadline.after(seconds, asyncio.get_running_loop().time))
+async def search(asked: CallingRouter, seconds: float = 30.0) -> SearchResponse:
+    return await asked.ask(Query(text="q"), Deadline.after(seconds, asyncio.get_running_loop().time))
 
 
 @pytest.mark.req("B6")
@@ -202,32 +203,28 @@ async def test_who_is_told_to_wait_a_moment_waits_and_asks_again() -> None:
     assert limited.refused == 1
 
 
-async def _no_news(providers: Sequence[SearchProvider]) -> None:
-    return None
-
-
 @virtually
 async def test_what_is_left_of_a_window_is_respected_though_others_used_it() -> None:
     limited = Limited(10)
-    pacer = RateLimiter(store(), _no_news)
-    await pacer.update_limits(limited, (RateWindow(limit=10, seconds=1, remaining=0, reset=1),))
-    assert (await pacer.turn(limited, Deadline.after(9, now), 9)).wait == pytest.approx(1)
+    limiter = RateLimiter(store())
+    await limiter.update_limits(limited, (RateWindow(limit=10, seconds=1, remaining=0, reset=1),))
+    assert (await limiter.acquire(limited, Deadline.after(9, now), 9)).wait == pytest.approx(1)
 
 
 @virtually
 async def test_when_the_first_answer_does_not_come_the_others_go_on() -> None:
     limited = Limited()
-    pacer = RateLimiter(store(), _no_news)
-    await pacer.turn(limited, Deadline.after(9, now), 9)
-    second = asyncio.create_task(pacer.turn(limited, Deadline.after(9, now), 9))
-    third = asyncio.create_task(pacer.turn(limited, Deadline.after(9, now), 9))
+    limiter = RateLimiter(store())
+    await limiter.acquire(limited, Deadline.after(9, now), 9)
+    second = asyncio.create_task(limiter.acquire(limited, Deadline.after(9, now), 9))
+    third = asyncio.create_task(limiter.acquire(limited, Deadline.after(9, now), 9))
     await asyncio.sleep(0.5)
-    pacer.release(limited)
+    limiter.release(limited)
     assert (await second).wait == pytest.approx(0.5)
     assert (await third).granted
-    silent = RateLimiter(store(), _no_news)
-    await silent.turn(limited, Deadline.after(9, now), 9)
-    assert (await silent.turn(limited, Deadline.after(9, now), 9)).wait == pytest.approx(2), "two seconds at most"
+    silent = RateLimiter(store())
+    await silent.acquire(limited, Deadline.after(9, now), 9)
+    assert (await silent.acquire(limited, Deadline.after(9, now), 9)).wait == pytest.approx(2), "two seconds at most"
 
 
 @pytest.mark.parametrize(

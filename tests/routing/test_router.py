@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed, ProviderError, QuotaExceeded, RateLimited, UnprovenEmpty
 from groundwire.models import (
@@ -18,10 +19,10 @@ from groundwire.models import (
     Filters,
     Query,
     Results,
+    SearchResponse,
     SearchResult,
 )
 from groundwire.providers import Capabilities, SearchProvider
-from groundwire.routing import Router, RouterResult
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.safety.domains import DomainPolicy
 from groundwire.testing.virtual_time import run_virtually
@@ -69,18 +70,18 @@ def raises(error: Exception) -> Callable[[], Awaitable[Sequence[SearchResult]]]:
     return act
 
 
-def chain(*providers: SearchProvider, attempt_timeout: float = 5.0) -> Router:
-    return Router(providers, attempt_timeout=attempt_timeout, strategy="fallback")
+def chain(*providers: SearchProvider, attempt_timeout: float = 5.0) -> CallingRouter:
+    return CallingRouter(providers, attempt_timeout=attempt_timeout, strategy="fallback")
 
 
-async def search(asked: Router, *, text: str = "q", seconds: float = 5.0, limit: int = 5) -> object:
-    return await asked.search(Query(text=text, limit=limit), Deadline.after(seconds))
+async def search(asked: CallingRouter, *, text: str = "q", seconds: float = 5.0, limit: int = 5) -> object:
+    return await asked.ask(Query(text=text, limit=limit), Deadline.after(seconds))
 
 
 @pytest.mark.req("H1", "H2")
 async def test_providers_are_asked_in_order_and_the_first_results_win() -> None:
     first, second = Scripted("first", finds(ROW)), Scripted("second", finds(ROW))
-    answer = await chain(first, second).search(Query(text="q"), Deadline.after(5))
+    answer = await chain(first, second).ask(Query(text="q"), Deadline.after(5))
     assert answer.provider == "first"
     assert [attempt.outcome for attempt in answer.attempts] == ["ok"]
     assert second.asked == []
@@ -98,7 +99,7 @@ async def test_providers_are_asked_in_order_and_the_first_results_win() -> None:
     ],
 )
 async def test_every_failure_leads_to_the_next_provider(error: Exception, outcome: str) -> None:
-    answer = await chain(Scripted("first", raises(error)), Scripted("second", finds(ROW))).search(
+    answer = await chain(Scripted("first", raises(error)), Scripted("second", finds(ROW))).ask(
         Query(text="q"), Deadline.after(5)
     )
     assert answer.provider == "second"
@@ -129,7 +130,7 @@ async def test_a_provider_that_ignores_its_deadline_is_left_behind() -> None:
         await never.wait()
         return []
 
-    answer = await chain(Scripted("deaf", hang), Scripted("second", finds(ROW)), attempt_timeout=0.05).search(
+    answer = await chain(Scripted("deaf", hang), Scripted("second", finds(ROW)), attempt_timeout=0.05).ask(
         Query(text="q"), Deadline.after(5)
     )
     assert [attempt.outcome for attempt in answer.attempts] == ["timeout", "ok"]
@@ -155,7 +156,7 @@ async def test_cancelling_goes_through() -> None:
         await asyncio.Event().wait()
         return []
 
-    task = asyncio.create_task(chain(Scripted("slow", hang)).search(Query(text="q"), Deadline.after(5)))
+    task = asyncio.create_task(chain(Scripted("slow", hang)).ask(Query(text="q"), Deadline.after(5)))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -167,7 +168,7 @@ class TestEmpty:
 
     @pytest.mark.req("B1")
     async def test_two_providers_that_agree_are_believed(self) -> None:
-        answer = await chain(Scripted("first", finds()), Scripted("second", finds())).search(
+        answer = await chain(Scripted("first", finds()), Scripted("second", finds())).ask(
             Query(text="q"), Deadline.after(5)
         )
         assert answer.results == ()
@@ -178,7 +179,7 @@ class TestEmpty:
         asked = Scripted("only", finds(), canary=True)
         chained = chain(asked)
         for _ in range(2):
-            answer = await chained.search(Query(text="q"), Deadline.after(5))
+            answer = await chained.ask(Query(text="q"), Deadline.after(5))
             assert answer.results == ()
         assert asked.asked == ["q", "wikipedia", "q"] * 2, "a canary of before says nothing about now"
 
@@ -192,13 +193,13 @@ class TestEmpty:
         quiet = raises(UnprovenEmpty("ddg", "no results (unproven)"))
         with pytest.raises(AllProvidersFailed, match="unproven"):
             await search(chain(Scripted("ddg", quiet, canary=False)))
-        answer = await chain(Scripted("ddg", quiet, canary=True)).search(Query(text="q"), Deadline.after(5))
+        answer = await chain(Scripted("ddg", quiet, canary=True)).ask(Query(text="q"), Deadline.after(5))
         assert answer.attempts[0].outcome == "empty"
 
     @pytest.mark.req("B1")
     async def test_a_provider_that_lied_once_finds_something_after_all(self) -> None:
         acts = iter((finds(), finds(ROW)))
-        answer = await chain(Scripted("only", lambda: next(acts)(), canary=True)).search(
+        answer = await chain(Scripted("only", lambda: next(acts)(), canary=True)).ask(
             Query(text="q"), Deadline.after(5)
         )
         assert [row.url for row in answer.results] == [ROW.url]
@@ -212,21 +213,19 @@ class TestEmpty:
 
     async def test_results_of_the_next_provider_come_before_any_proof(self) -> None:
         first = Scripted("first", finds(), canary=True)
-        answer = await chain(first, Scripted("second", finds(ROW))).search(Query(text="q"), Deadline.after(5))
+        answer = await chain(first, Scripted("second", finds(ROW))).ask(Query(text="q"), Deadline.after(5))
         assert answer.provider == "second"
         assert first.asked == ["q"]
 
     async def test_a_failure_beside_a_proven_empty_answer_is_mentioned(self) -> None:
         limited = Scripted("first", raises(RateLimited("first", "too many requests", status=429)))
-        answer = await chain(limited, Scripted("second", finds(), canary=True)).search(
-            Query(text="q"), Deadline.after(5)
-        )
+        answer = await chain(limited, Scripted("second", finds(), canary=True)).ask(Query(text="q"), Deadline.after(5))
         assert [attempt.outcome for attempt in answer.attempts if attempt.provider == "second"] == [
             "empty",
             "ok",
             "empty",
         ]
-        assert "canary" in answer.attempts[-2].reason
+        assert "control query" in answer.attempts[-2].reason
         assert "first rate_limited" in answer.warnings[0]
 
 
@@ -236,16 +235,16 @@ def test_a_fused_search_does_not_wait_long_for_the_last_one() -> None:
         await asyncio.Event().wait()
         return []
 
-    async def answered() -> tuple[float, RouterResult]:
+    async def answered() -> tuple[float, SearchResponse]:
         loop = asyncio.get_running_loop()
-        fused = Router(
+        fused = CallingRouter(
             [Scripted("quick", finds(ROW)), Scripted("deaf", hang)],
             attempt_timeout=6.0,
             strategy="fuse",
             hedging=HedgePolicy(fuse_max_wait=1.5),
         )
         began = loop.time()
-        answer = await fused.search(Query(text="q"), Deadline(began + 10, loop.time))
+        answer = await fused.ask(Query(text="q"), Deadline(began + 10, loop.time))
         return loop.time() - began, answer
 
     seconds, answer = run_virtually(answered())
@@ -269,7 +268,7 @@ class TestRows:
                 "https://wikipedia.org/",
             )
         ]
-        answer = await chain(Scripted("any", finds(*rows))).search(
+        answer = await chain(Scripted("any", finds(*rows))).ask(
             Query(text="q", allowed_domains=("wikipedia.org",)), Deadline.after(5)
         )
         assert [row.url for row in answer.results] == ["https://en.wikipedia.org/wiki/X", "https://wikipedia.org/"]
@@ -278,40 +277,42 @@ class TestRows:
     async def test_the_operators_lists_hold_for_results(self) -> None:
         policy = DomainPolicy(blocked=("bad.example",))
         rows = [SearchResult(title="x", url=url) for url in ("https://sub.bad.example/", "https://good.example/")]
-        answer = await Router([Scripted("any", finds(*rows))], policy=policy).search(Query(text="q"), Deadline.after(5))
+        answer = await CallingRouter([Scripted("any", finds(*rows))], policy=policy).ask(
+            Query(text="q"), Deadline.after(5)
+        )
         assert [row.url for row in answer.results] == ["https://good.example/"]
 
     @pytest.mark.req("B1", "B4")
     async def test_off_domain_rows_prove_an_empty_answer_if_the_service_knew_the_domains(self) -> None:
         query = Query(text="q", allowed_domains=("wikipedia.org",))
-        answer = await chain(Scripted("any", finds(ROW), domains="native")).search(query, Deadline.after(5))
+        answer = await chain(Scripted("any", finds(ROW), domains="native")).ask(query, Deadline.after(5))
         assert answer.results == ()
         assert answer.attempts[0].outcome == "empty"
         assert "none of them on an allowed domain" in answer.attempts[0].reason
         with pytest.raises(AllProvidersFailed, match=r"does not know allowed_domains \(unproven\)"):
-            await chain(Scripted("any", finds(ROW), canary=True)).search(query, Deadline.after(5))
+            await chain(Scripted("any", finds(ROW), canary=True)).ask(query, Deadline.after(5))
 
     async def test_the_limit_holds_even_if_a_provider_gives_more(self) -> None:
         rows = [SearchResult(title="x", url=f"https://a.example/{number}") for number in range(9)]
-        answer = await chain(Scripted("any", finds(*rows))).search(Query(text="q", limit=3), Deadline.after(5))
+        answer = await chain(Scripted("any", finds(*rows))).ask(Query(text="q", limit=3), Deadline.after(5))
         assert len(answer.results) == 3
 
     async def test_partial_results_are_results_and_say_so(self) -> None:
         async def act() -> Sequence[SearchResult]:
             return Results((ROW,), partial=True, warnings=("half of it failed",))
 
-        answer = await chain(Scripted("any", act)).search(Query(text="q"), Deadline.after(5))
+        answer = await chain(Scripted("any", act)).ask(Query(text="q"), Deadline.after(5))
         assert answer.attempts[0].outcome == "partial"
         assert answer.warnings == ("half of it failed",)
 
 
 async def test_an_observer_is_told_each_step() -> None:
     events: list[Event] = []
-    told = Router(
+    told = CallingRouter(
         [Scripted("first", raises(RateLimited("first", "no"))), Scripted("second", finds(ROW))],
         attempt_listener=events.append,
     )
-    await told.search(Query(text="q"), Deadline.after(5))
+    await told.ask(Query(text="q"), Deadline.after(5))
     steps = [event.provider if isinstance(event, AttemptStarted) else event.attempt.outcome for event in events]
     assert steps == ["first", "rate_limited", "second", "ok"]
     assert isinstance(events[1], AttemptFinished)

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed, AuthenticationFailed, ProviderUnavailable, RateLimited
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Router, RouterResult
+from groundwire.routing.health import Health, HealthRecord, load_record
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.shared_health import HealthRecord, SharedHealth
+from groundwire.routing.rate_limiter import RateLimiter
+from groundwire.routing.shared_health import SharedHealth
 from groundwire.storage.base import Entry, Store, StoreError
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
@@ -93,12 +95,14 @@ def memory() -> MemoryStore:
     return MemoryStore(clock=asyncio.get_running_loop().time)
 
 
-def chain(store: Store, *providers: Planned) -> Router:
-    return Router(providers, store=store, clock=asyncio.get_running_loop().time, hedging=HedgePolicy(retries=0.0))
+def chain(store: Store, *providers: Planned) -> CallingRouter:
+    return CallingRouter(
+        providers, store=store, clock=asyncio.get_running_loop().time, hedging=HedgePolicy(retries=0.0)
+    )
 
 
-async def search(asked: Router) -> RouterResult:
-    return await asked.search(Query(text="q"), Deadline.after(10, asyncio.get_running_loop().time))
+async def search(asked: CallingRouter) -> SearchResponse:
+    return await asked.ask(Query(text="q"), Deadline.after(10, asyncio.get_running_loop().time))
 
 
 async def told(store: Store, error: Exception, *, account: str = "one", times: int = 1) -> None:
@@ -227,14 +231,18 @@ async def test_nobody_can_close_a_provider_for_more_than_an_hour() -> None:
 
 @virtually
 async def test_the_later_end_counts_and_what_is_told_together_is_written_once() -> None:
-    store, heard = memory(), dict[str, HealthRecord]()
-    notices = SharedHealth(store, heard.__setitem__, asyncio.get_running_loop().time)
-    notices.publish("p", {"closed": 100.0, "outcome": "quota", "reason": "x" * 999})
-    notices.publish("p", {"interval": 1.1, "burst": 1})
-    await notices.aclose()
-    notices.publish("p", {"closed": 5.0, "outcome": "rate_limited", "reason": "sooner"})
-    await notices.aclose()
-    await notices.read(["p", "q"])
-    assert heard.keys() == {"p"}
-    assert (heard["p"].closed, heard["p"].outcome, heard["p"].interval) == (100.0, "quota", 1.1)
-    assert len(heard["p"].reason) == 300
+    store, provider, other = memory(), Planned("p", None), Planned("q", None)
+    health = Health()
+    shared = SharedHealth(store, health, RateLimiter(store), asyncio.get_running_loop().time)
+    shared.publish(provider, {"closed": 100.0, "outcome": "quota", "reason": "x" * 999})
+    shared.publish(provider, {"interval": 1.1, "burst": 1})
+    await shared.aclose()
+    shared.publish(provider, {"closed": 5.0, "outcome": "rate_limited", "reason": "sooner"})
+    await shared.aclose()
+    record = await load_record(store, "p:one")
+    assert record is not None
+    assert (record.closed, record.outcome, record.interval) == (100.0, "quota", 1.1)
+    assert len(record.reason) == 300
+    await shared.read([provider, other])
+    assert health.provider_health("p").seconds == pytest.approx(100.0)
+    assert health.provider_health("q").state == "well"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire.routing.router import Router, RouterResult
+from groundwire.routing.calls import PageCall, SearchCall
+from groundwire.routing.router import Router
 
-__all__ = ["Router", "RouterResult"]
+__all__ = ["PageCall", "Router", "SearchCall"]

@@ -28,9 +28,9 @@ class SessionBudget:
         store: Where the counts are.
         session: The session's name.
         limits: What it may use.
-        later: Writes what changes after a search has ended.
+        tasks: Write what changes after a call has ended.
         named: Whether others may know the session by its name; else nobody but this process ever asks for it.
-        within: What the session's owner may use in a day; all that the session uses is counted there, too.
+        quota: What the session's owner may use in a day; all that the session uses is counted there, too.
     """
 
     def __init__(
@@ -38,22 +38,27 @@ class SessionBudget:
         store: Store,
         session: str,
         limits: Limits,
-        later: BackgroundTasks | None = None,
+        tasks: BackgroundTasks | None = None,
         *,
         named: bool = True,
-        within: DailyQuota | None = None,
+        quota: DailyQuota | None = None,
     ) -> None:
         self._store = store
-        self._within = within
-        self._later = later or BackgroundTasks()
+        self._quota = quota
+        self._tasks = tasks or BackgroundTasks()
         self.session = session
         self.limits = limits
         self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
 
-    def within_quota(self, within: DailyQuota | None) -> SessionBudget:
+    @property
+    def tenant(self) -> str:
+        """Who owns what is stored for the session's calls; empty for the operator's own."""
+        return "" if self._quota is None else self._quota.daily.name
+
+    def within_quota(self, quota: DailyQuota | None) -> SessionBudget:
         """Return the budget of the same session, counted within an allowance."""
-        return SessionBudget(self._store, self.session, self.limits, self._later, named=self.named, within=within)
+        return SessionBudget(self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota)
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
         """Count one search before it is made, and set its price aside.
@@ -65,10 +70,10 @@ class SessionBudget:
             BudgetExceeded: no search, or not enough money, is left.
         """
         reserved = micro(price_usd)
-        if self._within is None:
+        if self._quota is None:
             return await self._take(reserved)
-        day = self._within.today()
-        await self._within.take(day, reserved)
+        day = self._quota.today()
+        await self._quota.take(day, reserved)
         try:
             return replace(await self._take(reserved), day=day)
         except BaseException:
@@ -84,12 +89,12 @@ class SessionBudget:
         Raises:
             BudgetExceeded: the owner's day has no call left, or there is not enough money.
         """
-        within, own = self._within, round(self.limits.cost_usd * MICRO)
-        limited = own or (within is not None and within.daily.cost_usd)
+        quota, own = self._quota, round(self.limits.cost_usd * MICRO)
+        limited = own or (quota is not None and quota.daily.cost_usd)
         reserved = micro(price_usd) if limited else 0
-        day = within.today() if within is not None else 0
-        if within is not None:
-            await within.take(day, reserved)
+        day = quota.today() if quota is not None else 0
+        if quota is not None:
+            await quota.take(day, reserved)
         if reserved:
             money = await self._store.count(self._key("usd"), reserved, limit=own or None, ttl=_LIFE)
             if not money.granted:
@@ -125,19 +130,19 @@ class SessionBudget:
         return Reservation(1, reserved, spent=round(count.total))
 
     def ledger(self, reservation: Reservation) -> CostLedger:
-        """Return the bill of a search, whose calls may together cost more than was set aside if the limit allows it."""
+        """Return the ledger of a call, whose requests may cost more than was set aside if the limits allow it."""
 
         async def reserve(amount: int) -> bool:
-            if self._within is not None and not await self._within.spend(reservation.day, amount):
+            if self._quota is not None and not await self._quota.spend(reservation.day, amount):
                 return False
             limit = round(self.limits.cost_usd * MICRO) or None
             granted = (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
-            if self._within is not None and not granted:
-                await self._within.add(reservation.day, -amount)
+            if self._quota is not None and not granted:
+                await self._quota.add(reservation.day, -amount)
             return granted
 
         return CostLedger(
-            reserve, lambda amount: self._later.do(self._add(amount, reservation.day)), reservation.micro_usd
+            reserve, lambda amount: self._tasks.start(self._add(amount, reservation.day)), reservation.micro_usd
         )
 
     async def check_money(self) -> None:
@@ -146,8 +151,8 @@ class SessionBudget:
         Raises:
             BudgetExceeded: all of it is used up.
         """
-        if self._within is not None:
-            await self._within.check_money()
+        if self._quota is not None:
+            await self._quota.check_money()
         if not self.limits.cost_usd:
             return
         used = (await self._store.count(self._key("usd"), 0)).total / MICRO
@@ -164,8 +169,8 @@ class SessionBudget:
         """Uncount a search that could not be made; what it cost all the same stays counted."""
         count = await self._store.count(self._key("searches"), -1)
         self._note(count.total)
-        if self._within is not None:
-            await self._within.uncount(reservation.day, 1)
+        if self._quota is not None:
+            await self._quota.uncount(reservation.day, 1)
         await self.settle(reservation, cost_usd)
 
     async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
@@ -176,14 +181,14 @@ class SessionBudget:
             price_usd: What one of them costs at most.
         """
         price = micro(price_usd)
-        if self._within is None:
+        if self._quota is None:
             held = await self._hold(most, price)
             return Reservation(held, held * price)
-        day = self._within.today()
-        allowed = await self._within.take_up_to(day, most, price)
+        day = self._quota.today()
+        allowed = await self._quota.take_up_to(day, most, price)
         held = await self._hold(allowed, price)
-        await self._within.uncount(day, allowed - held)
-        await self._within.add(day, (held - allowed) * price)
+        await self._quota.uncount(day, allowed - held)
+        await self._quota.add(day, (held - allowed) * price)
         return Reservation(held, held * price, day)
 
     async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
@@ -199,8 +204,8 @@ class SessionBudget:
         if searches != reservation.searches:
             count = await self._store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
-            if self._within is not None:
-                await self._within.uncount(reservation.day, reservation.searches - searches)
+            if self._quota is not None:
+                await self._quota.uncount(reservation.day, reservation.searches - searches)
         if money != reservation.micro_usd:
             await self._add(money - reservation.micro_usd, reservation.day)
 
@@ -274,17 +279,17 @@ class SessionBudget:
 
     async def _uncount(self, day: int, reserved: int) -> None:
         """Give a search that the session's own budget refused back to its owner."""
-        if self._within is not None:
-            await self._within.uncount(day, 1)
-            await self._within.add(day, -reserved)
+        if self._quota is not None:
+            await self._quota.uncount(day, 1)
+            await self._quota.add(day, -reserved)
 
     async def _own(self, amount: int) -> None:
         await self._store.count(self._key("usd"), amount, ttl=_LIFE)
 
     async def _add(self, amount: int, day: int) -> None:
         await self._own(amount)
-        if self._within is not None:
-            await self._within.add(day, amount)
+        if self._quota is not None:
+            await self._quota.add(day, amount)
 
     def _no_money(self, used: float, searches: int) -> BudgetExceeded:
         return BudgetExceeded(

@@ -27,11 +27,11 @@ from groundwire.errors import (
     InvalidRequest,
     PageNotFound,
 )
-from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, decode_entry, encode_entry
+from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.storage.base import Store
 
-__all__ = ["Cache", "CacheResult", "CacheTtl"]
+__all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 
 _logger = logging.getLogger(__name__)
 
@@ -49,13 +49,11 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class _Job(Generic[_T]):
-    """What a caller wants, and how to get, keep and recognise it."""
+    """What a caller wants, and how to get, store and recognize it."""
 
     key: str
     load: Callable[[], Awaitable[_T]]
-    pack: Callable[[_T], bytes]
-    unpack: Callable[[bytes], _T]
-    life: Callable[[_T], CacheTtl]
+    codec: Codec[_T]
     refresh: bool
     renew: Callable[[_T], Awaitable[_T]] | None = None
 
@@ -89,31 +87,27 @@ class Cache:
         self,
         key: str,
         load: Callable[[], Awaitable[_T]],
-        *,
-        pack: Callable[[_T], bytes],
-        unpack: Callable[[bytes], _T],
-        life: Callable[[_T], CacheTtl],
         deadline: Deadline,
+        codec: Codec[_T],
+        *,
         refresh: bool = False,
         renew: Callable[[_T], Awaitable[_T]] | None = None,
     ) -> CacheResult[_T]:
-        """Return what is kept under a key, or load and keep it.
+        """Return what is cached under a key, or load and store it.
 
         Args:
             key: The value's name; calls that give the same one want the same.
             load: Fetches the value and meets the deadline of its call by itself. It runs in a task of its own, which
-                is cancelled when nobody waits for it any more.
-            pack: Turns a value into bytes.
-            unpack: Turns bytes into a value; ValueError means that they are of no use, as if there were none.
-            life: Says how long a value is kept.
+                is canceled when no call waits for it any more.
             deadline: When the answer must be here.
-            refresh: Load even if there is a kept value, and keep what comes.
+            codec: How the value is stored, and for how long.
+            refresh: Load even if there is a cached value, and store the new one.
             renew: Fetches the value like `load` where an old one is at hand, which it is given.
 
         Raises:
             DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
         """
-        job = _Job(key, load, pack, unpack, life, refresh, renew)
+        job = _Job(key, load, codec, refresh, renew)
         found = None if refresh else await self._find_in_time(job, deadline)
         if found is not None and found.at_once:
             if found.kept.stale:
@@ -172,10 +166,10 @@ class Cache:
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise
-        data, life = self._packed(job, value)
+        data, ttl = self._packed(job, value)
         load.resolve(CacheResult(value), shared=data is not None)
         if data is not None:
-            operation = self._store.set(job.key, data, fresh=life.fresh, stale=life.stale + life.error)
+            operation = self._store.set(job.key, data, fresh=ttl.fresh, stale=ttl.stale + ttl.error)
             await self._ask(operation, None)
 
     async def _turn(
@@ -265,7 +259,7 @@ class Cache:
         if entry is None:
             return None
         try:
-            return decode_entry(entry, job.unpack, self._clock())
+            return decode_entry(entry, job.codec.decode, self._clock())
         except ValueError as error:
             _logger.debug("What is kept is of no use, as if there were nothing: %s", type(error).__name__)
             return None
@@ -273,9 +267,9 @@ class Cache:
     def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, CacheTtl]:
         """Return what is to be kept, or None, and for how long."""
         try:
-            life = job.life(value)
-            if life.fresh + life.stale + life.error > 0:
-                return encode_entry(job.pack(value), life), life
+            ttl = job.codec.ttl(value)
+            if ttl.fresh + ttl.stale + ttl.error > 0:
+                return encode_entry(job.codec.encode(value), ttl), ttl
         except Exception:  # who asked gets the answer; that it cannot be kept is no fault of theirs
             _logger.exception("An answer could not be kept")
         return None, CacheTtl()

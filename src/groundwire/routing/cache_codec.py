@@ -1,4 +1,4 @@
-"""What a cache keeps for a value, and what it makes of that later."""
+"""What is stored for a cached value: its key, its bytes, and how long it may be served."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse
@@ -20,17 +21,20 @@ __all__ = [
     "CacheEntry",
     "CacheResult",
     "CacheTtl",
+    "Codec",
     "age",
     "decode_entry",
     "encode_entry",
     "identity",
-    "life_of_page",
-    "life_of_search",
     "lifetime",
     "pack_page",
     "pack_search",
+    "page_codec",
     "page_key",
+    "page_ttl",
+    "search_codec",
     "search_key",
+    "search_ttl",
     "unpack_page",
     "unpack_search",
 ]
@@ -51,6 +55,18 @@ class CacheTtl:
     """While it is returned at once, and fetched anew in the background (RFC 5861, stale-while-revalidate)."""
     error: float = 0.0
     """While it is returned only if fetching fails (RFC 5861, stale-if-error)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codec(Generic[_T]):
+    """How values of one kind are stored."""
+
+    encode: Callable[[_T], bytes]
+    """Turns a value into bytes."""
+    decode: Callable[[bytes], _T]
+    """Turns bytes into a value; ValueError means that they are of no use, as if there were none."""
+    ttl: Callable[[_T], CacheTtl]
+    """Says how long a value is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,18 +197,22 @@ def unpack_page(data: bytes) -> Page:
     return page.model_copy(update={"freshness": Freshness.model_validate_json(head)}) if head else page
 
 
-def life_of_search(answer: SearchResponse, whole: CacheTtl) -> CacheTtl:
+def search_ttl(answer: SearchResponse, whole: CacheTtl) -> CacheTtl:
     """Return how long a search's answer is kept: a minute at most, and never stale, when it is empty or in part.
+
+    One that is stale itself is not kept at all.
 
     Args:
         answer: The answer.
         whole: The life of a good one.
     """
-    partial = any(attempt.outcome == "partial" for attempt in answer.attempts)
-    return whole if answer.results and not partial else CacheTtl(min(whole.fresh, _SHORT))
+    if answer.stale:
+        return CacheTtl()
+    in_part = any(attempt.outcome == "partial" for attempt in answer.attempts)
+    return whole if answer.results and not in_part else CacheTtl(min(whole.fresh, _SHORT))
 
 
-def life_of_page(page: Page, whole: CacheTtl) -> CacheTtl:
+def page_ttl(page: Page, whole: CacheTtl) -> CacheTtl:
     """Return how long a page is kept: at most as long as the settings say, and less if its server says less.
 
     A minute is the least, so that who reads a page piece by piece reads one page, and its site is asked once. A page
@@ -203,6 +223,8 @@ def life_of_page(page: Page, whole: CacheTtl) -> CacheTtl:
         page: What a reader returned.
         whole: The life of a good one.
     """
+    if page.stale:
+        return CacheTtl()
     said = page.freshness
     if not page.content.strip() or (said is not None and said.no_store):
         return CacheTtl(min(whole.fresh, _SHORT))
@@ -231,6 +253,16 @@ def lifetime(fresh: float, stale: float) -> CacheTtl:
         stale: Seconds after those.
     """
     return CacheTtl(fresh, min(stale, _LONGEST_STALE), max(0.0, stale - _LONGEST_STALE))
+
+
+def search_codec(whole: CacheTtl) -> Codec[SearchResponse]:
+    """Return how responses are stored; `whole` is the time to live of a good one."""
+    return Codec(pack_search, unpack_search, partial(search_ttl, whole=whole))
+
+
+def page_codec(whole: CacheTtl) -> Codec[Page]:
+    """Return how pages are stored; `whole` is the time to live of a good one."""
+    return Codec(pack_page, unpack_page, partial(page_ttl, whole=whole))
 
 
 def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) -> dict[str, object]:

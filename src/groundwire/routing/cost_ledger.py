@@ -1,4 +1,4 @@
-"""What one search costs, call by call: put down before a call is sent, put right when it has ended."""
+"""What one call costs: charged before a request is sent, corrected when it has ended."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _CLOSING = 2.0  # seconds that closing waits for what is still to be written
 
 
 class CostLedger:
-    """The money of one search.
+    """The charges of one call.
 
-    A call is charged before it is sent, and refunded when the service refused or failed; one that was cancelled after
-    it had been sent stays charged, because the service may well charge it. Calls may end after the search has: what
+    A request is charged before it is sent, and refunded when the service refused or failed; one that was canceled after
+    it had been sent stays charged, because the service may well charge it. Requests may end after the call has: what
     they change is passed on.
 
     Args:
@@ -55,20 +55,24 @@ class CostLedger:
         if difference and self._closed:
             self._late(difference)
 
+    def add(self, cost_usd: float) -> None:
+        """Count what a request has cost that was not charged before."""
+        self.correct(0.0, cost_usd)
+
     def close(self) -> float:
-        """End the search; return what it cost in US dollars, without what was counted beyond the reservation."""
+        """End the call; return what it cost in US dollars, without what was counted beyond the reservation."""
         self._closed = True
         return (self._spent - self._added) / MICRO
 
 
 class BackgroundTasks:
-    """Writing that nobody waits for before closing."""
+    """Writes that no call waits for; closing does."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def do(self, work: Coroutine[None, None, None]) -> None:
-        """Begin some work; a store that fails says so itself."""
+    def start(self, work: Coroutine[None, None, None]) -> None:
+        """Start a write; a store that fails reports it itself."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

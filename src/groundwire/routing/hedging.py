@@ -11,25 +11,22 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundwire.deadline import Deadline
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
+from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Cooldown, Health
 from groundwire.routing.hedging_policy import HedgePolicy, Latencies, Tokens
-from groundwire.routing.provider_call import AttemptResult, AttemptState, make_attempt, price_of
+from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
 
 __all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
 
 _TRANSIENT: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response", "rate_limited"})
 _LEFT = "left behind: another provider answered first"
 _NO_TURN = "not asked: its turn had not come yet"
-
-Ask = Callable[[SearchProvider, Deadline, AttemptState], Awaitable[AttemptResult]]
-"""Asks a provider once."""
 
 
 @dataclass(slots=True)
@@ -48,50 +45,41 @@ class HedgeResult:
 class _Running:
     provider: SearchProvider
     since: float
-    call: AttemptState
+    state: AttemptState
 
 
 class HedgedRunner:
-    """Runs searches, and remembers from one to the next how the providers behave.
+    """Runs calls, and remembers from one to the next how the providers behave.
 
     Args:
         policy: The numbers.
-        attempt_timeout: Seconds for one attempt, at most.
+        health: Orders the providers.
         random_: A factor from 0 to 1 for pauses.
-        tell: Is told what is news about a provider's health; see `Health`.
     """
 
-    def __init__(
-        self,
-        policy: HedgePolicy,
-        *,
-        attempt_timeout: float,
-        random_: Callable[[], float] = random.random,
-        tell: Callable[[str, Mapping[str, float | int | str]], None] | None = None,
-    ) -> None:
+    def __init__(self, policy: HedgePolicy, health: Health, *, random_: Callable[[], float] = random.random) -> None:
         self._policy = policy
-        self._attempt_timeout = attempt_timeout
         self._random = random_
-        self.health = Health(lambda: asyncio.get_running_loop().time(), tell=tell)
+        self.health = health
         self._latencies: dict[str, Latencies] = {}
         self._hedges = Tokens(policy.paid_hedges, policy.paid_hedges_kept)
         self._retries = Tokens(policy.retries, policy.retries_kept)
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(
-        self, providers: Sequence[SearchProvider], ask: Ask, deadline: Deadline, *, hedged: bool
+        self, call: SearchCall, providers: Sequence[SearchProvider], caller: ProviderCaller, *, hedged: bool
     ) -> HedgeResult:
         """Ask until one provider has rows, or all have failed for certain.
 
         Args:
+            call: The call.
             providers: In the order in which they are asked.
-            ask: Asks one of them.
-            deadline: When it must be over.
+            caller: Makes the attempts.
             hedged: Whether the next provider may start while one is running.
         """
         self._hedges.earn()
         self._retries.earn()
-        return await _HedgedRun(self, ask, deadline, hedged).through(providers)
+        return await _HedgedRun(self, call, caller, hedged).through(providers)
 
     async def aclose(self) -> None:
         """Cancel the calls that are still listened to."""
@@ -116,11 +104,12 @@ class HedgedRunner:
 class _HedgedRun:
     """One search."""
 
-    def __init__(self, racer: HedgedRunner, ask: Ask, deadline: Deadline, hedged: bool) -> None:
-        self._racer = racer
-        self._policy = racer._policy
-        self._ask = ask
-        self._deadline = deadline
+    def __init__(self, runner: HedgedRunner, call: SearchCall, caller: ProviderCaller, hedged: bool) -> None:
+        self._runner = runner
+        self._policy = runner._policy
+        self._call = call
+        self._caller = caller
+        self._deadline = call.deadline
         self._hedged = hedged
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[AttemptResult], _Running] = {}
@@ -130,7 +119,7 @@ class _HedgedRun:
         self._finish = HedgeResult()
 
     async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
-        order = self._racer.health.order(providers)
+        order = self._runner.health.order(providers)
         self._queue, self._probes = list(order.queue), set(order.probes)
         self._finish.tries += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
         try:
@@ -168,29 +157,21 @@ class _HedgedRun:
         late = self._loop.time() - newest.since
         following = self._queue[0]
         free = price_of(following) == 0 or newest.provider.name in self._probes
-        if late >= self._delay(newest.provider, following) and (free or self._racer._hedges.has_one):
+        if late >= self._delay(newest.provider, following) and (free or self._runner._hedges.has_one):
             if not free:
-                self._racer._hedges.spend()
+                self._runner._hedges.spend()
             return True
         return self._is_presumed_lost(newest, self._lost_after(newest.provider))
 
     def _start(self, provider: SearchProvider) -> None:
-        call = AttemptState(self._policy.longest if self._queue else math.inf)
-        task = self._loop.create_task(self._attempt(provider, call))
-        self._running[task] = _Running(provider, self._loop.time(), call)
+        state = AttemptState(self._policy.longest if self._queue else math.inf)
+        task = self._loop.create_task(self._attempt(provider, state))
+        self._running[task] = _Running(provider, self._loop.time(), state)
 
-    async def _attempt(self, provider: SearchProvider, call: AttemptState) -> AttemptResult:
-        try:
-            done = await self._ask(provider, self._deadline, call)
-        except asyncio.CancelledError:
-            self._racer.health.give_up_probe(provider.name)
-            raise
-        if not call.sent:
-            self._racer.health.give_up_probe(provider.name)
-            return done
-        self._racer.health.report(done.attempt, answered=done.answered)
-        if done.rows:
-            self._racer.latencies(provider.name).add(self._loop.time() - call.sent_at.result())
+    async def _attempt(self, provider: SearchProvider, state: AttemptState) -> AttemptResult:
+        done = await self._caller.attempt(provider, self._call, state)
+        if state.sent and done.rows:
+            self._runner.latencies(provider.name).add(self._loop.time() - state.sent_at.result())
         return done
 
     async def _wait(self) -> None:
@@ -200,17 +181,17 @@ class _HedgedRun:
             newest = max(self._running.values(), key=lambda one: one.since)
             late = self._loop.time() - newest.since
             free = price_of(self._queue[0]) == 0 or newest.provider.name in self._probes
-            if newest.call.sent:
-                moment = newest.call.sent_at.result() + self._lost_after(newest.provider)
+            if newest.state.sent:
+                moment = newest.state.sent_at.result() + self._lost_after(newest.provider)
                 wake = min(wake, max(0.001, moment - self._loop.time()))
-            if free or self._racer._hedges.has_one:
+            if free or self._runner._hedges.has_one:
                 wake = min(wake, max(0.001, self._delay(newest.provider, self._queue[0]) - late))
         elif self._may_retry():
             newest = max(self._running.values(), key=lambda one: one.since)
-            if newest.call.sent:
-                moment = newest.call.sent_at.result() + self._lost_for_good(newest.provider)
+            if newest.state.sent:
+                moment = newest.state.sent_at.result() + self._lost_for_good(newest.provider)
                 wake = min(wake, max(0.001, moment - self._loop.time()))
-        unsent: list[asyncio.Future[Any]] = [one.call.sent_at for one in self._running.values() if not one.call.sent]
+        unsent: list[asyncio.Future[Any]] = [one.state.sent_at for one in self._running.values() if not one.state.sent]
         await asyncio.wait([*unsent, *self._running], timeout=wake, return_when=asyncio.FIRST_COMPLETED)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda one: self._running[one].since):
@@ -226,14 +207,14 @@ class _HedgedRun:
     async def _next_round(self, providers: Sequence[SearchProvider]) -> bool:
         """After a pause queue those again whose failure may pass, if time and tokens are left."""
         policy = self._policy
-        pause = policy.retry_pause * 2**self._round * (0.5 + self._racer._random() / 2)
+        pause = policy.retry_pause * 2**self._round * (0.5 + self._runner._random() / 2)
         failed = self._failed_for_now()
         if not failed or self._round >= policy.rounds:
             return False
         said = 0.0 not in failed.values()
         if said:  # they said when, and to ask then is no storm: it takes no token
             pause += min(failed.values())
-        elif not self._racer._retries.has_one:
+        elif not self._runner._retries.has_one:
             return False
         if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
@@ -243,10 +224,10 @@ class _HedgedRun:
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
         """Begin another round with those whose failure may pass, and with the one that is presumed lost."""
         if not free:
-            self._racer._retries.spend()
+            self._runner._retries.spend()
         self._round += 1
         names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
-        order = self._racer.health.order([provider for provider in providers if provider.name in names])
+        order = self._runner.health.order([provider for provider in providers if provider.name in names])
         self._queue, self._probes = list(order.queue), self._probes | order.probes
         return bool(self._queue)
 
@@ -262,7 +243,7 @@ class _HedgedRun:
         }
 
     def _may_retry(self) -> bool:
-        return self._hedged and self._round < self._policy.rounds and self._racer._retries.has_one
+        return self._hedged and self._round < self._policy.rounds and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
         """Whether everybody was asked and the newest call is more likely dead than slow."""
@@ -273,7 +254,7 @@ class _HedgedRun:
 
     def _is_presumed_lost(self, one: _Running, after: float) -> bool:
         """Whether a call was sent so many seconds ago; one that waits for its turn is not lost."""
-        return one.call.sent and self._loop.time() - one.call.sent_at.result() >= after
+        return one.state.sent and self._loop.time() - one.state.sent_at.result() >= after
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
         return max(self._lost_after(provider), self._policy.least_for_retry)
@@ -281,20 +262,20 @@ class _HedgedRun:
     def _leave(self) -> None:
         for provider in self._queue:
             if provider.name in self._probes:
-                self._racer.health.give_up_probe(provider.name)
+                self._runner.health.give_up_probe(provider.name)
         for task, one in self._running.items():
             since = round((self._loop.time() - one.since) * 1_000)
             won = self._finish.winner is not None
             left = Attempt(
                 provider=one.provider.name,
-                outcome="timeout" if one.call.sent else "rate_limited",
-                reason=(_LEFT if won else "no answer in time") if one.call.sent else _NO_TURN,
+                outcome="timeout" if one.state.sent else "rate_limited",
+                reason=(_LEFT if won else "no answer in time") if one.state.sent else _NO_TURN,
                 latency_ms=since,
-                cost_usd=price_of(one.provider) if one.call.sent else 0.0,  # as long as nobody knows better
+                cost_usd=price_of(one.provider) if one.state.sent else 0.0,  # as long as nobody knows better
                 abandoned=won,
             )
-            if won and one.call.sent:
-                self._racer.drain(task)
+            if won and one.state.sent:
+                self._runner.drain(task)
             else:
                 task.cancel()  # one that was not sent yet costs nothing that way
             if won:
@@ -308,15 +289,15 @@ class _HedgedRun:
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
         if running.name in self._probes:
             share = min(share, 0.5)
-        usual = self._racer.latencies(running.name).quantile(share, policy.unknown)
+        usual = self._runner.latencies(running.name).quantile(share, policy.unknown)
         return min(max(usual, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
         """Return after how many seconds a call is more likely dead than slow: when 1 - F(t) < h / (1 - h)."""
         policy = self._policy
-        lost = self._racer.health.lost(running.name)
-        usual = self._racer.latencies(running.name).quantile(1 - lost / (1 - lost), 2.5 * policy.unknown)
-        return min(max(usual, policy.shortest), self._racer._attempt_timeout)
+        lost = self._runner.health.lost(running.name)
+        usual = self._runner.latencies(running.name).quantile(1 - lost / (1 - lost), 2.5 * policy.unknown)
+        return min(max(usual, policy.shortest), self._caller.attempt_timeout)
 
 
 def skipped_cooldown(closed: Cooldown) -> Attempt:

@@ -25,7 +25,7 @@ from groundwire.errors import (
     TooManyRedirects,
 )
 from groundwire.providers.wire import retry_after
-from groundwire.routing.cache import Cache, CacheTtl
+from groundwire.routing.cache import Cache, CacheTtl, Codec
 from groundwire.safety.domains import host_matches
 from groundwire.safety.robots import MAX_BYTES, NO_RULES, Robots, agent_names, parse_robots
 from groundwire.safety.urls import WebUrl
@@ -224,7 +224,14 @@ class _File:
     """What a site asks, and how long that holds."""
 
     robots: Robots
-    life: CacheTtl = _LIFE
+    ttl: CacheTtl = _LIFE
+
+
+_CODEC: Codec[_File] = Codec(
+    encode=lambda file: file.robots.pack(),
+    decode=lambda data: _File(Robots.unpack(data)),
+    ttl=lambda file: file.ttl,
+)
 
 
 class RobotsFiles:
@@ -276,10 +283,8 @@ class RobotsFiles:
             kept = await self._cache.get_or_load(
                 f"robots:{name}",
                 lambda: self._load(origin, limited),
-                pack=lambda file: file.robots.pack(),
-                unpack=lambda data: _File(Robots.unpack(data)),
-                life=lambda file: file.life,
-                deadline=limited,
+                limited,
+                _CODEC,
             )
         except DeadlineExceeded as error:
             if deadline.passed:

@@ -1,4 +1,4 @@
-"""Asking one provider once, and judging what it says."""
+"""One attempt: a request to one provider within a call, and what its response is worth."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import SearchProvider
-from groundwire.routing.cost_ledger import CostLedger
+from groundwire.routing.calls import SearchCall
 from groundwire.routing.filter_receipts import asked_of, notes, receipts, sift
-from groundwire.routing.rate_limiter import Rate, RateLimiter
+from groundwire.routing.health import Changes, Health
+from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter
 from groundwire.routing.result_merging import normalize
+from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.domains import DomainPolicy
 
 __all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
@@ -45,16 +47,16 @@ Emptiness = Literal["no", "unproven", "answered", "filtered"]
 
 
 class AttemptState:
-    """One call of one provider, as it looks to whoever waits for it.
+    """One attempt, as it looks to the code that waits for it.
 
     Args:
-        max_wait: The most seconds that it waits for its turn; with less to wait for, others are asked first.
+        max_wait: The most seconds that it waits for a rate-limit slot; when it would be more, others are asked first.
     """
 
     def __init__(self, max_wait: float = math.inf) -> None:
         self.max_wait = max_wait
         self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        """Done, with the moment on the loop's clock, once it has been sent."""
+        """Done, with the moment on the loop's clock, once the request has been sent."""
 
     @property
     def sent(self) -> bool:
@@ -62,7 +64,7 @@ class AttemptState:
         return self.sent_at.done()
 
     def send(self) -> None:
-        """Say that it is being sent now."""
+        """Note that it is being sent now."""
         self.sent_at.set_result(asyncio.get_running_loop().time())
 
 
@@ -90,121 +92,139 @@ class AttemptResult:
 
 
 class ProviderCaller:
-    """Asks providers, each attempt within its time, and turns whatever happens into a `AttemptResult`.
+    """Makes attempts: each within its time and its provider's rate limit, whatever happens as an `AttemptResult`.
 
     Args:
+        health: Learns how attempts end.
         attempt_timeout: Seconds for one attempt, at most.
         policy: The operator's domain lists.
         attempt_listener: Is told when an attempt starts and ends.
-        pacer: Lets providers be asked no faster than they allow.
-        learned: Is told how fast a provider may be asked when that is news, and the windows that it spoke of.
+        limiter: Has providers asked no faster than they allow.
+        shared: Lets other processes know what is learned.
         clock: Seconds, monotonic.
     """
 
     def __init__(
         self,
+        health: Health,
         *,
         attempt_timeout: float = 6.0,
         policy: DomainPolicy | None = None,
         attempt_listener: Observer | None = None,
-        pacer: RateLimiter | None = None,
-        learned: Callable[[SearchProvider, Rate | None, Sequence[RateWindow]], None] | None = None,
+        limiter: RateLimiter | None = None,
+        shared: SharedHealth | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        self.health = health
         self.attempt_timeout = attempt_timeout
         self.policy = policy or DomainPolicy()
         self._attempt_listener = attempt_listener
-        self._pacer = pacer
-        self._learned = learned
+        self._limiter = limiter
+        self._shared = shared
         self._clock = clock
 
     def with_policy(self, policy: DomainPolicy) -> ProviderCaller:
-        """Return an asker like this one that shows what another policy lets through."""
+        """Return a caller like this one that shows what another policy lets through."""
         other = copy.copy(self)
         other.policy = policy
         return other
 
-    async def ask(
-        self,
-        provider: SearchProvider,
-        query: Query,
-        deadline: Deadline,
-        *,
-        call: AttemptState | None = None,
-        bill: CostLedger | None = None,
-    ) -> AttemptResult:
-        """Ask one provider; never raises but on cancellation.
+    async def attempt(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
+        """Make an attempt that counts for the provider's health; never raises but on cancellation.
 
         Args:
-            provider: Who is asked.
-            query: What is asked.
-            deadline: When the answer must be here.
-            call: Is told when it is sent, for whoever waits.
-            bill: What the call costs is put down there; without the money it is not sent.
+            provider: The provider to ask.
+            call: The call. Without the money for the provider's price nothing is sent.
+            state: Is told when the request is sent.
         """
-        call = call or AttemptState()
-        if (early := await self._pace(provider, deadline, call)) is not None:
-            return early
-        price = price_of(provider)
-        if price and bill is not None and not await bill.charge(price):
-            self._gave_up(provider)
-            return AttemptResult(
-                make_attempt(provider.name, "quota", "not asked: the session's money does not suffice for it")
-            )
-        call.send()
         try:
-            done = await self._asked(provider, query, deadline)
-        except BaseException:
-            self._gave_up(provider)
+            done = await self.probe(provider, call, state)
+        except asyncio.CancelledError:
+            self.health.give_up_probe(provider.name)
             raise
-        if bill is not None:
-            bill.correct(price, done.attempt.cost_usd)
-        if self._pacer is not None:
-            rate = await self._pacer.update_limits(provider, done.windows)
-            if self._learned is not None:
-                self._learned(provider, rate, done.windows)
+        if state.sent:
+            self._publish(provider, self.health.report(done.attempt, answered=done.answered))
+        else:
+            self.health.give_up_probe(provider.name)
         return done
 
-    async def _asked(self, provider: SearchProvider, query: Query, deadline: Deadline) -> AttemptResult:
+    async def probe(
+        self, provider: SearchProvider, call: SearchCall, state: AttemptState | None = None
+    ) -> AttemptResult:
+        """Make an attempt that says nothing about the provider's health; the arguments are those of `attempt`."""
+        state = state or AttemptState()
+        if (early := await self._wait_for_slot(provider, call.deadline, state)) is not None:
+            return early
+        price = price_of(provider)
+        if price and not await call.ledger.charge(price):
+            self._release(provider)
+            reason = "not asked: the session's money does not suffice for it"
+            return AttemptResult(make_attempt(provider.name, "quota", reason))
+        state.send()
+        try:
+            done = await self._send(provider, call)
+        except BaseException:
+            self._release(provider)
+            raise
+        if price or done.attempt.cost_usd:
+            call.ledger.correct(price, done.attempt.cost_usd)
+        await self._learn(provider, done.windows)
+        return done
+
+    async def _send(self, provider: SearchProvider, call: SearchCall) -> AttemptResult:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
-            results = await self._results(provider, asked_of(query, self.policy), deadline)
+            results = await self._results(provider, asked_of(call.query, self.policy), call.deadline)
         except GroundwireError as error:
-            done = AttemptResult(
-                _failed(provider, error), empty="unproven" if isinstance(error, UnprovenEmpty) else "no"
-            )
+            empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
+            done = AttemptResult(_failed(provider, error), empty=empty)
             done.windows = error.windows if isinstance(error, ProviderError) else ()
-        except Exception as error:  # anybody can write a provider: its fault is its outcome, not the caller's crash
+        except Exception as error:  # a provider may be anyone's code: its fault is its outcome, not the caller's crash
             _logger.exception("The provider %s broke its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
             done = AttemptResult(make_attempt(provider.name, "invalid_response", reason))
         else:
-            done = self._judge(provider, results, query)
+            done = self._judge(provider, results, call.query)
             done.windows = results.windows
         latency = round((self._clock() - started) * 1_000)
         done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
         self._tell(AttemptFinished(done.attempt))
         return done
 
-    def _gave_up(self, provider: SearchProvider) -> None:
-        if self._pacer is not None:
-            self._pacer.release(provider)
+    async def _wait_for_slot(
+        self, provider: SearchProvider, deadline: Deadline, state: AttemptState
+    ) -> AttemptResult | None:
+        """Wait for the provider's rate limit; return a result at once if that would take too long."""
+        if self._limiter is None:
+            return None
+        slot = await self._limiter.acquire(provider, deadline, state.max_wait)
+        if slot.granted:
+            return None
+        late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
+        every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
+        attempt = make_attempt(provider.name, "rate_limited", f"not asked: its turn comes {late}{every}")
+        return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
 
-    async def _pace(self, provider: SearchProvider, deadline: Deadline, call: AttemptState) -> AttemptResult | None:
-        """Wait for the provider's turn; return a try at once if that would come too late."""
-        if self._pacer is None:
-            return None
-        turn = await self._pacer.turn(provider, deadline, call.max_wait)
-        if turn.granted:
-            return None
-        late = "after the deadline" if turn.wait >= deadline.remaining() else f"in {turn.wait:.1f} s only"
-        every = f" (one request in {turn.interval:g} s)" if turn.interval else ""
-        reason = f"not asked: its turn comes {late}{every}"
-        attempt = make_attempt(provider.name, "rate_limited", reason).model_copy(
-            update={"retry_after": round(turn.wait, 3)}
-        )
-        return AttemptResult(attempt)
+    async def _learn(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> None:
+        """Act on what a provider said about its limits: share its rate, and skip it when a quota is used up."""
+        if self._limiter is None:
+            return
+        rate = await self._limiter.update_limits(provider, windows)
+        if rate is not None:
+            self._publish(provider, {"interval": rate.interval, "burst": rate.burst})
+        for window in windows:
+            if window.remaining == 0 and window.limit != 0 and (window.reset or 0.0) > LONGEST_WINDOW:
+                reason = f"its limit of {window.limit} requests is used up" if window.limit else "its limit is used up"
+                self._publish(provider, self.health.close(provider.name, window.reset or 0.0, "quota", reason))
+
+    def _publish(self, provider: SearchProvider, changes: Changes) -> None:
+        if changes and self._shared is not None:
+            self._shared.publish(provider, changes)
+
+    def _release(self, provider: SearchProvider) -> None:
+        if self._limiter is not None:
+            self._limiter.release(provider)
 
     async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
         """Ask one provider, and hold it to the time even if it does not look at its deadline."""

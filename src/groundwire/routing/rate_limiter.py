@@ -1,25 +1,28 @@
-"""Asking no faster than a provider allows: as the operator set it, and as the provider itself says.
+"""Rate limits of providers: those that the operator set, and those that a provider itself announces.
 
-A pace is kept in the store, so that all processes that share it take turns. What a provider says is learned from its
-answers. Where every answer says it, and none has come yet, the calls wait for the first one instead of running into
-the limit together.
+The limits are counted in the store, so that all processes that share it share them. What a provider announces is
+learned from its responses. Where every response announces it, and none has come yet, the calls wait for the first one
+instead of running into the limit together.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundwire.deadline import Deadline
 from groundwire.models import RateWindow
 from groundwire.providers import SearchProvider
+from groundwire.routing.health import HealthRecord, load_record, scope
 from groundwire.storage.base import Store
 
-__all__ = ["Rate", "RateLimiter", "Slot", "rate_of", "scope"]
+__all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of"]
 
-_LONGEST_PACED = 60.0  # seconds of a window that is paced; a longer one is a quota, and used as the caller likes
+LONGEST_WINDOW = 60.0
+"""Seconds of a window over which requests are spread; the limit of a longer one is a quota, used as one likes."""
+
 _SLACK = 0.25  # seconds by which two requests may come closer together on their way: one opens a connection first
 _SCOUT = 2.0  # seconds that calls wait for the first answer
 _POLL = 0.05  # seconds between two looks at what another process has learned
@@ -51,20 +54,18 @@ class RateLimiter:
     """Lets calls go one after the other, as fast as each provider allows.
 
     Args:
-        store: Where the paces are.
-        news: Brings what other processes have learned, by calling `hear`.
+        store: Where the paces are, and what other processes have learned.
     """
 
-    def __init__(self, store: Store, news: Callable[[Sequence[SearchProvider]], Awaitable[None]]) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._news = news
         self._rates: dict[str, Rate | None] = {}
         self._held: dict[str, float] = {}
         self._scouts: dict[str, asyncio.Event] = {}
         self._owner = secrets.token_hex(8)
 
-    async def turn(self, provider: SearchProvider, deadline: Deadline, max_wait: float) -> Slot:
-        """Wait for a turn; if it would come after the deadline or later than patience allows, take none.
+    async def acquire(self, provider: SearchProvider, deadline: Deadline, max_wait: float) -> Slot:
+        """Wait for a slot; if it would come after the deadline or later than `max_wait` allows, take none.
 
         Args:
             provider: Who is to be asked.
@@ -103,7 +104,7 @@ class RateLimiter:
         for window in windows:
             spent = window.remaining == 0 and window.limit != 0 and window.limit != 1  # one alone is paced exactly
             if spent and _is_short(window) and window.reset:
-                self._held[where] = asyncio.get_running_loop().time() + min(window.reset, _LONGEST_PACED)
+                self._held[where] = asyncio.get_running_loop().time() + min(window.reset, LONGEST_WINDOW)
         rate = rate_of(windows)
         news = rate is not None and self._rates.get(where) != rate
         if rate is not None and self._rates.get(where) is None:  # the call that brought it had no turn yet
@@ -138,7 +139,9 @@ class RateLimiter:
         try:
             while not await self._store.lease(f"scout:{where}", owner=self._owner, ttl=_SCOUT):
                 await asyncio.sleep(_POLL)
-                await self._news([provider])
+                record = await load_record(self._store, where)
+                if record is not None and (rate := rate_in(record)) is not None:
+                    self.merge(where, rate)
                 if where in self._rates or asyncio.get_running_loop().time() >= until:
                     self._wake(provider)
                     return
@@ -158,12 +161,6 @@ class RateLimiter:
         return Rate(max(delay, rate.interval if rate else 0.0))
 
 
-def scope(provider: SearchProvider) -> str:
-    """Return the name of the account that a provider is asked with: what is said to it holds for all who use it."""
-    account = getattr(provider, "account", "")
-    return f"{provider.name}:{account}" if account else provider.name
-
-
 def rate_of(windows: Sequence[RateWindow]) -> Rate | None:
     """Return the rate that meets all the short windows, or None if there is none.
 
@@ -180,5 +177,12 @@ def rate_of(windows: Sequence[RateWindow]) -> Rate | None:
     return Rate(max(rate.interval for rate in rates), min(rate.burst for rate in rates))
 
 
+def rate_in(record: HealthRecord) -> Rate | None:
+    """Return the rate that another process has learned; None if it knows none."""
+    if record.interval <= 0 or record.burst < 1:
+        return None
+    return Rate(min(record.interval, LONGEST_WINDOW), record.burst)
+
+
 def _is_short(window: RateWindow) -> bool:
-    return (window.seconds or window.reset or 0.0) <= _LONGEST_PACED
+    return (window.seconds or window.reset or 0.0) <= LONGEST_WINDOW

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import functools
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -68,7 +69,7 @@ class SingleFlight:
         self._closed = False
 
     async def share(
-        self, name: str, work: Callable[[InFlightLoad[_T]], Awaitable[None]], deadline: Deadline
+        self, name: str, work: Callable[[InFlightLoad[_T]], Coroutine[Any, Any, None]], deadline: Deadline
     ) -> tuple[_T, bool]:
         """Return the answer of the work of this name, and whether it was begun for this call.
 
@@ -102,25 +103,24 @@ class SingleFlight:
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
     def _start(
-        self, name: str, work: Callable[[InFlightLoad[_T]], Awaitable[None]], deadline: Deadline
+        self, name: str, work: Callable[[InFlightLoad[_T]], Coroutine[Any, Any, None]], deadline: Deadline
     ) -> InFlightLoad[_T]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_T] = loop.create_future()
         load = self._loads[name] = InFlightLoad(name, deadline, answer)
-        load.task = loop.create_task(self._run(load, work))
+        load.task = loop.create_task(work(load))
         self._tasks.add(load.task)
-        load.task.add_done_callback(self._tasks.discard)
+        load.task.add_done_callback(functools.partial(self._ended, load))
         return load
 
-    async def _run(self, load: InFlightLoad[_T], work: Callable[[InFlightLoad[_T]], Awaitable[None]]) -> None:
-        try:
-            await work(load)
-        except Exception as error:  # noqa: BLE001 - it is raised to all who wait
+    def _ended(self, load: InFlightLoad[Any], task: asyncio.Task[None]) -> None:
+        """Give what the work raised to all who wait, and forget it."""
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
             load.fail(error)
-        finally:
-            load.answer.cancel()
-            if self._loads.get(load.name) is load:
-                del self._loads[load.name]
+        load.answer.cancel()
+        if self._loads.get(load.name) is load:
+            del self._loads[load.name]
 
     async def _wait(self, load: InFlightLoad[_T], deadline: Deadline) -> _T:
         load.waiters += 1

@@ -1,4 +1,4 @@
-"""What the watchers are told when a call has ended."""
+"""The records that call listeners get when a call has ended."""
 
 from __future__ import annotations
 
@@ -16,23 +16,29 @@ __all__ = ["cost_of", "page_done", "search_done"]
 
 
 def search_done(
-    asked: Query, strategy: Strategy, started: float, end: SearchResponse | BaseException, budget: SessionBudget
+    query: Query,
+    strategy: Strategy,
+    started: float,
+    end: SearchResponse | BaseException,
+    attempts: tuple[Attempt, ...],
+    budget: SessionBudget,
 ) -> SearchDone:
     """Return how a search ended.
 
     Args:
-        asked: What was searched for.
+        query: What was searched for.
         strategy: How the providers were asked.
         started: When it began, by `time.perf_counter`.
-        end: The answer, or what was raised.
+        end: The response, or what was raised.
+        attempts: Those of the call itself: one that waited for another's load has made none.
         budget: The session's.
     """
     answer = end if isinstance(end, SearchResponse) else None
-    attempts = () if answer and answer.cached else getattr(end, "attempts", ())
+    attempts = () if answer and answer.cached else attempts
     known = budget.state()
     return SearchDone(
         session=budget.session,
-        query_length=len(asked.text),
+        query_length=len(query.text),
         provider=answer.provider if answer else None,
         attempts=attempts,
         results=len(answer.results) if answer else 0,
@@ -71,5 +77,5 @@ def page_done(
 
 
 def cost_of(attempts: Sequence[Attempt]) -> float:
-    """Return what tries cost together, in US dollars."""
+    """Return what attempts cost together, in US dollars."""
     return sum(attempt.cost_usd for attempt in attempts)

@@ -15,7 +15,8 @@ from typing import Literal
 
 from groundwire.errors import BlockedUnknown
 from groundwire.safety.urls import WebUrl
-from groundwire.storage.base import Store, Turns
+from groundwire.storage.base import Store
+from groundwire.web.session_sources import KeyLocks
 
 __all__ = ["KnownUrls", "Origin"]
 
@@ -36,7 +37,7 @@ class KnownUrls:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._turns = Turns(store)
+        self._locks = KeyLocks(store)
 
     async def note(self, session: str, origin: Origin, urls: Iterable[WebUrl]) -> None:
         """Remember addresses.
@@ -50,7 +51,7 @@ class KnownUrls:
         if not digests:
             return
         key = _key(session, origin)
-        async with self._turns.turn(key):
+        async with self._locks.hold(key):
             old = await self._load(key)
             kept = [digest for digest in old if digest not in digests] + list(digests)
             await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import secrets
 import zlib
-from collections.abc import Callable, Container, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Container, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -24,23 +25,57 @@ from groundwire.routing.result_merging import canonical
 from groundwire.safety.urls import parse_url
 from groundwire.storage import StoreError
 from groundwire.storage.archive import Archive
-from groundwire.storage.base import Store, Turns
+from groundwire.storage.base import Store
 from groundwire.storage.memory import MemoryStore
 
 if TYPE_CHECKING:
     from groundwire.citations.verify.report import CitedPage
 
-__all__ = ["CitedPages", "SeenSource", "SessionSources"]
+__all__ = ["CitedPages", "KeyLocks", "SeenSource", "SessionSources"]
 
 _LIFE: Final = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _MOST: Final = 1_000  # sources of a session; of more the oldest are forgotten, and their numbers with them
 _LONGEST: Final = 2_000_000  # characters of a page that is kept
 _AT_ONCE: Final = 100_000  # characters that are packed without a thread, in about 2 ms
 _PRIVATE: Final = 32_000_000  # bytes that sessions without a name may take in this process
+_LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
 _BETWEEN: Final = " … "  # two snippets of one page
 
 _T = TypeVar("_T", SearchResult, Page)
 _R = TypeVar("_R")
+
+
+class KeyLocks:
+    """Locks on keys of a store, among tasks and among processes: for changes of a value that must not be divided.
+
+    Args:
+        store: Where the values are, and the leases on them.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._owner = secrets.token_hex(8)
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def hold(self, key: str) -> AsyncGenerator[None]:
+        """Hold the lock on a key for the block; after two seconds of waiting for other processes it begins anyway."""
+        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
+        self._locks[key] = (lock, users + 1)
+        try:
+            async with lock:
+                for _ in range(_LEASE_TRIES):
+                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE):
+                        break
+                    await asyncio.sleep(_LEASE_POLL)
+                try:
+                    yield
+                finally:
+                    await self._store.release(key, owner=self._owner)
+        finally:
+            lock, users = self._locks.pop(key)
+            if users > 1:
+                self._locks[key] = (lock, users - 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +154,9 @@ class SessionSources:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._turns = Turns(store)
+        self._locks = KeyLocks(store)
         self._private = MemoryStore(max_bytes=_PRIVATE)
-        self._private_turns = Turns(self._private)
+        self._private_locks = KeyLocks(self._private)
 
     async def number_results(self, session: SessionBudget, rows: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
         """Return results with the numbers that they have in a session."""
@@ -164,8 +199,8 @@ class SessionSources:
         """Forget what a session was shown."""
         await self._of(session)[0].delete(_key(session))
 
-    def _of(self, session: SessionBudget) -> tuple[Store, Turns]:
-        return (self._store, self._turns) if session.named else (self._private, self._private_turns)
+    def _of(self, session: SessionBudget) -> tuple[Store, KeyLocks]:
+        return (self._store, self._locks) if session.named else (self._private, self._private_locks)
 
     async def _load(self, session: SessionBudget) -> _Register:
         entry = await self._of(session)[0].get(_key(session))
@@ -180,8 +215,8 @@ class SessionSources:
         numbers = show(register)
         if not register.changed:
             return numbers, False
-        store, turns = self._of(session)
-        async with turns.turn(_key(session)):
+        store, locks = self._of(session)
+        async with locks.hold(_key(session)):
             register = await self._load(session)
             numbers = show(register)
             await store.set(_key(session), register.pack(), fresh=_LIFE)

@@ -135,10 +135,10 @@ async def test_only_the_providers_that_are_allowed(settings: Callable[..., Setti
 
 
 async def test_narrowing_leaves_nothing_behind(web: Web) -> None:
-    made = len(web._made)
+    made = len(web._resources.owned)
     for _ in range(100):
         tenant(providers=["searxng"], blocked_domains=["a.example"]).narrow(web).session("x")
-    assert len(web._made) == made
+    assert len(web._resources.owned) == made
 
 
 @pytest.mark.parametrize(
