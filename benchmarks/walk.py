@@ -4,13 +4,14 @@ A call counts when a function of one file enters a function of another, what lie
 left out; a coroutine counts once, however often it is resumed. The first call of each kind is not watched, so that what
 is set up once does not count.
 
-    python benchmarks/walk.py [--calls]
+    python benchmarks/walk.py [--calls | --json]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 import threading
 from collections import Counter
@@ -44,6 +45,11 @@ class Walk:
     def both_ways(self) -> list[tuple[str, str]]:
         """Pairs of files that call each other."""
         return sorted((one, other) for one, other in self.calls if one < other and (other, one) in self.calls)
+
+    @property
+    def figures(self) -> dict[str, object]:
+        """What a test holds."""
+        return {"files": sorted(self.files), "calls": self.calls.total(), "both_ways": self.both_ways}
 
     def enter(self, frame: FrameType, event: str, _: object) -> None:
         """Note a call; a profile function of `sys.setprofile`."""
@@ -103,9 +109,14 @@ def main() -> None:
     """Print what was seen."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", action="store_true", help="print every call between files")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     with World() as world:
-        for name, walk in asyncio.run(walks(world)).items():
+        made = asyncio.run(walks(world))
+        if options.json:
+            print(json.dumps({name: walk.figures for name, walk in made.items()}))
+            return
+        for name, walk in made.items():
             print(
                 f"{name}: {len(walk.files)} files, {walk.calls.total()} calls between files ({len(walk.calls)} pairs)"
             )

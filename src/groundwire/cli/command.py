@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import click
@@ -31,14 +31,12 @@ class ToolCommand(click.Command):
     Args:
         failed: Makes the tool's result of a failure, for `--json`.
         subject: The parameter that says what was asked.
-        fields: The option that stands for a field of an error, where its name is another.
     """
 
-    def __init__(self, *args: Any, failed: Failed, subject: str, fields: Mapping[str, str], **options: Any) -> None:
+    def __init__(self, *args: Any, failed: Failed, subject: str, **options: Any) -> None:
         super().__init__(*args, **options)
         self._failed = failed
         self._subject = subject
-        self._fields = dict(fields)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -72,11 +70,16 @@ class ToolCommand(click.Command):
             asked = ctx.params.get(self._subject) or ""
             text = asked if isinstance(asked, str) else " ".join(asked)
             print_json(self._failed(storable(text)[:_SHOWN], error))
-        elif isinstance(error, InvalidRequest) and error.field in self._fields:
-            say_error(f"{error.field} ({self._fields[error.field]}): {error.problem}. {error.fix}")
+        elif isinstance(error, InvalidRequest) and (flag := self._flag(error.field)):
+            say_error(f"{error.field} ({flag}): {error.problem}. {error.fix}")
         else:
             say_error(str(error))
         sys.exit(code)
+
+    def _flag(self, field: str) -> str:
+        """Return the option that sets a field; empty where none does."""
+        options = (param for param in self.params if isinstance(param, click.Option))
+        return next((max(option.opts, key=len) for option in options if option.name == field), "")
 
 
 def each(values: Iterable[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from groundwire.cassette import Cassette, choose_cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_URL, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
-from groundwire.models.checks import check_choice, check_date, check_domains, check_int
+from groundwire.models.checks import check_choice, check_date, check_domains, check_int, is_number
 from groundwire.observing.records import Watcher
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.reading.handle.counting import CountTokens
@@ -26,7 +26,7 @@ from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings, load
 from groundwire.web.open_page import PageTarget, check_url, check_urls
 from groundwire.web.resources import Resources
-from groundwire.web.session import SessionView, closed, is_number, limits_of
+from groundwire.web.session import SessionView, closed, limits_of
 
 if TYPE_CHECKING:
     from groundwire.citations.verify import Entailment, Report

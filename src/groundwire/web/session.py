@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.models import Budget
-from groundwire.models.checks import check_choice, check_domains, check_int
+from groundwire.models.checks import check_choice, check_domains, check_int, is_number
 from groundwire.observing.card import ScoreHistory, score_history
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.routing.budget import Limits, Reservation, SessionBudget
@@ -31,7 +31,7 @@ from groundwire.web.session_sources import CitedPages
 if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Entailment, Report
 
-__all__ = ["SessionView", "closed", "is_number", "limits_of"]
+__all__ = ["SessionView", "closed", "limits_of"]
 
 
 class SessionView:
@@ -284,11 +284,6 @@ class SessionView:
 def closed() -> Closed:
     """Return the error of a call to a `Web` that was closed."""
     return Closed("This Web was closed; make a new one.")
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a number, and no truth value."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def limits_of(session: SessionSettings) -> Limits:
