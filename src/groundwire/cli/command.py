@@ -77,9 +77,10 @@ class ToolCommand(click.Command):
         sys.exit(code)
 
     def _flag(self, field: str) -> str:
-        """Return the option that sets a field; empty where none does."""
+        """Return the option that sets a field, where its name is another; else nothing."""
         options = (param for param in self.params if isinstance(param, click.Option))
-        return next((max(option.opts, key=len) for option in options if option.name == field), "")
+        flag = next((max(option.opts, key=len) for option in options if option.name == field), "")
+        return "" if flag == f"--{field}" else flag
 
 
 def each(values: Iterable[str]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class SessionBudget:
         session: The session's name.
         limits: What it may use.
         tasks: Write what changes after a call has ended.
-        named: Whether others may know the session by its name; else nobody but this process ever asks for it.
+        named: Whether others may know the session by its name; else no other process ever asks for it.
         quota: What the session's owner may use in a day; all that the session uses is counted there, too.
     """
 
@@ -57,7 +57,7 @@ class SessionBudget:
         return "" if self._quota is None else self._quota.daily.name
 
     def within_quota(self, quota: DailyQuota | None) -> SessionBudget:
-        """Return the budget of the same session, counted within an allowance."""
+        """Return the budget of the same session, counted within a daily quota."""
         return SessionBudget(self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota)
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
@@ -182,11 +182,11 @@ class SessionBudget:
         """
         price = micro(price_usd)
         if self._quota is None:
-            held = await self._hold(most, price)
+            held = await self._reserve_many(most, price)
             return Reservation(held, held * price)
         day = self._quota.today()
         allowed = await self._quota.take_up_to(day, most, price)
-        held = await self._hold(allowed, price)
+        held = await self._reserve_many(allowed, price)
         await self._quota.uncount(day, allowed - held)
         await self._quota.add(day, (held - allowed) * price)
         return Reservation(held, held * price, day)
@@ -256,7 +256,7 @@ class SessionBudget:
     async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
         """Count as much of what is wanted as the limit allows, and return how many that were.
 
-        Whoever counts in between leaves less, so it is tried with less until it fits.
+        Another process that counts in between leaves less, so it is tried with less until it fits.
         """
         while wanted > 0:
             count = await self._store.count(self._key(what), wanted * each, limit=limit or None, ttl=_LIFE)
@@ -267,7 +267,7 @@ class SessionBudget:
             wanted = min(wanted - 1, int(limit - count.total) // each)
         return 0
 
-    async def _hold(self, most: int, price: int) -> int:
+    async def _reserve_many(self, most: int, price: int) -> int:
         """Count searches with their price in the session's own budget; return how many it allows."""
         searches = await self._part("searches", most, 1, self.limits.searches)
         if not price or not searches:

@@ -131,7 +131,7 @@ class Cache:
             await asyncio.wait(set(self._tasks), timeout=grace_seconds)
         self._closed = True
         await self._loads.aclose()
-        if self._tasks:  # they wait for flights, or are giving their leases back
+        if self._tasks:  # they wait for loads, or are giving their leases back
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
     async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> CacheResult[_T]:
@@ -150,7 +150,7 @@ class Cache:
                 else:
                     load.resolve(kept)
             except Exception as error:
-                load.fail(error)  # before the lease is given back, which nobody need wait for
+                load.fail(error)  # before the lease is given back, which no call need wait for
                 raise
             finally:
                 await self._ask(self._store.release(lease, owner=owner), None)
@@ -236,7 +236,7 @@ class Cache:
                 rest = 0.0
         except _GONE:
             rest = 0.0  # the next one has nothing stale to be given
-        except Exception as error:  # nobody waits for it, and what is kept still serves
+        except Exception as error:  # no call waits for it, and the cached value still serves
             unknown = not isinstance(error, GroundwireError)
             _logger.info("A kept answer could not be fetched anew: %s", error, exc_info=unknown)
         finally:
@@ -270,12 +270,12 @@ class Cache:
             ttl = job.codec.ttl(value)
             if ttl.fresh + ttl.stale + ttl.error > 0:
                 return encode_entry(job.codec.encode(value), ttl), ttl
-        except Exception:  # who asked gets the answer; that it cannot be kept is no fault of theirs
+        except Exception:  # the caller gets the value; that it cannot be stored is no fault of theirs
             _logger.exception("An answer could not be kept")
         return None, CacheTtl()
 
     def _owner(self) -> str:
-        """Return a name for the taker of a lease that nobody else has."""
+        """Return a name for the taker of a lease that is unique."""
         return f"{self._name}-{next(self._numbers)}"
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:

@@ -54,7 +54,7 @@ class HealthRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     closed: _Moment = 0.0
-    """Until when it asked to be left alone."""
+    """Until when it is in a cooldown."""
     outcome: str = ""
     """The outcome of the attempt in which it asked so."""
     reason: str = ""
@@ -84,7 +84,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """A provider that asked to be left alone."""
+    """A provider that is skipped for a while, because it said so."""
 
     provider: SearchProvider
     """The provider."""
@@ -105,7 +105,7 @@ class Order:
     probes: frozenset[str]
     """The names of suspects whose time is up: this one request shows whether they are well again."""
     closed: tuple[Cooldown, ...]
-    """Those that asked to be left alone."""
+    """Those in a cooldown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +115,11 @@ class ProviderHealth:
     provider: str
     """Its name."""
     state: Literal["well", "suspect", "closed"]
-    """Whether it is asked in its turn, asked last, or left alone."""
+    """Whether it is asked in its turn, asked last, or skipped."""
     seconds: float = 0.0
-    """For how long it is left alone, or until it is given another try."""
+    """For how long it is skipped, or until it is given another attempt."""
     reason: str = ""
-    """What it said when it asked to be left alone."""
+    """What it said when its cooldown began."""
 
 
 class Health:
@@ -213,7 +213,7 @@ class Health:
 
         Args:
             provider: Its name.
-            closed: Seconds from now for which it asked to be left alone.
+            closed: Seconds from now of its cooldown.
             outcome: The outcome of the attempt in which it asked so.
             reason: What it said.
             suspect: Seconds from now for which it looks ill.

@@ -2,8 +2,8 @@
 
 The next provider starts at once when a running one has certainly failed. With hedging it also starts when the running
 one is later than its own habits say: towards a free provider soon, towards a paid one later and for a token, and
-without a token once the call is more likely dead than slow. The first rows win; whoever lost is listened to for a
-while, for what it teaches about its habits. Transient failures are tried again while time and tokens last.
+without a token once the call is more likely dead than slow. The first rows win; a loser is listened to for a
+while, for what it teaches about its habits. Transient failures are retried while time and tokens last.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class HedgeResult:
     """How a search by several providers ended."""
 
     winner: AttemptResult | None = None
-    """The try that has rows, if one has."""
-    tries: list[AttemptResult] = field(default_factory=list)
-    """Every try, in the order in which they ended; the winner is the last."""
+    """The result that has rows, if one has."""
+    results: list[AttemptResult] = field(default_factory=list)
+    """Every result, in the order in which they ended; the winner is the last."""
     left: list[Attempt] = field(default_factory=list)
-    """Calls that were still running."""
+    """Attempts that were still running."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class _HedgedRun:
     async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
         order = self._runner.health.order(providers)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        self._finish.tries += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
+        self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
         try:
             while not self._is_over():
                 if self._may_start():
@@ -137,13 +137,13 @@ class _HedgedRun:
             self._leave()
         for provider in self._queue:
             if self._finish.winner is None and self._deadline.passed:
-                self._finish.tries.append(
+                self._finish.results.append(
                     AttemptResult(make_attempt(provider.name, "timeout", "not asked: no time was left"))
                 )
         return self._finish
 
     def _is_over(self) -> bool:
-        clean = sum(item.empty == "answered" for item in self._finish.tries)
+        clean = sum(item.empty == "answered" for item in self._finish.results)
         return self._finish.winner is not None or self._deadline.passed or clean > 1
 
     def _may_start(self) -> bool:
@@ -200,9 +200,9 @@ class _HedgedRun:
             if done.rows and self._finish.winner is None:
                 self._finish.winner = done
             else:
-                self._finish.tries.append(done)
+                self._finish.results.append(done)
         if self._finish.winner is not None:
-            self._finish.tries.append(self._finish.winner)
+            self._finish.results.append(self._finish.winner)
 
     async def _next_round(self, providers: Sequence[SearchProvider]) -> bool:
         """After a pause queue those again whose failure may pass, if time and tokens are left."""
@@ -233,7 +233,7 @@ class _HedgedRun:
 
     def _failed_for_now(self) -> dict[str, float]:
         """Return whose failure may pass, each with the seconds after which it said that it may be asked again."""
-        last = {item.attempt.provider: item for item in self._finish.tries}
+        last = {item.attempt.provider: item for item in self._finish.results}
         return {
             name: item.attempt.retry_after or 0.0
             for name, item in last.items()
@@ -246,7 +246,7 @@ class _HedgedRun:
         return self._hedged and self._round < self._policy.rounds and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
-        """Whether everybody was asked and the newest call is more likely dead than slow."""
+        """Whether every provider was asked and the newest call is more likely dead than slow."""
         if not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
             return False
         newest = max(self._running.values(), key=lambda one: one.since)
@@ -271,7 +271,7 @@ class _HedgedRun:
                 outcome="timeout" if one.state.sent else "rate_limited",
                 reason=(_LEFT if won else "no answer in time") if one.state.sent else _NO_TURN,
                 latency_ms=since,
-                cost_usd=price_of(one.provider) if one.state.sent else 0.0,  # as long as nobody knows better
+                cost_usd=price_of(one.provider) if one.state.sent else 0.0,  # until more is known
                 abandoned=won,
             )
             if won and one.state.sent:
@@ -281,7 +281,7 @@ class _HedgedRun:
             if won:
                 self._finish.left.append(left)
             else:
-                self._finish.tries.append(AttemptResult(left))
+                self._finish.results.append(AttemptResult(left))
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
         """Return after how many seconds the next provider is called to help."""
@@ -301,7 +301,7 @@ class _HedgedRun:
 
 
 def skipped_cooldown(closed: Cooldown) -> Attempt:
-    """Return the attempt that was not made, because the provider asked to be left alone."""
+    """Return the attempt that was not made, because the provider is in a cooldown."""
     said = f" ({closed.reason})" if closed.reason else ""
     return Attempt(
         provider=closed.provider.name,

@@ -55,7 +55,7 @@ class HedgePolicy:
     least_for_retry: float = 0.5
     """Seconds that must be left for a further round."""
     most_drained: int = 32
-    """Calls that lost and are still listened to; more are cancelled."""
+    """Calls that lost and are still listened to; more are canceled."""
     fused: int = 3
     """How many providers are asked at once for `fuse`."""
     fuse_max_wait: float = 1.0

@@ -1,4 +1,4 @@
-"""Manners: what a site asks in its robots.txt, how fast it is asked, and how many pages of it at once.
+"""Politeness: what a site asks in its robots.txt, how fast it is asked, and how many pages of it at once.
 
 Rules, paces and pauses are kept in the store, so that all processes that share it behave as one; how many requests run
 at once is counted in each process. Nothing waits beyond the deadline of its call: what would is an error that says
@@ -62,7 +62,7 @@ class Politeness:
     """The gate that requests for pages go through; every reader that connects by itself can ask it, too.
 
     Args:
-        transport: Gets robots.txt files, whose cassette is respected: what is replayed asks nobody.
+        transport: Gets robots.txt files, whose cassette is respected: a replay sends nothing.
         store: Keeps rules, paces and pauses.
         robots: Whether robots.txt files are respected.
         exceptions: Domains whose files are not, with their sub-domains.

@@ -125,16 +125,16 @@ class Router:
             finish = await self._fuse(call)
         else:
             finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
-        attempts = [item.attempt for item in finish.tries] + finish.left
+        attempts = [item.attempt for item in finish.results] + finish.left
         found, controls = finish.winner, list[Attempt]()
         if found is None:
-            found, controls = await self._confirmer.confirm(finish.tries, call, self.providers, self._caller, began)
+            found, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
         if found is None:
             return await self._last_resort(call, [*attempts, *controls])
         if found.rows:
             name, warnings = found.attempt.provider, found.warnings
             return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
-        proven, warnings = _proven_empty(finish.tries, found)
+        proven, warnings = _proven_empty(finish.results, found)
         return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
 
     async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:
@@ -166,7 +166,7 @@ class Router:
             for provider, state in zip(asked, states, strict=True)
         ]
         await self._gathered(tasks)
-        tries = []
+        results = []
         for provider, state, task in zip(asked, states, tasks, strict=True):
             if state.sent and not task.cancelled():
                 item = task.result()
@@ -182,18 +182,18 @@ class Router:
                         "abandoned": True,
                     }
                 )
-            tries.append(item)
-        found = [item for item in tries if item.rows]
-        tries += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
+            results.append(item)
+        found = [item for item in results if item.rows]
+        results += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
         if not found:
-            return HedgeResult(tries=tries)
+            return HedgeResult(results=results)
         merged = AttemptResult(
             found[0].attempt.model_copy(update={"provider": "+".join(item.attempt.provider for item in found)}),
             tuple(fuse([item.rows for item in found])[: call.query.limit]),
             found[0].filters,
             tuple(dict.fromkeys(warning for item in found for warning in item.warnings)),
         )
-        return HedgeResult(merged, tries)
+        return HedgeResult(merged, results)
 
     async def _gathered(self, tasks: Sequence[asyncio.Task[AttemptResult]]) -> None:
         """Wait for all; once one has rows the others have only so long, and are cancelled then."""
