@@ -134,7 +134,7 @@ async def examine(folder: Path, archive: str, number: int, ledger: Ledger) -> No
         ledger.faults.append(f"round {number}: moved aside: {aside}")
     provider = Instant()
     async with Web(settings(folder, archive), search_providers=[provider], read_providers=[provider]) as web:
-        used = await web.statistics()
+        used = await web.usage()
     counted, paid = round(used["searches"]), round(used["cost_usd"] / PRICE_USD)
     if counted < ledger.searches:
         ledger.faults.append(f"round {number}: {ledger.searches} searches acknowledged, {counted} counted")

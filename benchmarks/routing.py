@@ -1,6 +1,6 @@
 """What the strategies buy: success, latency and extra paid calls, beside haytham's chain in the same run.
 
-Without `--sockets` the code is the real `Chain`; the providers are scripted and the clock is virtual, so that hours
+Without `--sockets` the code is the real `Router`; the providers are scripted and the clock is virtual, so that hours
 pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside haytham's chain
 and LangChain's `with_fallbacks` over the same three, with time running at `--scale`. Every contender meets the same
 fate for the same query. Latencies are lognormal (median 0.4 s, 99th percentile 2.5 s). A provider with faults of share
@@ -40,8 +40,10 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Chain
-from groundwire.routing.policy import Strategy
+from groundwire.routing import Router, SearchCall
+from groundwire.routing.budget import Reservation
+from groundwire.routing.cost_ledger import CostLedger
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 
 PRICE = 0.005
@@ -112,11 +114,16 @@ async def as_document_h(providers: Sequence[Scripted], query: int) -> tuple[str,
     return "", forbidden
 
 
+async def granted(amount: int) -> bool:
+    """Let every request be paid."""
+    return True
+
+
 async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
     """Let one contender answer all queries; None is haytham's chain."""
     loop, score = asyncio.get_running_loop(), Score()
     made = [Scripted(place, fates) for place in range(len(NAMES))]
-    chain = Chain(made, strategy=strategy or "hedge")
+    chain = Router(made)
 
     async def one(number: int) -> None:
         await asyncio.sleep(number / RATE)
@@ -125,7 +132,17 @@ async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
             answered_by, forbidden = await as_document_h(made, number)
         else:
             try:
-                answer = await chain.search(Query(text=str(number)), Deadline.after(10.0, loop.time))
+                answer = await chain.search(
+                    SearchCall(
+                        query=Query(text=str(number)),
+                        deadline=Deadline.after(10.0, loop.time),
+                        strategy=strategy,
+                        tenant="",
+                        session="benchmark",
+                        reservation=Reservation(1),
+                        ledger=CostLedger(granted, lambda amount: None),
+                    )
+                )
                 answered_by = answer.provider if answer.results else ""
                 score.empties += not answer.results
             except AllProvidersFailed as error:

@@ -27,7 +27,7 @@ from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.tools import open_page_tool, web_search_tool
-from groundwire.web.known import KnownAddresses
+from groundwire.web.known_urls import KnownUrls
 
 Make = Callable[..., Settings]
 
@@ -89,7 +89,7 @@ def attacks(site: Attacker, world: World) -> list[str]:
 @pytest.mark.req("B10")
 async def test_an_agent_cannot_carry_anything_outside(attacker: Attacker, world: World, settings: Make) -> None:
     async with Web(strict(settings), resolver=world.resolver) as web:
-        await web.allow(f"Please summarize {attacker.url}/start for me.")
+        await web.allow_urls_in(f"Please summarize {attacker.url}/start for me.")
         await web.search("bm25")
         page = await web.open_page(f"{attacker.url}/start")
         assert "pixel.png" not in page.content, "a picture would be fetched by whoever shows the answer"
@@ -110,8 +110,11 @@ async def test_what_the_session_knows_may_be_opened(attacker: Attacker, world: W
     async with Web(strict(settings), resolver=world.resolver) as web:
         with pytest.raises(BlockedUnknown, match=r"Search for the page, or ask the user"):
             await web.open_page(f"{attacker.url}/start")
-        assert await web.allow("nothing here") == ()
-        assert await web.allow(f"Read {attacker.url}/start.") == (f"{attacker.url}/start.", f"{attacker.url}/start")
+        assert await web.allow_urls_in("nothing here") == ()
+        assert await web.allow_urls_in(f"Read {attacker.url}/start.") == (
+            f"{attacker.url}/start.",
+            f"{attacker.url}/start",
+        )
         await web.open_page(f"{attacker.url}/start")
         for path in ("/linked", "/linked?page=2", "/mentioned", "/go?to=/linked", "/start"):
             assert (await web.open_page(f"{attacker.url}{path}")).content
@@ -140,7 +143,7 @@ async def test_a_fragment_that_nobody_gave_is_left_out(attacker: Attacker, setti
 
     reader = Reader()
     async with Web(strict(settings), read_providers=[reader]) as web:
-        await web.allow(f"{attacker.url}/app#/inbox")
+        await web.allow_urls_in(f"{attacker.url}/app#/inbox")
         await web.open_page(f"{attacker.url}/app#/inbox")
         await web.open_page(f"{attacker.url}/app#{quote(DIARY)}")
     assert reader.asked == [f"{attacker.url}/app#/inbox", f"{attacker.url}/app"]
@@ -153,7 +156,7 @@ async def test_the_rule_is_that_of_the_session_in_the_whole_fleet(
     shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}, "session": {"id": "team"}}
     own = strict(settings, **shared)
     async with Web(own) as one, Web(own) as other:
-        await one.allow(f"{attacker.url}/start")
+        await one.allow_urls_in(f"{attacker.url}/start")
         await other.open_page(f"{attacker.url}/start")
         await one.open_page(f"{attacker.url}/linked")
         with pytest.raises(BlockedUnknown):
@@ -171,15 +174,15 @@ async def test_the_tools_say_what_to_do(attacker: Attacker, settings: Make) -> N
 
 def test_scripts_can_allow_addresses_too(attacker: Attacker, settings: Make) -> None:
     with SyncWeb(strict(settings)) as web:
-        web.allow(f"{attacker.url}/start")
+        web.allow_urls_in(f"{attacker.url}/start")
         assert web.open_page(f"{attacker.url}/start").content
 
 
 async def test_only_texts_are_looked_through(settings: Make) -> None:
     async with Web(settings()) as web:
         with pytest.raises(InvalidRequest, match="texts"):
-            await web.allow(3)  # type: ignore[arg-type]  # what a careless host passes
-        assert await web.allow("https://a.example/x") == ("https://a.example/x",), "it is told under any rule"
+            await web.allow_urls_in(3)  # type: ignore[arg-type]  # what a careless host passes
+        assert await web.allow_urls_in("https://a.example/x") == ("https://a.example/x",), "it is told under any rule"
 
 
 class TestCanaries:
@@ -251,13 +254,13 @@ class TestThirdParties:
         assert jina.requests == []
 
 
-class TestKnownAddresses:
+class TestKnownUrls:
     @pytest.mark.req("B10")
     @given(st.text("abc/?&=%#.@:-0A ", min_size=1, max_size=12), st.integers(0, 40))
     @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(200))
     async def test_nothing_can_be_added_to_an_address(self, text: str, at: int) -> None:
         url = parse_url("https://a.example/one/two?three=4")
-        known = KnownAddresses(MemoryStore())
+        known = KnownUrls(MemoryStore())
         await known.note("s", "pages", [url])
         try:
             changed = parse_url(url.text[:at] + text + url.text[at:])
@@ -272,7 +275,7 @@ class TestKnownAddresses:
 
     @pytest.mark.req("B10")
     async def test_a_page_of_links_does_not_push_out_what_the_user_gave(self) -> None:
-        known = KnownAddresses(MemoryStore())
+        known = KnownUrls(MemoryStore())
         given_url = parse_url("https://user.example/")
         await known.note("s", "user", [given_url])
         links = [parse_url(f"https://a.example/{n}") for n in range(25_000)]
@@ -286,7 +289,7 @@ class TestKnownAddresses:
     @pytest.mark.req("B10")
     async def test_processes_that_learn_at_once_lose_nothing(self, tmp_path: Path) -> None:
         stores = [open_store(f"sqlite:///{tmp_path}/s.db") for _ in range(2)]
-        both = [KnownAddresses(store) for store in stores]
+        both = [KnownUrls(store) for store in stores]
         urls = [parse_url(f"https://a.example/{n}") for n in range(20)]
         await asyncio.gather(*(both[n % 2].note("s", "pages", [url]) for n, url in enumerate(urls)))
         for known in both:

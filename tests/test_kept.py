@@ -83,7 +83,7 @@ class TestCache:
             await web.search("bm25")
             for other in ({"limit": 3}, {"time_range": "y"}, {"language": "de"}, {"strategy": "fuse"}):
                 assert not (await web.search("bm25", **other)).cached
-            assert not (await web.search("bm25", fresh=True)).cached
+            assert not (await web.search("bm25", refresh=True)).cached
             assert (await web.search(" bm25 ")).cached
 
     @pytest.mark.req("B19")
@@ -151,7 +151,7 @@ class TestCache:
         url = world.site("articles").page("bm25")
         async with Web(kept(settings, tmp_path)) as web:
             await web.open_page(url)
-            assert not (await web.open_page(url, fresh=True)).cached
+            assert not (await web.open_page(url, refresh=True)).cached
             assert (await web.open_page(url)).cached
         assert len(world.site("articles").requests) == 2
 
@@ -231,7 +231,7 @@ class TestSessions:
                 await session.search("bm25")
                 with pytest.raises(BudgetExceeded, match="2/2"):
                     await session.search("bm25")
-                assert (await session.statistics())["searches"] == 2
+                assert (await session.usage())["searches"] == 2
             with pytest.raises(BudgetExceeded):
                 await web.session("research", searches=2).search("bm25")
             await web.search("bm25")
@@ -286,7 +286,7 @@ class TestSessions:
 @pytest.mark.req("B18")
 async def test_a_watcher_hears_of_every_call(world: World, settings: Make) -> None:
     metrics = Metrics()
-    async with Web(settings(), watchers=[metrics]) as web:
+    async with Web(settings(), call_listeners=[metrics]) as web:
         await web.search("bm25")
         await web.open_page(world.site("articles").page("bm25"))
         world.searxng.fail(InjectedFault.status(403), times=None)
@@ -330,9 +330,9 @@ async def test_the_bill_of_a_web_is_settled_when_it_is_closed(
     slow = _Paid("slow", 5.0)
     async with Web(settings(**store), search_providers=[slow, _Paid("quick", 0.0)]) as web:
         assert (await web.search("bm25")).provider == "quick"
-        assert (await web.statistics())["cost_usd"] == pytest.approx(0.010)
+        assert (await web.usage())["cost_usd"] == pytest.approx(0.010)
     async with Web(settings(**store)) as web:
-        assert (await web.statistics())["cost_usd"] == pytest.approx(0.010), "cancelled after it was sent"
+        assert (await web.usage())["cost_usd"] == pytest.approx(0.010), "cancelled after it was sent"
 
 
 @pytest.mark.req("B6", "B20")

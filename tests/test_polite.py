@@ -1,4 +1,4 @@
-"""Manners on the web, through a `Web`: robots.txt, paces, pauses, and asking whether a page has changed."""
+"""Politeness on the web, through a `Web`: robots.txt, paces, pauses, and asking whether a page has changed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from groundwire import BlockedByPolicy, DeadlineExceeded, ReadResult, Settings, 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByRobots, PagePaced, PageRefused, PageUnavailable
 from groundwire.providers import Capabilities
-from groundwire.routing.manners import Manners
-from groundwire.routing.robots import RobotsFiles
+from groundwire.routing.politeness import Politeness, RobotsFiles
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.storage import MemoryStore
@@ -143,7 +142,7 @@ class TestRobots:
     async def test_they_are_not_waited_for_longer_than_some_seconds(self, site: Ruled) -> None:
         site.fail(InjectedFault.hang(), times=None, when=about_robots)
         transport = Transport(Guard(allowed_origins=[site.url]))
-        files = RobotsFiles(transport, MemoryStore(), "acme/1.0", patience=0.2)
+        files = RobotsFiles(transport, MemoryStore(), "acme/1.0", max_wait=0.2)
         for _ in range(2):
             with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time"):
                 await files.of(parse_url(f"{site.url}/open"), Deadline.after(60))
@@ -245,16 +244,16 @@ class TestPace:
         async def main() -> list[float]:
             clock = asyncio.get_running_loop().time
             transport = Transport(Guard())
-            manners = Manners(
+            politeness = Politeness(
                 transport, MemoryStore(clock=clock), robots=False, delay=0.3, user_agent="acme/1.0", clock=clock
             )
 
             async def visit(number: int) -> float:
-                async with manners.visit(parse_url(f"https://a.example/{number}"), Deadline.after(5, clock)):
+                async with politeness.visit(parse_url(f"https://a.example/{number}"), Deadline.after(5, clock)):
                     return clock()
 
             moments = await asyncio.gather(*(visit(number) for number in range(3)))
-            await manners.aclose()
+            await politeness.aclose()
             await transport.aclose()
             return moments
 
@@ -364,7 +363,7 @@ class TestRevalidation:
         site.etag = '"one"'
         async with Web(kept(settings, tmp_path)) as web:
             await web.open_page(f"{site.url}/open")
-            await web.open_page(f"{site.url}/open", fresh=True)
+            await web.open_page(f"{site.url}/open", refresh=True)
         assert not any("If-None-Match" in request.headers for request in site.requests)
 
     async def test_a_304_that_nobody_asked_for_is_no_page(self, site: Ruled, settings: Make) -> None:

@@ -81,7 +81,10 @@ def _class(name: str, cls: type) -> Iterator[str]:
     yield markdown(inspect.getdoc(cls) or "")
     if docs := _fields(cls):
         yield "\n".join(["| field | what it is |", "| --- | --- |", *(row(f"`{key}`", said) for key, said in docs)])
-    for key, member in vars(cls).items():
+    bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("groundwire")]
+    inherited = {key: member for base in bases for key, member in vars(base).items() if key not in vars(cls)}
+    members = {**vars(cls), **inherited}
+    for key, member in members.items():
         if key.startswith(("_", "model_")):
             continue
         if isinstance(member, property):

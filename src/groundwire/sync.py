@@ -1,30 +1,54 @@
-"""The same face without `async`: for scripts, notebooks, and code that already runs in an event loop.
+"""Searching and opening pages without `async`: for scripts, notebooks, and code that already runs in an event loop.
 
 The work is done by an event loop in a thread of its own, so a loop that is running in the caller's thread is not
-touched.
+touched. The methods take their parameters from those of `Web`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from datetime import date
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from groundwire.errors import Closed
-from groundwire.models import Budget, Page, SafeSearch, SearchResponse, TimeRange
-from groundwire.reading.passages.view import Around
-from groundwire.routing.policy import Strategy
+from groundwire.models import Budget
 from groundwire.web import Web
-
-if TYPE_CHECKING:
-    from groundwire.citations.verify import CitedPage, Entailment, Report
 
 __all__ = ["SyncWeb", "open_page", "search"]
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+def _blocking(
+    method: Callable[Concatenate[Web, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate[SyncWeb, _P], _T]:
+    """Return a method of `Web` as one of `SyncWeb` that waits for its result."""
+
+    @functools.wraps(method, assigned=("__name__", "__doc__"))
+    def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        return web._run(lambda: method(web.inner, *args, **options))
+
+    wait.__qualname__ = f"SyncWeb.{wait.__name__}"
+    return wait
+
+
+def _once(method: Callable[Concatenate[SyncWeb, _P], _T]) -> Callable[_P, _T]:
+    """Return a method of `SyncWeb` as a function that makes one and closes it again."""
+
+    @functools.wraps(method, assigned=("__name__",))
+    def call(*args: _P.args, **options: _P.kwargs) -> _T:
+        with SyncWeb() as web:
+            return method(web, *args, **options)
+
+    call.__qualname__ = call.__name__
+    signature = inspect.signature(method)
+    vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values()][1:])
+    return call
 
 
 class SyncWeb:
@@ -49,113 +73,14 @@ class SyncWeb:
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        allowed_domains: Sequence[str] = (),
-        blocked_domains: Sequence[str] = (),
-        time_range: TimeRange = "all",
-        published_after: date | str | None = None,
-        published_before: date | str | None = None,
-        language: str | None = None,
-        region: str | None = None,
-        safesearch: SafeSearch | None = None,
-        page: int = 1,
-        strategy: Strategy | None = None,
-        fresh: bool = False,
-        timeout: float | None = None,
-    ) -> SearchResponse:
-        """Search the web; see `Web.search` for the arguments, the result and the errors."""
-        return self._run(
-            lambda: self._web.search(
-                query,
-                limit=limit,
-                allowed_domains=allowed_domains,
-                blocked_domains=blocked_domains,
-                time_range=time_range,
-                published_after=published_after,
-                published_before=published_before,
-                language=language,
-                region=region,
-                safesearch=safesearch,
-                page=page,
-                strategy=strategy,
-                fresh=fresh,
-                timeout=timeout,
-            )
-        )
-
-    def open_page(
-        self,
-        url: str,
-        *,
-        query: str | None = None,
-        cursor: str | None = None,
-        find: str | None = None,
-        max_length: int | None = None,
-        max_tokens: int | None = None,
-        fresh: bool = False,
-        timeout: float | None = None,
-        around: Around | None = None,
-    ) -> Page:
-        """Read one page as Markdown; see `Web.open_page` for the arguments, the result and the errors."""
-        return self._run(
-            lambda: self._web.open_page(
-                url,
-                query=query,
-                cursor=cursor,
-                find=find,
-                max_length=max_length,
-                max_tokens=max_tokens,
-                fresh=fresh,
-                timeout=timeout,
-                around=around,
-            )
-        )
-
-    def open_pages(
-        self,
-        urls: Sequence[str],
-        *,
-        query: str | None = None,
-        find: str | None = None,
-        max_length: int | None = None,
-        max_tokens: int | None = None,
-        at_once: int = 4,
-        fresh: bool = False,
-        timeout: float | None = None,
-    ) -> tuple[Page, ...]:
-        """Read several pages side by side; see `Web.open_pages` for the arguments, the result and the errors."""
-        return self._run(
-            lambda: self._web.open_pages(
-                urls,
-                query=query,
-                find=find,
-                max_length=max_length,
-                max_tokens=max_tokens,
-                at_once=at_once,
-                fresh=fresh,
-                timeout=timeout,
-            )
-        )
-
-    def allow(self, *texts: str) -> tuple[str, ...]:
-        """Let this session open addresses that its user gave; see `Web.allow`."""
-        return self._run(lambda: self._web.allow(*texts))
-
-    def sources(self) -> tuple[CitedPage, ...]:
-        """Return the pages that this session was shown; see `Web.sources`."""
-        return self._run(self._web.sources)
-
-    def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
-        """Say of each sentence of an answer whether the pages that it cites say so; see `Web.verify`."""
-        return self._run(lambda: self._web.verify(answer, entailment=entailment))
-
-    def statistics(self) -> dict[str, float]:
-        """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
-        return self._run(self._web.statistics)
+    search = _blocking(Web.search)
+    open_page = _blocking(Web.open_page)
+    open_pages = _blocking(Web.open_pages)
+    allow_urls_in = _blocking(Web.allow_urls_in)
+    sources = _blocking(Web.sources)
+    verify = _blocking(Web.verify)
+    usage = _blocking(Web.usage)
+    reset_session = _blocking(Web.reset_session)
 
     @property
     def budget(self) -> Budget | None:
@@ -182,10 +107,6 @@ class SyncWeb:
         if self._closed:
             raise Closed("This SyncWeb was closed; make a new one.")
         return self._submit(lambda: start(self._web))
-
-    def reset_session(self) -> None:
-        """Begin a new session: the budget is whole again."""
-        self._run(self._web.reset_session)
 
     def close(self) -> None:
         """Close all connections and end the thread. Closing twice is fine."""
@@ -217,65 +138,10 @@ class SyncWeb:
         return asyncio.run_coroutine_threadsafe(start(), self._loop)
 
 
-def search(
-    query: str,
-    *,
-    limit: int | None = None,
-    allowed_domains: Sequence[str] = (),
-    blocked_domains: Sequence[str] = (),
-    time_range: TimeRange = "all",
-    published_after: date | str | None = None,
-    published_before: date | str | None = None,
-    language: str | None = None,
-    region: str | None = None,
-    safesearch: SafeSearch | None = None,
-    page: int = 1,
-    strategy: Strategy | None = None,
-    fresh: bool = False,
-    timeout: float | None = None,
-) -> SearchResponse:
-    """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
-    with SyncWeb() as web:
-        return web.search(
-            query,
-            limit=limit,
-            allowed_domains=allowed_domains,
-            blocked_domains=blocked_domains,
-            time_range=time_range,
-            published_after=published_after,
-            published_before=published_before,
-            language=language,
-            region=region,
-            safesearch=safesearch,
-            page=page,
-            strategy=strategy,
-            fresh=fresh,
-            timeout=timeout,
-        )
+search = _once(SyncWeb.search)
+search.__doc__ = "Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."
 
-
-def open_page(
-    url: str,
-    *,
-    query: str | None = None,
-    cursor: str | None = None,
-    find: str | None = None,
-    max_length: int | None = None,
-    max_tokens: int | None = None,
-    fresh: bool = False,
-    timeout: float | None = None,
-    around: Around | None = None,
-) -> Page:
-    """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
-    with SyncWeb() as web:
-        return web.open_page(
-            url,
-            query=query,
-            cursor=cursor,
-            find=find,
-            max_length=max_length,
-            max_tokens=max_tokens,
-            fresh=fresh,
-            timeout=timeout,
-            around=around,
-        )
+open_page = _once(SyncWeb.open_page)
+open_page.__doc__ = (
+    "Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."
+)

@@ -96,7 +96,7 @@ async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: W
         (run.sources[1].url, "[2]"),
     ]
     assert (run.spent.rounds, run.spent.searches, run.spent.pages) == (3, 2, 1)
-    assert (await web.statistics())["searches"] == 2
+    assert (await web.usage())["searches"] == 2
     assert sorted(seen[:4]) == ["CallEnded web_search"] * 2 + ["CallStarted web_search"] * 2
     fused, hedged, page = models_results(models)
     assert "Search results for: reciprocal rank fusion" in fused
@@ -144,11 +144,11 @@ async def test_hosted_searches_are_held_before_and_settled_after(world: World, w
     assert run.plan.path == "native"
     assert held == [7, 7, 5]  # ten, less one of ours, less two for each turn
     assert (run.stop, run.spent.hosted_searches) == ("answered", 6)
-    assert (await web.statistics())["searches"] == 7
+    assert (await web.usage())["searches"] == 7
     assert run.answer.text == "First. Second. Third."
     assert [run.answer.text[one.start : one.end] for one in run.answer.citations] == ["First. ", "Second. ", "Third."]
     assert [one.url for one in run.sources] == [f"https://a.org/{number}" for number in range(3)]
-    assert (await web.statistics())["cost_usd"] == pytest.approx(0.06)
+    assert (await web.usage())["cost_usd"] == pytest.approx(0.06)
 
 
 @pytest.mark.req("B5")
@@ -161,7 +161,7 @@ async def test_a_paused_turn_stops_where_the_session_has_no_search_left(world: W
     again = await run_tools(request("anthropic"), caller(served_end(models), "anthropic"), web=web, api="anthropic")
     assert (again.stop, again.answer.text) == ("answered", "From memory.")
     assert "tools" not in models.requests[-1].json()  # type: ignore[operator]
-    assert (await web.statistics())["searches"] == 10
+    assert (await web.usage())["searches"] == 10
 
 
 def served_end(models: ModelServer) -> ModelServer:
@@ -197,7 +197,7 @@ async def test_parallel_runs_of_one_session_do_not_overspend(world: World, web: 
     )
     assert all(run.stop == "answered" for run in runs)
     spent = sum(run.spent.hosted_searches + run.spent.searches for run in runs)
-    assert spent == (await web.statistics())["searches"] <= 10
+    assert spent == (await web.usage())["searches"] <= 10
 
 
 def served_local(world: World) -> ModelServer:
@@ -212,14 +212,14 @@ async def test_failures_and_exceptions_give_back_what_was_held(world: World, web
     )
     with pytest.raises(anthropic.APIStatusError):
         await run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic")
-    assert (await web.statistics()) == {"searches": 0, "cost_usd": 0, "tokens": 0}
+    assert (await web.usage()) == {"searches": 0, "cost_usd": 0, "tokens": 0}
 
     def refuse(body: dict[str, Any]) -> bytes:
         return b'{"type": "error", "error": {"type": "overloaded_error", "message": "Later"}}'
 
     run = await run_tools(request("anthropic"), refuse, web=web, api="anthropic")
     assert (run.stop, run.reason) == ("failed", "The API failed: Later.")
-    assert (await web.statistics())["searches"] == 0
+    assert (await web.usage())["searches"] == 0
 
 
 @pytest.mark.req("B5")
@@ -231,7 +231,7 @@ async def test_cancelled_hosted_searches_stay_counted(world: World, web: Web, ca
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert (await web.statistics())["searches"] == 5
+    assert (await web.usage())["searches"] == 5
     await asyncio.to_thread(models.wait_until_idle)
 
 
@@ -328,7 +328,7 @@ async def test_auto_takes_no_hosted_search_that_nobody_can_bound(world: World, s
     async with Web(settings(search=native, session={"max_searches": 0})) as web:
         run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")
         assert (run.plan.path, run.spent.hosted_searches) == ("native", 1)
-        assert (await web.statistics())["searches"] == 1
+        assert (await web.usage())["searches"] == 1
 
 
 async def test_what_cannot_be_run_is_said_before_anything_is_asked(web: Web) -> None:

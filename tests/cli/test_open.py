@@ -144,4 +144,4 @@ def test_a_part_of_a_page(terminal: Terminal) -> None:
 def test_two_ways_to_ask_at_once_are_refused(terminal: Terminal) -> None:
     done = terminal.here("open", _article(terminal), "--query", "a", "--find", "b")
     assert done.exit_code == 2
-    assert "find (--find): cannot be given together with query" in done.stderr
+    assert "find: cannot be given together with query" in done.stderr

@@ -171,7 +171,7 @@ def test_nothing_from_a_service_steers_the_terminal(terminal: Terminal) -> None:
 
 def test_the_log_is_written_only_when_it_is_asked_for(terminal: Terminal) -> None:
     assert "INFO" not in terminal.here("search", QUERY).stderr
-    spoken = terminal.here("-v", "search", QUERY, "--fresh", "--json")
+    spoken = terminal.here("-v", "search", QUERY, "--refresh", "--json")
     assert "INFO groundwire.cli.call_runner: Asking searxng\n" in spoken.stderr
     assert "searxng ok, HTTP 200 after " in spoken.stderr
     assert WebSearchToolResult.model_validate_json(spoken.stdout).results

@@ -11,7 +11,7 @@ from typing import Any
 from multidict import CIMultiDict
 
 from groundwire.models import SearchResult
-from groundwire.routing.normalise import plain
+from groundwire.routing.result_merging import plain
 from groundwire.transport import Response
 
 __all__ = ["Recording", "answer", "expectations", "missing", "recorded", "shape", "texts"]

@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 
 from groundwire.deadline import Deadline
-from groundwire.routing.cache import Cache, Kept, Life
+from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.storage import open_store
 
 __all__ = ["Asker", "Upstream", "ask_in_four_processes"]
@@ -80,8 +80,8 @@ class Asker:
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
 
-    def answers(self) -> list[Kept[str]]:
-        return [Kept(**answer) for answer in json.loads(self._line())]
+    def answers(self) -> list[CacheResult[str]]:
+        return [CacheResult(**answer) for answer in json.loads(self._line())]
 
     def close(self) -> None:
         with self.process:
@@ -102,12 +102,10 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
                 return await reply.text()
 
         def one() -> Any:
-            return cache.through(
+            return cache.get_or_load(
                 url,
                 load,
-                pack=str.encode,
-                unpack=bytes.decode,
-                life=lambda value: Life(fresh=60, stale=60),
+                codec=Codec(str.encode, bytes.decode, lambda value: CacheTtl(fresh=60, stale=60)),
                 deadline=Deadline.after(60),
             )
 
@@ -116,11 +114,11 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
         answers = await asyncio.gather(*(one() for _ in range(tasks)))
         fields = ("value", "cached", "stale", "age")
         print(json.dumps([{name: getattr(answer, name) for name in fields} for answer in answers]), flush=True)
-        await cache.aclose(patience=10)
+        await cache.aclose(grace_seconds=10)
         await store.aclose()
 
 
-def ask_in_four_processes(store: str, url: str) -> list[Kept[str]]:
+def ask_in_four_processes(store: str, url: str) -> list[CacheResult[str]]:
     """Return what fifty tasks in four processes with one store get for the same question at the same time."""
     askers = [Asker(store, url, tasks) for tasks in (13, 13, 12, 12)]
     try:

@@ -154,7 +154,7 @@ async def test_one_provider_serves_both_with_the_hosts_key(start: Start, surroun
     found = await tools.web_search({"query": "fusion"})
     assert found.status == "success"
     assert (await tools.open_page({"url": found.results[0].url})).status == "success"
-    assert extension._web._opening.readers._readers[0] is extension._web._chain.providers[0]
+    assert extension._web.read_providers[0] is extension._web.search_providers[0]
     assert "test-key" not in repr(extension._web.settings)
 
 

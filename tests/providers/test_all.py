@@ -159,7 +159,7 @@ async def test_the_key_stays_out_of_sight(world: World, name: str, status: int |
         )
     given = settings(world, name, key=CANARY)
     events: list[Event] = []
-    async with Web(given, observer=events.append) as web:
+    async with Web(given, attempt_listener=events.append) as web:
         for tool, arguments in zip(
             web_tools(web), ({"query": "bm25"}, {"url": world.site("articles").page("bm25")}), strict=True
         ):

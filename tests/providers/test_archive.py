@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     NotConfigured,
@@ -20,7 +21,6 @@ from groundwire.errors import (
 from groundwire.models import Filters, Page, Query, SearchResponse, SearchResult
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.base import ProviderContext, ReadProvider, SearchProvider, Transports
-from groundwire.routing import Chain
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
 
@@ -117,8 +117,8 @@ async def test_it_fits_the_contracts_and_the_chain(archive: Archive) -> None:
     provider = ArchiveProvider(archive)
     assert isinstance(provider, SearchProvider)
     assert isinstance(provider, ReadProvider)
-    chain = Chain([provider])
-    answer = await chain.search(Query(text="whales", time_range="y"), Deadline.after(60))
+    chain = CallingRouter([provider])
+    answer = await chain.ask(Query(text="whales", time_range="y"), Deadline.after(60))
     assert answer.provider == "archive"
     assert {row.published_origin for row in answer.results} == {"seen 2026-11-18", "seen 2026-11-20"}
     assert any("from the archive" in warning for warning in answer.warnings)

@@ -32,7 +32,7 @@ from groundwire.providers.duckduckgo_lite import (
     parse,
     to_form,
 )
-from groundwire.routing.normalise import plain
+from groundwire.routing.result_merging import plain
 from groundwire.safety.guard import Guard
 from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite
 from groundwire.testing.world import InjectedFault

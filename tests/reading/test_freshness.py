@@ -9,11 +9,11 @@ from multidict import CIMultiDict
 
 from groundwire.models import Page
 from groundwire.reading.local import freshness
-from groundwire.routing.cache import Life
-from groundwire.routing.cache_values import life_of_page, pack_page, unpack_page
+from groundwire.routing.cache import CacheTtl
+from groundwire.routing.cache_codec import pack_page, page_ttl, unpack_page
 
 URL = "https://a.example/x#y"
-WHOLE = Life(900.0, 3_600.0, 80_000.0)
+WHOLE = CacheTtl(900.0, 3_600.0, 80_000.0)
 DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
 
 
@@ -67,16 +67,16 @@ def test_any_headers_are_read(headers: dict[str, str]) -> None:
     [
         (said(), WHOLE),
         (said(cache_control="max-age=86400"), WHOLE),
-        (said(cache_control="max-age=300"), Life(300.0, 0.0, 83_600.0)),
-        (said(cache_control="max-age=1"), Life(60.0, 0.0, 83_600.0)),
-        (said(cache_control="no-cache"), Life(60.0, 0.0, 83_600.0)),
-        (said(cache_control="max-age=86400, must-revalidate"), Life(900.0, 0.0, 83_600.0)),
-        (said(cache_control="no-store"), Life(60.0)),
+        (said(cache_control="max-age=300"), CacheTtl(300.0, 0.0, 83_600.0)),
+        (said(cache_control="max-age=1"), CacheTtl(60.0, 0.0, 83_600.0)),
+        (said(cache_control="no-cache"), CacheTtl(60.0, 0.0, 83_600.0)),
+        (said(cache_control="max-age=86400, must-revalidate"), CacheTtl(900.0, 0.0, 83_600.0)),
+        (said(cache_control="no-store"), CacheTtl(60.0)),
     ],
 )
-def test_how_long_a_page_is_kept(headers: CIMultiDict[str], life: Life) -> None:
+def test_how_long_a_page_is_kept(headers: CIMultiDict[str], life: CacheTtl) -> None:
     page = Page(url=URL, content="words", freshness=freshness(URL, headers))
-    assert life_of_page(page, WHOLE) == life
+    assert page_ttl(page, WHOLE) == life
 
 
 def test_it_is_kept_with_the_page_and_is_no_part_of_it() -> None:

@@ -61,7 +61,7 @@ async def test_it_is_scraped_and_the_guides_questions_have_answers(
         with pytest.raises(AllProvidersFailed):
             await web.search("bm25")
 
-    async with Web(settings(), watchers=[metrics]) as web:
+    async with Web(settings(), call_listeners=[metrics]) as web:
         await four_searches(web)
         prometheus = await asyncio.to_thread(start)
         failed = 'sum(groundwire_searches_total{outcome="failed"})'

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from components.calls import CallingRouter
 from components.examples import examples
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -24,10 +25,9 @@ from groundwire.errors import (
     UnexpectedResponse,
     UnprovenEmpty,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing import Chain, ChainAnswer
-from groundwire.routing.policy import Strategy
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 
 DEADLINE, LATE = 10.0, 0.25  # seconds; how much later than the deadline a search may end
@@ -116,7 +116,7 @@ def providers(drawn: Sequence[tuple[Sequence[Step], bool]]) -> list[Drawn]:
 
 async def _searches(made: Sequence[Drawn], strategy: Strategy, count: int) -> None:
     loop = asyncio.get_running_loop()
-    chain = Chain(made, strategy=strategy, attempt_timeout=ATTEMPT)
+    chain = CallingRouter(made, strategy=strategy, attempt_timeout=ATTEMPT)
     try:
         for number in range(count):
             began = loop.time()
@@ -131,16 +131,16 @@ async def _searches(made: Sequence[Drawn], strategy: Strategy, count: int) -> No
         await chain.aclose()
 
 
-async def _answer(chain: Chain, words: str) -> tuple[ChainAnswer | None, set[str]]:
+async def _answer(chain: CallingRouter, words: str) -> tuple[SearchResponse | None, set[str]]:
     """Return what a search gave, or None and the names in its failure."""
     deadline = Deadline.after(DEADLINE, asyncio.get_running_loop().time)
     try:
-        return await chain.search(Query(text=words), deadline), set()
+        return await chain.ask(Query(text=words), deadline), set()
     except AllProvidersFailed as failure:
         return None, {attempt.provider for attempt in failure.attempts}
 
 
-def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: ChainAnswer | None) -> None:
+def _judge(made: Sequence[Drawn], said: Sequence[tuple[str, Kind]], answer: SearchResponse | None) -> None:
     winners = {name for name, kind in said if kind == "rows"}
     rows = answer is not None and bool(answer.results)
     assert rows == bool(winners), "an answer that came is not lost, and none is made up"
@@ -176,8 +176,8 @@ def test_the_second_answers_within_its_latency_and_the_hedge_delay(kind: Kind) -
     async def moment() -> tuple[str, float]:
         loop = asyncio.get_running_loop()
         made = providers([([(kind, 0.05)], True), ([("rows", 0.4)], True), ([("rows", 0.4)], True)])
-        chain = Chain(made)
-        answer = await chain.search(Query(text="q"), Deadline.after(DEADLINE, loop.time))
+        chain = CallingRouter(made)
+        answer = await chain.ask(Query(text="q"), Deadline.after(DEADLINE, loop.time))
         ended = loop.time()
         await chain.aclose()
         return answer.provider, ended
@@ -197,13 +197,13 @@ def test_a_repaired_provider_is_back_after_one_probe(kind: Kind) -> None:
         script: list[Step] = [(kind, 0.05)]
         first = Drawn(NAMES[0], script, canary=True, price_usd=0.0)
         others = providers([(script, True), ([("rows", 0.1)], True), ([("rows", 0.1)], True)])[1:]
-        chain = Chain([first, *others])
+        chain = CallingRouter([first, *others])
         for number in range(60):
-            await chain.search(Query(text=f"ill {number}"), Deadline.after(DEADLINE, loop.time))
+            await chain.ask(Query(text=f"ill {number}"), Deadline.after(DEADLINE, loop.time))
             await asyncio.sleep(1.0)
         script[0] = ("rows", 0.1)  # repaired
         await asyncio.sleep(24.0)  # the longest suspicion, 20 s and a fifth
-        await chain.search(Query(text="probe"), Deadline.after(DEADLINE, loop.time))
+        await chain.ask(Query(text="probe"), Deadline.after(DEADLINE, loop.time))
         answers = [await _answer(chain, f"well {number}") for number in range(5)]
         await chain.aclose()
         return [answer.provider if answer else "nobody" for answer, _ in answers]
@@ -215,7 +215,7 @@ def test_a_repaired_provider_is_back_after_one_probe(kind: Kind) -> None:
 def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
     async def named() -> set[str]:
         made = providers([([("429 later", 0.05)], True)] * 3)
-        chain = Chain(made, strategy="fuse")
+        chain = CallingRouter(made, strategy="fuse")
         await _answer(chain, "all say when they may be asked again")
         return (await _answer(chain, "before that"))[1]
 
@@ -224,9 +224,9 @@ def test_a_fused_search_that_may_ask_nobody_names_each_and_says_why() -> None:
 
 @pytest.mark.req("B1", "H2")
 def test_a_provider_that_begins_to_refuse_by_empty_pages_proves_nothing_by_an_older_canary() -> None:
-    async def told() -> list[ChainAnswer | None]:
+    async def told() -> list[SearchResponse | None]:
         only = Drawn(NAMES[0], [("unproven", 0.05)], canary=True, price_usd=0.0)
-        chain = Chain([only])
+        chain = CallingRouter([only])
         before = (await _answer(chain, "words that no page has"))[0]
         only.canary = False  # from now on whatever it is asked gives an empty page
         return [before, (await _answer(chain, "words that many pages have"))[0]]

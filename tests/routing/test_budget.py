@@ -85,7 +85,7 @@ async def test_money_is_set_aside_and_settled(store: Store) -> None:
         await own.take(0.005)
     await own.settle(first, 0.0)
     await own.take(0.005)
-    statistics = await own.statistics()
+    statistics = await own.usage()
     assert statistics["searches"] == 3
     assert statistics["cost_usd"] == pytest.approx(0.01)
 
@@ -96,16 +96,16 @@ async def test_a_search_that_is_refused_costs_nothing(store: Store) -> None:
     await budget.take(0.01)
     with pytest.raises(BudgetExceeded):
         await budget.take(0.01)
-    assert await budget.statistics() == {"searches": 1, "cost_usd": pytest.approx(0.01), "tokens": 0}
+    assert await budget.usage() == {"searches": 1, "cost_usd": pytest.approx(0.01), "tokens": 0}
 
 
 @pytest.mark.req("B5")
 async def test_a_failed_search_is_given_back_with_its_money(store: Store) -> None:
     own = budget(store, searches=1, cost_usd=0.01)
     for _ in range(5):
-        await own.give_back(await own.take(0.01))
-    await own.give_back(await own.take(0.01), cost_usd=0.002)
-    assert (await own.statistics())["cost_usd"] == pytest.approx(0.002)
+        await own.release(await own.take(0.01))
+    await own.release(await own.take(0.01), cost_usd=0.002)
+    assert (await own.usage())["cost_usd"] == pytest.approx(0.002)
 
 
 @pytest.mark.req("B5")
@@ -125,7 +125,7 @@ def test_money_adds_up_to_the_last_millionth(steps: list[tuple[int, int]]) -> No
         own = budget(store, searches=0)
         for reserved, real in steps:
             await own.settle(await own.take(reserved / 1e6), real / 1e6)
-        total = (await own.statistics())["cost_usd"]
+        total = (await own.usage())["cost_usd"]
         await store.aclose()
         return total
 

@@ -26,12 +26,12 @@ from groundwire.errors import (
     PageUnavailable,
     RateLimited,
 )
-from groundwire.routing.cache import Cache, Kept, Life
+from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
 
 T = TypeVar("T")
 
-LIFE = Life(fresh=60, stale=600, error=6_000)
+LIFE = CacheTtl(fresh=60, stale=600, error=6_000)
 DOWN = RateLimited("x", "too many requests")
 
 
@@ -48,7 +48,7 @@ class Clock:
 class Source:
     """What lies behind the cache: it counts how often it is asked, and waits while a test holds it."""
 
-    def __init__(self, *, life: Life = LIFE) -> None:
+    def __init__(self, *, life: CacheTtl = LIFE) -> None:
         self.life = life
         self.loads = 0
         self.ended = 0
@@ -79,20 +79,18 @@ class Source:
         key: str = "k",
         *,
         seconds: float = 4.0,
-        bypass: bool = False,
+        refresh: bool = False,
         deadline: Deadline | None = None,
-    ) -> Kept[str]:
-        return await cache.through(
+    ) -> CacheResult[str]:
+        return await cache.get_or_load(
             key,
             self.load,
-            pack=str.encode,
-            unpack=bytes.decode,
-            life=lambda value: self.life,
+            codec=Codec(str.encode, bytes.decode, lambda value: self.life),
             deadline=deadline or Deadline.after(seconds),
-            bypass=bypass,
+            refresh=refresh,
         )
 
-    async def ask_and_settle(self, cache: Cache) -> Kept[str]:
+    async def ask_and_settle(self, cache: Cache) -> CacheResult[str]:
         """Ask, and wait until everything that this began has ended."""
         tasks = Tasks()
         answer = await self.ask(cache)
@@ -123,26 +121,26 @@ async def cache(store: Store, clock: Clock) -> AsyncIterator[Cache]:
 @pytest.mark.req("Y9", "C5")
 async def test_what_was_loaded_is_kept(cache: Cache, clock: Clock) -> None:
     source = Source()
-    assert await source.ask_and_settle(cache) == Kept("v1")
+    assert await source.ask_and_settle(cache) == CacheResult("v1")
     clock.now += 30
-    assert await source.ask(cache) == Kept("v1", cached=True, age=30)
-    assert await source.ask(cache, "other") == Kept("v2")
+    assert await source.ask(cache) == CacheResult("v1", cached=True, age=30)
+    assert await source.ask(cache, "other") == CacheResult("v2")
 
 
 @pytest.mark.req("B19")
 @pytest.mark.parametrize(
     ("age", "expected"),
     [
-        (59, Kept("v1", cached=True, age=59)),
-        (61, Kept("v1", cached=True, stale=True, age=61)),
-        (659, Kept("v1", cached=True, stale=True, age=659)),
-        (661, Kept("v1", cached=True, stale=True, age=661)),
-        (6_659, Kept("v1", cached=True, stale=True, age=6_659)),
+        (59, CacheResult("v1", cached=True, age=59)),
+        (61, CacheResult("v1", cached=True, stale=True, age=61)),
+        (659, CacheResult("v1", cached=True, stale=True, age=659)),
+        (661, CacheResult("v1", cached=True, stale=True, age=661)),
+        (6_659, CacheResult("v1", cached=True, stale=True, age=6_659)),
         (6_661, None),
     ],
 )
 async def test_the_phases_of_a_value_whose_source_is_down(
-    cache: Cache, clock: Clock, age: float, expected: Kept[str] | None
+    cache: Cache, clock: Clock, age: float, expected: CacheResult[str] | None
 ) -> None:
     source = Source()
     await source.ask_and_settle(cache)
@@ -160,7 +158,7 @@ async def test_after_staleness_a_value_is_loaded_before_it_is_returned(cache: Ca
     source = Source()
     await source.ask_and_settle(cache)
     clock.now += 661
-    assert await source.ask(cache) == Kept("v2")
+    assert await source.ask(cache) == CacheResult("v2")
 
 
 @pytest.mark.req("B19")
@@ -174,13 +172,13 @@ async def test_a_stale_value_is_returned_at_once_and_fetched_anew_once(
     source.begun.clear()
     others = Cache(store, clock=clock)
     answers = [await source.ask(one) for one in (cache, others) for _ in range(20)]
-    assert set(answers) == {Kept("v1", cached=True, stale=True, age=61)}
+    assert set(answers) == {CacheResult("v1", cached=True, stale=True, age=61)}
     await source.begun.wait()
     source.open.set()
-    await cache.aclose(patience=4)
-    await others.aclose(patience=4)
+    await cache.aclose(grace_seconds=4)
+    await others.aclose(grace_seconds=4)
     assert source.loads == 2
-    assert await source.ask(Cache(store, clock=clock)) == Kept("v2", cached=True)
+    assert await source.ask(Cache(store, clock=clock)) == CacheResult("v2", cached=True)
 
 
 @pytest.mark.req("B19")
@@ -197,7 +195,7 @@ async def test_a_refresh_that_failed_rests_for_all_processes(store: Store, clock
     third = Cache(store, clock=clock)
     source.error = None
     assert (await source.ask(third)).stale
-    await third.aclose(patience=4)
+    await third.aclose(grace_seconds=4)
     assert source.loads == 3
     await one.aclose()
     await other.aclose()
@@ -207,7 +205,7 @@ async def test_a_refresh_that_failed_rests_for_all_processes(store: Store, clock
 async def test_many_who_ask_at_once_cause_one_load(cache: Cache) -> None:
     source = Source()
     answers = await asyncio.gather(*(source.ask(cache) for _ in range(50)))
-    assert Counter(answers) == {Kept("v1"): 1, Kept("v1", cached=True): 49}
+    assert Counter(answers) == {CacheResult("v1"): 1, CacheResult("v1", cached=True): 49}
 
 
 @pytest.mark.req("B19")
@@ -219,7 +217,7 @@ async def test_two_processes_cause_one_load(store: Store, clock: Clock) -> None:
     await source.begun.wait()
     source.open.set()
     answers = await asyncio.gather(*calls)
-    assert Counter(answers) == {Kept("v1"): 1, Kept("v1", cached=True): 9}
+    assert Counter(answers) == {CacheResult("v1"): 1, CacheResult("v1", cached=True): 9}
     await one.aclose()
     await other.aclose()
 
@@ -232,7 +230,7 @@ async def test_a_failure_goes_to_all_and_is_not_kept(cache: Cache) -> None:
     assert failures == [DOWN] * 10
     assert source.loads == 1
     source.error = None
-    assert await source.ask(cache) == Kept("v2")
+    assert await source.ask(cache) == CacheResult("v2")
 
 
 @pytest.mark.req("B19")
@@ -270,7 +268,7 @@ async def test_an_older_value_stands_in_for_a_failure(cache: Cache, clock: Clock
     await source.ask_and_settle(cache)
     clock.now += 661
     source.error = error
-    assert await source.ask(cache) == Kept("v1", cached=True, stale=True, age=661)
+    assert await source.ask(cache) == CacheResult("v1", cached=True, stale=True, age=661)
 
 
 async def test_an_older_value_stands_in_when_the_time_is_up(cache: Cache, clock: Clock) -> None:
@@ -285,23 +283,23 @@ async def test_an_older_value_stands_in_when_the_time_is_up(cache: Cache, clock:
 async def test_bypass_loads_and_keeps(cache: Cache) -> None:
     source = Source()
     await source.ask(cache)
-    answers = await asyncio.gather(*(source.ask(cache, bypass=True) for _ in range(5)))
-    assert Counter(answers) == {Kept("v2"): 1, Kept("v2", cached=True): 4}
-    assert await source.ask(cache) == Kept("v2", cached=True)
+    answers = await asyncio.gather(*(source.ask(cache, refresh=True) for _ in range(5)))
+    assert Counter(answers) == {CacheResult("v2"): 1, CacheResult("v2", cached=True): 4}
+    assert await source.ask(cache) == CacheResult("v2", cached=True)
     source.error = DOWN
     with pytest.raises(RateLimited):
-        await source.ask(cache, bypass=True)
+        await source.ask(cache, refresh=True)
 
 
 async def test_a_life_of_zero_is_not_kept(cache: Cache) -> None:
-    source = Source(life=Life())
-    assert [await source.ask(cache) for _ in range(2)] == [Kept("v1"), Kept("v2")]
+    source = Source(life=CacheTtl())
+    assert [await source.ask(cache) for _ in range(2)] == [CacheResult("v1"), CacheResult("v2")]
 
 
 async def test_a_life_without_freshness_is_stale_from_the_start(cache: Cache) -> None:
-    source = Source(life=Life(stale=60))
+    source = Source(life=CacheTtl(stale=60))
     await source.ask(cache)
-    assert await source.ask(cache) == Kept("v1", cached=True, stale=True)
+    assert await source.ask(cache) == CacheResult("v1", cached=True, stale=True)
 
 
 async def test_a_cancelled_caller_does_not_end_the_load_of_others(cache: Cache) -> None:
@@ -314,7 +312,7 @@ async def test_a_cancelled_caller_does_not_end_the_load_of_others(cache: Cache) 
     await asyncio.wait({first, third})
     assert (first.cancelled(), third.cancelled(), source.cancelled) == (True, True, 0)
     source.open.set()
-    assert await second == Kept("v1", cached=True)
+    assert await second == CacheResult("v1", cached=True)
     assert source.loads == 1
 
 
@@ -328,7 +326,7 @@ async def test_the_last_caller_that_goes_ends_the_load(cache: Cache) -> None:
     await asyncio.wait(calls)
     assert source.cancelled == 1
     source.open.set()
-    assert await source.ask(cache) == Kept("v2")
+    assert await source.ask(cache) == CacheResult("v2")
 
 
 async def test_who_comes_while_an_abandoned_load_cleans_up_is_served(clock: Clock) -> None:
@@ -341,7 +339,7 @@ async def test_who_comes_while_an_abandoned_load_cleans_up_is_served(clock: Cloc
         abandoned.cancel()
         await steps(step)
         source.open.set()
-        assert await source.ask(cache) == Kept("v2")
+        assert await source.ask(cache) == CacheResult("v2")
         await cache.aclose()
 
 
@@ -350,8 +348,8 @@ async def test_a_load_that_cancels_itself_is_a_failure(cache: Cache) -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(DeadlineExceeded):
-        await cache.through(
-            "k", load, pack=str.encode, unpack=bytes.decode, life=lambda value: LIFE, deadline=Deadline.after(1_000)
+        await cache.get_or_load(
+            "k", load, codec=Codec(str.encode, bytes.decode, lambda value: LIFE), deadline=Deadline.after(1_000)
         )
 
 
@@ -372,7 +370,7 @@ async def test_each_caller_has_its_own_deadline(cache: Cache) -> None:
     with pytest.raises(DeadlineExceeded):
         await source.ask(cache, seconds=0.05)
     source.open.set()
-    assert await patient == Kept("v1")
+    assert await patient == CacheResult("v1")
 
 
 async def test_a_load_that_ignores_the_deadline_is_ended(cache: Cache) -> None:
@@ -395,7 +393,7 @@ async def test_a_load_that_meets_the_deadline_can_say_what_it_tried(cache: Cache
         raise AllProvidersFailed(())
 
     with pytest.raises(AllProvidersFailed):
-        await cache.through("k", load, pack=str.encode, unpack=bytes.decode, life=lambda value: LIFE, deadline=deadline)
+        await cache.get_or_load("k", load, codec=Codec(str.encode, bytes.decode, lambda value: LIFE), deadline=deadline)
 
 
 async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(cache: Cache) -> None:
@@ -417,7 +415,7 @@ async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(ca
 
     source.open.set()
     await asyncio.gather(recover(), patient)
-    assert patient.result() == Kept("v2")
+    assert patient.result() == CacheResult("v2")
 
 
 async def test_closing_ends_loads_and_refuses_new_ones(store: Store, clock: Clock) -> None:
@@ -433,7 +431,7 @@ async def test_closing_ends_loads_and_refuses_new_ones(store: Store, clock: Cloc
     await cache.aclose()
     source.open.set()
     other = Cache(store, clock=clock)
-    assert await source.ask(other) == Kept("v2"), "the lease was given back"
+    assert await source.ask(other) == CacheResult("v2"), "the lease was given back"
     await other.aclose()
 
 
@@ -474,7 +472,7 @@ async def test_another_process_may_bring_the_value_before_the_lease_is_had(clock
         await source.ask(other)
 
     store.meanwhile = meanwhile
-    assert await source.ask(one) == Kept("v1", cached=True)
+    assert await source.ask(one) == CacheResult("v1", cached=True)
     assert source.loads == 1
 
 
@@ -491,7 +489,7 @@ async def test_who_waits_for_another_process_waits_no_longer_than_the_deadline(c
     with pytest.raises(DeadlineExceeded):
         await second
     source.open.set()
-    assert await first == Kept("v1")
+    assert await first == CacheResult("v1")
     assert source.loads == 1
     await one.aclose()
 
@@ -513,11 +511,11 @@ async def test_bypass_does_not_take_what_was_asked_for_before(cache: Cache) -> N
     before = asyncio.create_task(source.ask(cache))
     await source.begun.wait()
     source.begun.clear()
-    bypass = asyncio.create_task(source.ask(cache, bypass=True))
+    refreshed = asyncio.create_task(source.ask(cache, refresh=True))
     await source.begun.wait()
     source.open.set()
     assert not (await before).cached
-    assert not (await bypass).cached
+    assert not (await refreshed).cached
     assert source.loads == 2
 
 
@@ -527,7 +525,7 @@ async def test_who_comes_after_an_answer_that_is_not_kept_does_not_get_it(
 ) -> None:
     after = 0
     for step in range(40):
-        store, source = Watched(MemoryStore(clock=clock)), Source(life=Life())
+        store, source = Watched(MemoryStore(clock=clock)), Source(life=CacheTtl())
         source.error = error
         cache = Cache(store, clock=clock)
         first = asyncio.create_task(source.ask(cache))
@@ -536,7 +534,7 @@ async def test_who_comes_after_an_answer_that_is_not_kept_does_not_get_it(
         after += ended
         source.error = None if ended else error
         _, second = await asyncio.gather(first, source.ask(cache), return_exceptions=True)
-        assert not ended or second == Kept("v2")
+        assert not ended or second == CacheResult("v2")
     assert 0 < after < 40
 
 
@@ -582,9 +580,9 @@ async def test_a_broken_store_fails_no_call_and_is_told_once(caplog: pytest.LogC
     source, cache, tasks = Source(), Cache(Broken()), Tasks()
     with caplog.at_level(logging.WARNING):
         answers = await asyncio.gather(*(source.ask(cache) for _ in range(5)))
-        assert Counter(answers) == {Kept("v1"): 1, Kept("v1", cached=True): 4}
+        assert Counter(answers) == {CacheResult("v1"): 1, CacheResult("v1", cached=True): 4}
         await tasks.settled()
-        assert await source.ask_and_settle(cache) == Kept("v2")
+        assert await source.ask_and_settle(cache) == CacheResult("v2")
     assert len(caplog.records) == 1
     source.error = PageNotFound("u", "gone")
     with pytest.raises(PageNotFound):
@@ -599,15 +597,13 @@ async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
         return "\ud800"
 
     for _ in range(2):
-        answer = await cache.through(
+        answer = await cache.get_or_load(
             "k",
             load,
-            pack=str.encode,
-            unpack=bytes.decode,
-            life=lambda value: LIFE,
+            codec=Codec(str.encode, bytes.decode, lambda value: LIFE),
             deadline=Deadline.after(60),
         )
-        assert answer == Kept("\ud800")
+        assert answer == CacheResult("\ud800")
     assert "could not be kept" in caplog.text
 
 
@@ -737,10 +733,10 @@ async def warm(store: Watched, clock: Clock, source: Source, age: float) -> None
 
 
 @pytest.mark.parametrize("age", [None, 61, 661], ids=["missing", "stale", "expired"])
-@pytest.mark.parametrize("bypass", [False, True], ids=["kept", "bypass"])
+@pytest.mark.parametrize("refresh", [False, True], ids=["kept", "refresh"])
 @pytest.mark.parametrize("error", [None, DOWN, PageNotFound("u", "gone")], ids=["up", "down", "gone"])
 async def test_a_call_that_is_cancelled_anywhere_leaves_nothing_behind(
-    clock: Clock, age: float | None, bypass: bool, error: Exception | None
+    clock: Clock, age: float | None, refresh: bool, error: Exception | None
 ) -> None:
     cancelled, tasks = 0, Tasks()
     for step in range(60):
@@ -749,21 +745,21 @@ async def test_a_call_that_is_cancelled_anywhere_leaves_nothing_behind(
             await warm(store, clock, source, age)
         cache = Cache(store, clock=clock)
         source.error = error
-        call = asyncio.create_task(source.ask(cache, bypass=bypass))
+        call = asyncio.create_task(source.ask(cache, refresh=refresh))
         await steps(step)
         call.cancel()
         await asyncio.wait({call})
         cancelled += call.cancelled()
         await tasks.settled()
-        resting = {"refresh:k"} if age == 61 and error is DOWN and not bypass else set()
+        resting = {"refresh:k"} if age == 61 and error is DOWN and not refresh else set()
         assert set(await store.held()) <= resting
-        assert not bypass or store.granted.total() == 0
+        assert not refresh or store.granted.total() == 0
         source.error = None
         assert (await source.ask(cache)).value.startswith("v"), "the next one is served"
         await cache.aclose()
         await tasks.settled()
         assert set(await store.held()) <= resting
-    assert (2 if age == 61 and not bypass else 3) < cancelled < 60
+    assert (2 if age == 61 and not refresh else 3) < cancelled < 60
 
 
 async def test_of_two_calls_either_can_be_cancelled_anywhere(clock: Clock) -> None:

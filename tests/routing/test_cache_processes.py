@@ -10,7 +10,7 @@ import pytest
 
 from components.stampede import Asker, Upstream, ask_in_four_processes
 from groundwire.deadline import Deadline
-from groundwire.routing.cache import Cache, Life
+from groundwire.routing.cache import Cache, CacheTtl, Codec
 from groundwire.storage import open_store
 
 
@@ -40,12 +40,10 @@ async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream:
     async def load() -> str:
         return "old"
 
-    await cache.through(
+    await cache.get_or_load(
         url,
         load,
-        pack=str.encode,
-        unpack=bytes.decode,
-        life=lambda value: Life(stale=60),
+        codec=Codec(str.encode, bytes.decode, lambda value: CacheTtl(stale=60)),
         deadline=Deadline.after(60),
     )
     await cache.aclose()

@@ -57,13 +57,13 @@ async def test_all_watchers_tell_one_story_and_the_targets_are_met(
     tracers = TracerProvider(shutdown_on_exit=False)
     tracers.add_span_processor(SimpleSpanProcessor(exporter))
     with caplog.at_level("INFO", "groundwire.calls"):
-        async with Web(made, watchers=[metrics, Spans(tracers)]) as web:
+        async with Web(made, call_listeners=[metrics, Spans(tracers)]) as web:
             for number in range(_SEARCHES):
                 if fault := _FAULTS.get(number):
                     world.searxng.fail(fault)
                 found = await web.search(f"rank fusion {number}")
                 assert found.results
-            ledger = await web.statistics()
+            ledger = await web.usage()
 
     samples: dict[tuple[str, ...], float] = {}
     for family in text_string_to_metric_families(metrics.render()):

@@ -34,7 +34,7 @@ from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requests.request_body import Body
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.models.validators import check_int
-from groundwire.routing.budget import Hold
+from groundwire.routing.budget import Reservation
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
 from groundwire.web import Web
 
@@ -236,7 +236,7 @@ class _Loop:
         """Ask a model that searches by itself within what is left; None when a turn cannot go on without any."""
         limit = self.plan.needs.max_uses
         left = self.most if limit is None else min(self.most, limit - total(self.paused).searches)
-        hold = await self.web.hold_searches(left, price_usd=self.price_usd) if left > 0 else Hold(0)
+        hold = await self.web.reserve_searches(left, price_usd=self.price_usd) if left > 0 else Reservation(0)
         body = {**self.body, self.plan.api.body: request[self.plan.api.body]}
         if not hold.searches:
             return None if self.paused else await self._ask(without_search(body, self.plan.api))

@@ -78,7 +78,7 @@ def _ignore(event: Event) -> None:
 
 _logger = logging.getLogger(__name__)
 
-_PATIENCE = 2.0  # seconds; a stale answer was shown, and the next call should have a fresh one
+_GRACE_SECONDS = 2.0  # seconds; a stale answer was shown, and the next call should have a fresh one
 _T = TypeVar("_T")
 
 
@@ -104,12 +104,12 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 _log(event)
                 shown(event)
 
-            async with Web(settings, observer=observe) as web:
+            async with Web(settings, attempt_listener=observe) as web:
                 if "search.providers" in arguments:
                     for reason in web.skipped:
                         warn(reason)
                 result = await call(web)
-                await web.aclose(patience=_PATIENCE)
+                await web.aclose(grace_seconds=_GRACE_SECONDS)
                 return result
 
     return asyncio.run(without_waiting(whole))
@@ -181,14 +181,12 @@ class ToolCommand(click.Command):
     Args:
         failed: Makes the tool's result of a failure, for `--json`.
         subject: The parameter that says what was asked.
-        fields: The option that stands for a field of an error, where its name is another.
     """
 
-    def __init__(self, *args: Any, failed: Failed, subject: str, fields: Mapping[str, str], **options: Any) -> None:
+    def __init__(self, *args: Any, failed: Failed, subject: str, **options: Any) -> None:
         super().__init__(*args, **options)
         self._failed = failed
         self._subject = subject
-        self._fields = dict(fields)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -222,11 +220,17 @@ class ToolCommand(click.Command):
             asked = ctx.params.get(self._subject) or ""
             text = asked if isinstance(asked, str) else " ".join(asked)
             print_json(self._failed(storable(text)[:_SHOWN], error))
-        elif isinstance(error, InvalidRequest) and error.field in self._fields:
-            say_error(f"{error.field} ({self._fields[error.field]}): {error.problem}. {error.fix}")
+        elif isinstance(error, InvalidRequest) and (flag := self._flag(error.field)):
+            say_error(f"{error.field} ({flag}): {error.problem}. {error.fix}")
         else:
             say_error(str(error))
         sys.exit(code)
+
+    def _flag(self, field: str) -> str:
+        """Return the option that sets a field, where its name is another; else nothing."""
+        options = (param for param in self.params if isinstance(param, click.Option))
+        flag = next((max(option.opts, key=len) for option in options if option.name == field), "")
+        return "" if flag == f"--{field}" else flag
 
 
 def each(values: Iterable[str]) -> tuple[str, ...]:

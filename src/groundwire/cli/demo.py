@@ -82,7 +82,7 @@ async def _show(world: World) -> bool:
     )
     click.echo("Groundwire's whole path on a miniature web inside this machine: no network, no key.")
     _step("World", f"{len(world.sites)} sites and 2 SearXNG services on loopback; the first one will answer 429")
-    async with Web(settings, observer=_told, resolver=world.resolver) as web:
+    async with Web(settings, attempt_listener=_told, resolver=world.resolver) as web:
         web_search, open_page = web_tools(web)
         _step("Search", f"web_search(query={_QUESTION!r}, limit=3)")
         found = await web_search.call(query=_QUESTION, limit=3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
@@ -27,13 +29,6 @@ _DEFAULTS = ReadSettings()
     cls=ToolCommand,
     failed=open_failed,
     subject="url",
-    fields={
-        "max_length": "--max-length",
-        "max_tokens": "--max-tokens",
-        "query": "--query",
-        "find": "--find",
-        "cursor": "--cursor",
-    },
     short_help="Read a page as Markdown.",
     epilog=_EXIT_CODES,
 )
@@ -69,35 +64,14 @@ _DEFAULTS = ReadSettings()
     metavar="SECONDS",
     help=f"For the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
 )
-@click.option("--fresh", is_flag=True, help="Fetch anew, whatever is kept.")
+@click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def open_(
-    url: str,
-    query: str | None,
-    find: str | None,
-    cursor: str | None,
-    sections: bool,
-    max_length: int | None,
-    max_tokens: int | None,
-    readers: tuple[str, ...],
-    timeout: float | None,
-    fresh: bool,
-    as_json: bool,
-) -> None:
+def open_(url: str, sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Read the page at URL as Markdown."""
 
     async def call(web: Web) -> Page:
-        await web.allow(url)  # who typed it is the user
-        return await web.open_page(
-            url,
-            query=query,
-            find=find,
-            cursor=cursor,
-            max_length=max_length,
-            max_tokens=max_tokens,
-            fresh=fresh,
-            timeout=timeout,
-        )
+        await web.allow_urls_in(url)  # who typed it is the user
+        return await web.open_page(url, **options)
 
     page = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -13,7 +13,7 @@ from groundwire.cli.call_runner import ExitCode, ToolCommand, each, print_json, 
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.terminal_text import clean, day, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
-from groundwire.routing.policy import Strategy
+from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.tools import search_failed, searched
 from groundwire.web import Web
@@ -35,13 +35,6 @@ _DEFAULTS = SearchSettings()
     cls=ToolCommand,
     failed=search_failed,
     subject="query",
-    fields={
-        "time_range": "--time-range",
-        "allowed_domains": "--domain",
-        "blocked_domains": "--block-domain",
-        "published_after": "--after",
-        "published_before": "--before",
-    },
     short_help="Search the web.",
     epilog=_EXIT_CODES,
 )
@@ -56,16 +49,29 @@ _DEFAULTS = SearchSettings()
 @click.option(
     "-t",
     "--time-range",
+    default="all",
     metavar=f"[{'|'.join(get_args(TimeRange))}]",
     shell_complete=one_of(get_args(TimeRange)),
     help="How recent: a day, a week, a month, a year, or any age.",
 )
-@click.option("--after", metavar="DAY", help="Published on this day or later, such as 2026-01-31.")
-@click.option("--before", metavar="DAY", help="Published on this day or earlier.")
+@click.option("--after", "published_after", metavar="DAY", help="Published on this day or later, such as 2026-01-31.")
+@click.option("--before", "published_before", metavar="DAY", help="Published on this day or earlier.")
 @click.option(
-    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
+    "-d",
+    "--domain",
+    "allowed_domains",
+    multiple=True,
+    metavar="NAME",
+    help="Only this domain and its sub-domains; repeatable.",
 )
-@click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
+@click.option(
+    "-x",
+    "--block-domain",
+    "blocked_domains",
+    multiple=True,
+    metavar="NAME",
+    help="Never this domain; repeatable.",
+)
 @click.option(
     "-p",
     "--provider",
@@ -84,7 +90,7 @@ _DEFAULTS = SearchSettings()
     shell_complete=one_of(get_args(Strategy)),
     help="One provider after the other, the next when one is late, or several at once and merged.",
 )
-@click.option("--fresh", is_flag=True, help="Ask anew, whatever is kept.")
+@click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--page", type=int, default=1, metavar="N", help="A further page of results, if the provider has pages.")
 @click.option(
     "--timeout",
@@ -93,42 +99,13 @@ _DEFAULTS = SearchSettings()
     help=f"For the whole search. By default the setting search.timeout ({_DEFAULTS.timeout:g}).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def search(
-    query: tuple[str, ...],
-    limit: int | None,
-    time_range: str | None,
-    after: str | None,
-    before: str | None,
-    domains: tuple[str, ...],
-    blocked: tuple[str, ...],
-    providers: tuple[str, ...],
-    language: str | None,
-    region: str | None,
-    strategy: str | None,
-    fresh: bool,
-    page: int,
-    timeout: float | None,
-    as_json: bool,
-) -> None:
+def search(query: tuple[str, ...], providers: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Search the web for QUERY."""
     words = storable(" ".join(query))
+    options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
 
     async def call(web: Web) -> SearchResponse:
-        return await web.search(
-            words,
-            limit=limit,
-            allowed_domains=each(domains),
-            blocked_domains=each(blocked),
-            time_range=time_range or "all",  # type: ignore[arg-type]  # judged by Web.search, which says what is wrong
-            published_after=after,
-            published_before=before,
-            language=language,
-            region=region,
-            page=page,
-            fresh=fresh,
-            strategy=strategy,  # type: ignore[arg-type]  # judged by Web.search, too
-            timeout=timeout,
-        )
+        return await web.search(words, **options)
 
     started = time.perf_counter()
     response = run("Searching", {"search.providers": each(providers)} if providers else {}, call)

@@ -22,6 +22,7 @@ __all__ = [
     "check_int",
     "check_pattern",
     "check_text",
+    "is_number",
 ]
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are met in their files
@@ -51,6 +52,11 @@ def check_int(field: str, value: object, low: int, high: int) -> int:
     if not low <= value <= high:
         raise InvalidRequest(field, f"is {_shown(value)}", fix)
     return value
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a number; a truth value is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:

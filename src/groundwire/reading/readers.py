@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Protocol, cast
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -22,6 +22,7 @@ from groundwire.errors import (
     PageNotFound,
     PagePaced,
     PageRefused,
+    PageUnavailable,
     ProviderError,
     ProviderUnavailable,
     TooManyRedirects,
@@ -35,9 +36,11 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.storage import StoreError
+from groundwire.storage.archive.store import Archive
 from groundwire.transport import FetchPolicy
 
-__all__ = ["Readers"]
+__all__ = ["Attempts", "Ledger", "ReaderCall", "Readers"]
 
 _logger = logging.getLogger(__name__)
 
@@ -50,13 +53,45 @@ _NO_BROWSER = (
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What one call is about."""
+class Attempts(Protocol):
+    """Takes the attempts of a call."""
 
-    url: WebUrl
-    deadline: Deadline
-    attempts: list[Attempt]
+    def add(self, *attempts: Attempt) -> None:
+        """Append attempts."""
+
+
+class Ledger(Protocol):
+    """Takes the charges of a call."""
+
+    def add(self, cost_usd: float) -> None:
+        """Count what a request has cost, in US dollars."""
+
+
+class ReaderCall(Protocol):
+    """What readers need of the call that they work for."""
+
+    @property
+    def url(self) -> WebUrl:
+        """The address, admitted by the guard."""
+
+    @property
+    def deadline(self) -> Deadline:
+        """The moment by which the page must be here."""
+
+    @property
+    def attempts(self) -> Attempts:
+        """Takes one entry per reader that was asked."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """Takes what each of them has cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One page on its way."""
+
+    call: ReaderCall
     known: Page | None = None
     notes: list[str] = field(default_factory=list)
     """What the caller should know besides what the reader says."""
@@ -75,10 +110,11 @@ class Readers:
         readers: In the order in which they are asked.
         guard: Judges an address and what it resolves to before a reader that connects by itself sees it.
         policy: The operator's domain lists; a page that redirects off them is refused.
-        observer: Is told when a reader starts and ends.
+        attempt_listener: Is told when a reader starts and ends.
         gate: Says whether a page may be read at all, before a reader that connects by itself sees its address.
         rendered: Domains whose pages go to the readers that run scripts first.
         skipped: Why readers of the settings are not used, a sentence each.
+        archive: Remembers pages, and has those that cannot be read now.
     """
 
     def __init__(
@@ -87,18 +123,20 @@ class Readers:
         *,
         guard: Guard,
         policy: DomainPolicy,
-        observer: Observer | None = None,
+        attempt_listener: Observer | None = None,
         gate: FetchPolicy | None = None,
         rendered: Sequence[str] = (),
         skipped: Sequence[str] = (),
+        archive: Archive | None = None,
     ) -> None:
         self._readers = tuple(readers)
         self._rendered = DomainPolicy(tuple(rendered), ()) if rendered else None
         self._skipped = tuple(skipped)
         self._guard = guard
         self._policy = policy
-        self._observer = observer
+        self._attempt_listener = attempt_listener
         self._gate = gate
+        self._archive = archive
 
     @property
     def readers(self) -> tuple[ReadProvider, ...]:
@@ -112,9 +150,9 @@ class Readers:
 
     def free(self) -> Readers:
         """Return those of the readers that cost nothing."""
-        return self.narrowed([reader for reader in self._readers if not _price_of(reader)], self._policy)
+        return self.restricted([reader for reader in self._readers if not _price_of(reader)], self._policy)
 
-    def narrowed(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
+    def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
         """Return readers like these of which only some are asked, under another policy.
 
         Args:
@@ -126,15 +164,11 @@ class Readers:
         view._policy = policy
         return view
 
-    async def read(
-        self, url: WebUrl, deadline: Deadline, attempts: list[Attempt], *, known: Page | None = None
-    ) -> Page:
-        """Return the whole page, as far as the reader has it.
+    async def open(self, call: ReaderCall, known: Page | None = None) -> Page:
+        """Return the whole page, as far as the reader has it; from the archive when it cannot be read now.
 
         Args:
-            url: An address that the guard has admitted.
-            deadline: When the page must be here.
-            attempts: Takes one entry per reader that was asked.
+            call: The call. A page that was read is remembered by the archive, unless its server forbids it.
             known: The page as it was read before; it is returned anew when the reader that read it finds that it has
                 not changed.
 
@@ -142,21 +176,44 @@ class Readers:
             PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
             other reader could mend.
         """
-        call = _Call(url, deadline, attempts, known)
-        *others, last = self._order(url)
+        try:
+            page = await self._read(_Reading(call, known))
+        except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
+            old = await self._archived(call.url)
+            if old is None:
+                raise
+            return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
+        if self._archive is not None and not (page.freshness is not None and page.freshness.no_store):
+            self._archive.remember(page)
+        return page
+
+    async def _read(self, reading: _Reading) -> Page:
+        *others, last = self._order(reading.call.url)
         for reader in others:
             try:
-                return self._page(call, await self._observed(reader, call), reader)
+                return self._page(reading, await self._observed(reader, reading), reader)
             except _FINAL:
                 raise
             except GroundwireError:
                 continue
         try:
-            return self._page(call, await self._observed(last, call), last)
+            return self._page(reading, await self._observed(last, reading), last)
         except PageNeedsScripts as error:
             if any(_renders(reader) for reader in self._readers):
                 raise
             raise PageNeedsScripts(error.url, f"{error.reason} {self._way_out()}", status=error.status) from error
+
+    async def _archived(self, url: WebUrl) -> Page | None:
+        """Return a page as it was when it was last read, if the archive has it."""
+        if self._archive is None:
+            return None
+        try:
+            old = await self._archive.get_page(url.text)
+        except StoreError:
+            return None
+        if old is None or not self._policy.permits(old.final_url or old.url):
+            return None
+        return old
 
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
         """Return the readers as they are to be asked for a page."""
@@ -169,13 +226,13 @@ class Readers:
         reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
         return f"{' '.join(reasons)} Open another page." if reasons else _NO_BROWSER
 
-    async def _observed(self, reader: ReadProvider, call: _Call) -> ReadResult:
+    async def _observed(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
         started = time.perf_counter()
         outcome: Outcome = "ok"
         reason, status, cost = "", None, 0.0
         try:
-            result = await self._ask(reader, call)
+            result = await self._ask(reader, reading)
             cost = result.cost_usd
             status = 304 if result.unchanged else None
             return result
@@ -187,16 +244,18 @@ class Readers:
             attempt = Attempt(
                 provider=reader.name, outcome=outcome, reason=reason, status=status, latency_ms=latency, cost_usd=cost
             )
-            call.attempts.append(attempt)
+            reading.call.attempts.add(attempt)
+            if cost:
+                reading.call.ledger.add(cost)
             self._tell(AttemptFinished(attempt))
 
-    async def _ask(self, reader: ReadProvider, call: _Call) -> ReadResult:
-        url, deadline = call.url, call.deadline
+    async def _ask(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
+        url, deadline = reading.call.url, reading.call.deadline
         try:
             async with deadline.timeout():
                 if not reader.capabilities.guarded:
-                    result = await self._ask_another(reader, call)
-                elif reader.capabilities.revalidates and (freshness := call.freshness(reader)) is not None:
+                    result = await self._ask_another(reader, reading)
+                elif reader.capabilities.revalidates and (freshness := reading.freshness(reader)) is not None:
                     asking = cast("RevalidatingReader", reader)  # its capabilities say so
                     result = await asking.read_url(url.text, deadline=deadline, known=freshness)
                 else:
@@ -218,33 +277,33 @@ class Readers:
             return _cleaned(result)
         return await asyncio.get_running_loop().run_in_executor(None, _cleaned, result)
 
-    async def _ask_another(self, reader: ReadProvider, call: _Call) -> ReadResult:
+    async def _ask_another(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         """Have a page read by somebody else, who is shown no more of its address than the page needs."""
-        url = call.url
+        url = reading.call.url
         await self._guard.check(url.text)
         if self._gate is not None:
-            await self._gate.check(url, call.deadline, remote=True)
+            await self._gate.check(url, reading.call.deadline, remote=True)
         shown = for_third_parties(url.text)
         if shown.secret:
             note = f"{reader.name} was not asked: the address carries what looks like a secret"
-            call.notes.append(note)
+            reading.notes.append(note)
             raise PageRefused(
                 url.text,
                 f"The address carries what looks like a password, key or token, which is not given to {reader.name}. "
                 "Open it without that part, or with the local reader (read.providers).",
             )
-        result = await reader.read_url(shown.url, deadline=call.deadline)
+        result = await reader.read_url(shown.url, deadline=reading.call.deadline)
         if self._gate is not None and (final := _elsewhere(result.final_url, shown.url)) is not None:
-            await self._gate.check(final, call.deadline, remote=True)
+            await self._gate.check(final, reading.call.deadline, remote=True)
         if shown.left_out:
             note = f"{reader.name} was asked without these parts of the address: {', '.join(shown.left_out)}"
             result = result.model_copy(update={"warnings": (*result.warnings, note)})
         return result
 
-    def _page(self, call: _Call, result: ReadResult, reader: ReadProvider) -> Page:
-        url = call.url
-        if result.unchanged and call.known is not None:
-            return call.known.model_copy(update={"freshness": result.freshness})
+    def _page(self, reading: _Reading, result: ReadResult, reader: ReadProvider) -> Page:
+        url = reading.call.url
+        if result.unchanged and reading.known is not None:
+            return reading.known.model_copy(update={"freshness": result.freshness})
         final = result.final_url or url.text
         if not self._policy.permits(final):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
@@ -260,13 +319,13 @@ class Readers:
             language=result.language,
             content_type=result.content_type,
             reader=reader.name,
-            warnings=(*result.warnings, *call.notes),
+            warnings=(*result.warnings, *reading.notes),
             freshness=result.freshness,
         )
 
     def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
-        if self._observer is not None:
-            self._observer(event)
+        if self._attempt_listener is not None:
+            self._attempt_listener(event)
 
 
 def _elsewhere(final: str, asked: str) -> WebUrl | None:

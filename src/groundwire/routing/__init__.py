@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire.routing.chain import Chain, ChainAnswer
+from groundwire.routing.calls import PageCall, SearchCall
+from groundwire.routing.router import Router
 
-__all__ = ["Chain", "ChainAnswer"]
+__all__ = ["PageCall", "Router", "SearchCall"]

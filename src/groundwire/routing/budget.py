@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
-from groundwire.routing.allowance import Allowance
-from groundwire.routing.bill import MICRO, Bill, Later, micro
-from groundwire.routing.budget_terms import Hold, Limits, Reservation
+from groundwire.routing.cost_ledger import MICRO, BackgroundTasks, CostLedger, micro
+from groundwire.routing.daily_quota import DailyQuota
 from groundwire.storage.base import Store
 
-__all__ = ["Hold", "Limits", "Reservation", "SessionBudget"]
+__all__ = ["Limits", "Reservation", "SessionBudget"]
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
@@ -29,9 +28,9 @@ class SessionBudget:
         store: Where the counts are.
         session: The session's name.
         limits: What it may use.
-        later: Writes what changes after a search has ended.
-        named: Whether others may know the session by its name; else nobody but this process ever asks for it.
-        within: What the session's owner may use in a day; all that the session uses is counted there, too.
+        tasks: Write what changes after a call has ended.
+        named: Whether others may know the session by its name; else no other process ever asks for it.
+        quota: What the session's owner may use in a day; all that the session uses is counted there, too.
     """
 
     def __init__(
@@ -39,22 +38,27 @@ class SessionBudget:
         store: Store,
         session: str,
         limits: Limits,
-        later: Later | None = None,
+        tasks: BackgroundTasks | None = None,
         *,
         named: bool = True,
-        within: Allowance | None = None,
+        quota: DailyQuota | None = None,
     ) -> None:
         self._store = store
-        self._within = within
-        self._later = later or Later()
+        self._quota = quota
+        self._tasks = tasks or BackgroundTasks()
         self.session = session
         self.limits = limits
         self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
 
-    def inside(self, within: Allowance | None) -> SessionBudget:
-        """Return the budget of the same session, counted within an allowance."""
-        return SessionBudget(self._store, self.session, self.limits, self._later, named=self.named, within=within)
+    @property
+    def tenant(self) -> str:
+        """Who owns what is stored for the session's calls; empty for the operator's own."""
+        return "" if self._quota is None else self._quota.daily.name
+
+    def within_quota(self, quota: DailyQuota | None) -> SessionBudget:
+        """Return the budget of the same session, counted within a daily quota."""
+        return SessionBudget(self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota)
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
         """Count one search before it is made, and set its price aside.
@@ -66,10 +70,10 @@ class SessionBudget:
             BudgetExceeded: no search, or not enough money, is left.
         """
         reserved = micro(price_usd)
-        if self._within is None:
+        if self._quota is None:
             return await self._take(reserved)
-        day = self._within.today()
-        await self._within.take(day, reserved)
+        day = self._quota.today()
+        await self._quota.take(day, reserved)
         try:
             return replace(await self._take(reserved), day=day)
         except BaseException:
@@ -85,18 +89,18 @@ class SessionBudget:
         Raises:
             BudgetExceeded: the owner's day has no call left, or there is not enough money.
         """
-        within, own = self._within, round(self.limits.cost_usd * MICRO)
-        limited = own or (within is not None and within.daily.cost_usd)
+        quota, own = self._quota, round(self.limits.cost_usd * MICRO)
+        limited = own or (quota is not None and quota.daily.cost_usd)
         reserved = micro(price_usd) if limited else 0
-        day = within.today() if within is not None else 0
-        if within is not None:
-            await within.take(day, reserved)
+        day = quota.today() if quota is not None else 0
+        if quota is not None:
+            await quota.take(day, reserved)
         if reserved:
             money = await self._store.count(self._key("usd"), reserved, limit=own or None, ttl=_LIFE)
             if not money.granted:
                 await self._uncount(day, reserved)
                 raise self._no_money(money.total / MICRO, self._known.spent)
-        return Reservation(self._known.spent, reserved, day)
+        return Reservation(0, reserved, day, self._known.spent)
 
     async def _take(self, reserved: int) -> Reservation:
         limit = self.limits.searches or None
@@ -123,21 +127,23 @@ class SessionBudget:
             if not money.granted:
                 self._note((await self._store.count(self._key("searches"), -1)).total)
                 raise self._no_money(money.total / MICRO, round(count.total))
-        return Reservation(round(count.total), reserved)
+        return Reservation(1, reserved, spent=round(count.total))
 
-    def bill(self, reservation: Reservation) -> Bill:
-        """Return the bill of a search, whose calls may together cost more than was set aside if the limit allows it."""
+    def ledger(self, reservation: Reservation) -> CostLedger:
+        """Return the ledger of a call, whose requests may cost more than was set aside if the limits allow it."""
 
         async def reserve(amount: int) -> bool:
-            if self._within is not None and not await self._within.spend(reservation.day, amount):
+            if self._quota is not None and not await self._quota.spend(reservation.day, amount):
                 return False
             limit = round(self.limits.cost_usd * MICRO) or None
             granted = (await self._store.count(self._key("usd"), amount, limit=limit, ttl=_LIFE)).granted
-            if self._within is not None and not granted:
-                await self._within.add(reservation.day, -amount)
+            if self._quota is not None and not granted:
+                await self._quota.add(reservation.day, -amount)
             return granted
 
-        return Bill(reserve, lambda amount: self._later.do(self._add(amount, reservation.day)), reservation.micro_usd)
+        return CostLedger(
+            reserve, lambda amount: self._tasks.start(self._add(amount, reservation.day)), reservation.micro_usd
+        )
 
     async def check_money(self) -> None:
         """See that money may still be spent.
@@ -145,8 +151,8 @@ class SessionBudget:
         Raises:
             BudgetExceeded: all of it is used up.
         """
-        if self._within is not None:
-            await self._within.check_money()
+        if self._quota is not None:
+            await self._quota.check_money()
         if not self.limits.cost_usd:
             return
         used = (await self._store.count(self._key("usd"), 0)).total / MICRO
@@ -159,15 +165,15 @@ class SessionBudget:
         if difference:
             await self._add(difference, reservation.day)
 
-    async def give_back(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
+    async def release(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
         """Uncount a search that could not be made; what it cost all the same stays counted."""
         count = await self._store.count(self._key("searches"), -1)
         self._note(count.total)
-        if self._within is not None:
-            await self._within.uncount(reservation.day, 1)
+        if self._quota is not None:
+            await self._quota.uncount(reservation.day, 1)
         await self.settle(reservation, cost_usd)
 
-    async def hold(self, most: int, price_usd: float = 0.0) -> Hold:
+    async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
         """Count searches that a model's API is about to make: as many as are wanted, or as are left.
 
         Args:
@@ -175,33 +181,33 @@ class SessionBudget:
             price_usd: What one of them costs at most.
         """
         price = micro(price_usd)
-        if self._within is None:
-            held = await self._hold(most, price)
-            return Hold(held, held * price)
-        day = self._within.today()
-        allowed = await self._within.part(day, most, price)
-        held = await self._hold(allowed, price)
-        await self._within.uncount(day, allowed - held)
-        await self._within.add(day, (held - allowed) * price)
-        return Hold(held, held * price, day)
+        if self._quota is None:
+            held = await self._reserve_many(most, price)
+            return Reservation(held, held * price)
+        day = self._quota.today()
+        allowed = await self._quota.take_up_to(day, most, price)
+        held = await self._reserve_many(allowed, price)
+        await self._quota.uncount(day, allowed - held)
+        await self._quota.add(day, (held - allowed) * price)
+        return Reservation(held, held * price, day)
 
-    async def settle_hold(self, hold: Hold, searches: int, cost_usd: float | None = None) -> None:
-        """Put the searches that were really made in the place of those that were held.
+    async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
+        """Replace the searches that were reserved with those that were made.
 
         Args:
-            hold: What was held.
-            searches: How many were made; more than were held are counted all the same.
+            reservation: What was reserved.
+            searches: How many were made; more than were reserved are counted all the same.
             cost_usd: What they cost; by default what was set aside for each.
         """
-        price = hold.micro_usd // hold.searches if hold.searches else 0
+        price = reservation.micro_usd // reservation.searches if reservation.searches else 0
         money = searches * price if cost_usd is None else micro(cost_usd)
-        if searches != hold.searches:
-            count = await self._store.count(self._key("searches"), searches - hold.searches, ttl=_LIFE)
+        if searches != reservation.searches:
+            count = await self._store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
-            if self._within is not None:
-                await self._within.uncount(hold.day, hold.searches - searches)
-        if money != hold.micro_usd:
-            await self._add(money - hold.micro_usd, hold.day)
+            if self._quota is not None:
+                await self._quota.uncount(reservation.day, reservation.searches - searches)
+        if money != reservation.micro_usd:
+            await self._add(money - reservation.micro_usd, reservation.day)
 
     async def check_tokens(self) -> None:
         """See that page text may still be read.
@@ -231,7 +237,7 @@ class SessionBudget:
             await self._store.delete(self._key(what))
         self._note(0)
 
-    async def statistics(self) -> dict[str, float]:
+    async def usage(self) -> dict[str, float]:
         """Return what the session has used: `searches`, `cost_usd`, `tokens` (counted only under a limit)."""
         totals = {what: (await self._store.count(self._key(what), 0)).total for what in ("searches", "usd", "tokens")}
         self._note(totals["searches"])
@@ -250,7 +256,7 @@ class SessionBudget:
     async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
         """Count as much of what is wanted as the limit allows, and return how many that were.
 
-        Whoever counts in between leaves less, so it is tried with less until it fits.
+        Another process that counts in between leaves less, so it is tried with less until it fits.
         """
         while wanted > 0:
             count = await self._store.count(self._key(what), wanted * each, limit=limit or None, ttl=_LIFE)
@@ -261,7 +267,7 @@ class SessionBudget:
             wanted = min(wanted - 1, int(limit - count.total) // each)
         return 0
 
-    async def _hold(self, most: int, price: int) -> int:
+    async def _reserve_many(self, most: int, price: int) -> int:
         """Count searches with their price in the session's own budget; return how many it allows."""
         searches = await self._part("searches", most, 1, self.limits.searches)
         if not price or not searches:
@@ -273,17 +279,17 @@ class SessionBudget:
 
     async def _uncount(self, day: int, reserved: int) -> None:
         """Give a search that the session's own budget refused back to its owner."""
-        if self._within is not None:
-            await self._within.uncount(day, 1)
-            await self._within.add(day, -reserved)
+        if self._quota is not None:
+            await self._quota.uncount(day, 1)
+            await self._quota.add(day, -reserved)
 
     async def _own(self, amount: int) -> None:
         await self._store.count(self._key("usd"), amount, ttl=_LIFE)
 
     async def _add(self, amount: int, day: int) -> None:
         await self._own(amount)
-        if self._within is not None:
-            await self._within.add(day, amount)
+        if self._quota is not None:
+            await self._quota.add(day, amount)
 
     def _no_money(self, used: float, searches: int) -> BudgetExceeded:
         return BudgetExceeded(
@@ -298,3 +304,31 @@ class SessionBudget:
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a session may use; 0 means no limit."""
+
+    searches: int = 20
+    """The most searches."""
+    warning_threshold: int = 15
+    """From how many searches on there is a warning."""
+    cost_usd: float = 0.0
+    """The most US dollars."""
+    tokens: int = 0
+    """The most tokens of page text, estimated at four characters each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Searches or a page, counted before they are made."""
+
+    searches: int = 0
+    """How many searches; 0 when none is left, and for a page."""
+    micro_usd: int = 0
+    """Millionths of a dollar that were set aside for all of them."""
+    day: int = 0
+    """The day of the quota on which they were counted."""
+    spent: int = 0
+    """The searches of the session, these included."""

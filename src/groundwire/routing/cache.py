@@ -27,11 +27,11 @@ from groundwire.errors import (
     InvalidRequest,
     PageNotFound,
 )
-from groundwire.routing.cache_entries import Found, Kept, Life, judge, seal
-from groundwire.routing.flights import Flight, Flights
+from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
+from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.storage.base import Store
 
-__all__ = ["Cache", "Kept", "Life"]
+__all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 
 _logger = logging.getLogger(__name__)
 
@@ -49,14 +49,12 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class _Job(Generic[_T]):
-    """What a caller wants, and how to get, keep and recognize it."""
+    """What a caller wants, and how to get, store and recognize it."""
 
     key: str
     load: Callable[[], Awaitable[_T]]
-    pack: Callable[[_T], bytes]
-    unpack: Callable[[bytes], _T]
-    life: Callable[[_T], Life]
-    bypass: bool
+    codec: Codec[_T]
+    refresh: bool
     renew: Callable[[_T], Awaitable[_T]] | None = None
 
 
@@ -79,42 +77,38 @@ class Cache:
         self._numbers = itertools.count()
         self._clock = clock
         self._ttl = lease
-        self._flights = Flights()
+        self._loads = SingleFlight()
         self._tasks: set[asyncio.Task[None]] = set()
         self._resting: dict[str, float] = {}
         self._complained = False
         self._closed = False
 
-    async def through(
+    async def get_or_load(
         self,
         key: str,
         load: Callable[[], Awaitable[_T]],
-        *,
-        pack: Callable[[_T], bytes],
-        unpack: Callable[[bytes], _T],
-        life: Callable[[_T], Life],
         deadline: Deadline,
-        bypass: bool = False,
+        codec: Codec[_T],
+        *,
+        refresh: bool = False,
         renew: Callable[[_T], Awaitable[_T]] | None = None,
-    ) -> Kept[_T]:
-        """Return what is kept under a key, or load and keep it.
+    ) -> CacheResult[_T]:
+        """Return what is cached under a key, or load and store it.
 
         Args:
             key: The value's name; calls that give the same one want the same.
             load: Fetches the value and meets the deadline of its call by itself. It runs in a task of its own, which
-                is cancelled when nobody waits for it any more.
-            pack: Turns a value into bytes.
-            unpack: Turns bytes into a value; ValueError means that they are of no use, as if there were none.
-            life: Says how long a value is kept.
+                is canceled when no call waits for it any more.
             deadline: When the answer must be here.
-            bypass: Load even if there is a kept value, and keep what comes.
+            codec: How the value is stored, and for how long.
+            refresh: Load even if there is a cached value, and store the new one.
             renew: Fetches the value like `load` where an old one is at hand, which it is given.
 
         Raises:
             DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
         """
-        job = _Job(key, load, pack, unpack, life, bypass, renew)
-        found = None if bypass else await self._find_in_time(job, deadline)
+        job = _Job(key, load, codec, refresh, renew)
+        found = None if refresh else await self._find_in_time(job, deadline)
         if found is not None and found.at_once:
             if found.kept.stale:
                 self._refresh_soon(job, deadline)
@@ -127,58 +121,60 @@ class Cache:
             _logger.info("An answer of %.0f s ago stands in: %s", found.kept.age, error)
             return found.kept
 
-    async def aclose(self, *, patience: float = 0.0) -> None:
+    async def aclose(self, *, grace_seconds: float = 0.0) -> None:
         """End all loads and give the leases back; who still waits for one gets Closed.
 
         Args:
-            patience: Seconds to wait first for what is being fetched anew in the background.
+            grace_seconds: Seconds to wait first for what is being fetched anew in the background.
         """
-        if self._tasks and patience > 0:
-            await asyncio.wait(set(self._tasks), timeout=patience)
+        if self._tasks and grace_seconds > 0:
+            await asyncio.wait(set(self._tasks), timeout=grace_seconds)
         self._closed = True
-        await self._flights.aclose()
-        if self._tasks:  # they wait for flights, or are giving their leases back
+        await self._loads.aclose()
+        if self._tasks:  # they wait for loads, or are giving their leases back
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
-    async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> Kept[_T]:
+    async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> CacheResult[_T]:
         """Load, or wait for who does; `expired` says that a stale value will not do."""
 
-        async def work(flight: Flight[Kept[_T]]) -> None:
+        async def work(load: InFlightLoad[CacheResult[_T]]) -> None:
             lease, owner = f"load:{job.key}", self._owner()
-            if job.bypass:
-                await self._fetch(job, flight)
+            if job.refresh:
+                await self._fetch(job, load)
                 return
             try:
-                kept = await self._turn(job, lease, owner, flight.deadline, expired)
+                kept = await self._turn(job, lease, owner, load.deadline, expired)
                 if kept is None:
                     async with self._renewed(lease, owner):
-                        await self._fetch(job, flight)
+                        await self._fetch(job, load)
                 else:
-                    flight.land(kept)
+                    load.resolve(kept)
             except Exception as error:
-                flight.fail(error)  # before the lease is given back, which nobody need wait for
+                load.fail(error)  # before the lease is given back, which no call need wait for
                 raise
             finally:
                 await self._ask(self._store.release(lease, owner=owner), None)
 
-        name = f"{'fresh' if job.bypass else 'any'}:{job.key}"
-        kept, own = await self._flights.share(name, work, deadline)
+        name = f"{'refresh' if job.refresh else 'any'}:{job.key}"
+        kept, own = await self._loads.share(name, work, deadline)
         return kept if own else replace(kept, cached=True)
 
-    async def _fetch(self, job: _Job[_T], flight: Flight[Kept[_T]]) -> None:
+    async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]]) -> None:
         try:
-            old = await self._find(job) if job.renew is not None and not job.bypass else None
+            old = await self._find(job) if job.renew is not None and not job.refresh else None
             value = await (job.load() if job.renew is None or old is None else job.renew(old.kept.value))
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise
-        data, life = self._packed(job, value)
-        flight.land(Kept(value), shared=data is not None)
+        data, ttl = self._packed(job, value)
+        load.resolve(CacheResult(value), shared=data is not None)
         if data is not None:
-            operation = self._store.set(job.key, data, fresh=life.fresh, stale=life.stale + life.error)
+            operation = self._store.set(job.key, data, fresh=ttl.fresh, stale=ttl.stale + ttl.error)
             await self._ask(operation, None)
 
-    async def _turn(self, job: _Job[_T], lease: str, owner: str, deadline: Deadline, expired: bool) -> Kept[_T] | None:
+    async def _turn(
+        self, job: _Job[_T], lease: str, owner: str, deadline: Deadline, expired: bool
+    ) -> CacheResult[_T] | None:
         """Return None when it is our turn to load, or the value if another process has brought it."""
         pause = _FIRST_POLL
         while not await self._lease(lease, owner, self._ttl):
@@ -190,7 +186,7 @@ class Cache:
                 return kept
         return await self._brought(job, expired)
 
-    async def _brought(self, job: _Job[_T], expired: bool) -> Kept[_T] | None:
+    async def _brought(self, job: _Job[_T], expired: bool) -> CacheResult[_T] | None:
         found = await self._find(job)
         if found is None or not found.at_once or (expired and found.kept.stale):
             return None
@@ -240,7 +236,7 @@ class Cache:
                 rest = 0.0
         except _GONE:
             rest = 0.0  # the next one has nothing stale to be given
-        except Exception as error:  # nobody waits for it, and what is kept still serves
+        except Exception as error:  # no call waits for it, and the cached value still serves
             unknown = not isinstance(error, GroundwireError)
             _logger.info("A kept answer could not be fetched anew: %s", error, exc_info=unknown)
         finally:
@@ -251,35 +247,35 @@ class Cache:
             elif lease:
                 await self._lease(lease, owner, rest)  # other processes rest as well
 
-    async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> Found[_T] | None:
+    async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
         try:
             async with deadline.timeout():
                 return await self._find(job)
         except TimeoutError as error:
             raise _late() from error
 
-    async def _find(self, job: _Job[_T]) -> Found[_T] | None:
+    async def _find(self, job: _Job[_T]) -> CacheEntry[_T] | None:
         entry = await self._ask(self._store.get(job.key), None)
         if entry is None:
             return None
         try:
-            return judge(entry, job.unpack, self._clock())
+            return decode_entry(entry, job.codec.decode, self._clock())
         except ValueError as error:
             _logger.debug("What is kept is of no use, as if there were nothing: %s", type(error).__name__)
             return None
 
-    def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, Life]:
+    def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, CacheTtl]:
         """Return what is to be kept, or None, and for how long."""
         try:
-            life = job.life(value)
-            if life.fresh + life.stale + life.error > 0:
-                return seal(job.pack(value), life), life
-        except Exception:  # who asked gets the answer; that it cannot be kept is no fault of theirs
+            ttl = job.codec.ttl(value)
+            if ttl.fresh + ttl.stale + ttl.error > 0:
+                return encode_entry(job.codec.encode(value), ttl), ttl
+        except Exception:  # the caller gets the value; that it cannot be stored is no fault of theirs
             _logger.exception("An answer could not be kept")
-        return None, Life()
+        return None, CacheTtl()
 
     def _owner(self) -> str:
-        """Return a name for the taker of a lease that nobody else has."""
+        """Return a name for the taker of a lease that is unique."""
         return f"{self._name}-{next(self._numbers)}"
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:

@@ -5,15 +5,29 @@ Leaving out what merely looks ill cost 24 points of success in our study; moving
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
+from groundwire.storage.base import Store, StoreError
 
-__all__ = ["Closed", "Health", "Order", "Standing"]
+__all__ = [
+    "Changes",
+    "Cooldown",
+    "Health",
+    "HealthRecord",
+    "Order",
+    "ProviderHealth",
+    "load_record",
+    "record_key",
+    "scope",
+]
 
 _P = TypeVar("_P", bound=SearchProvider)
 
@@ -26,6 +40,33 @@ _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
 _LONGEST_CLOSED = 3_600.0  # seconds that a Retry-After is believed; a longer one is asked about again after an hour
 _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # nothing changes by itself until an hour has passed
 _LONGEST_SUSPECT = 30.0  # seconds; what another process says about more is not believed
+
+
+Changes = Mapping[str, float | int | str]
+"""What became known of a provider: fields of a `HealthRecord`, but seconds from now instead of moments."""
+
+_Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
+
+
+class HealthRecord(BaseModel):
+    """What is known of a provider. Times are in seconds since the epoch; 0 says nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    closed: _Moment = 0.0
+    """Until when it is in a cooldown."""
+    outcome: str = ""
+    """The outcome of the attempt in which it asked so."""
+    reason: str = ""
+    """What it said."""
+    suspect: _Moment = 0.0
+    """Until when it looks ill."""
+    times: Annotated[int, Field(ge=0)] = 0
+    """How often in a row that was so."""
+    interval: _Moment = 0.0
+    """Seconds between two requests."""
+    burst: Annotated[int, Field(ge=0)] = 0
+    """How many requests may go at once."""
 
 
 @dataclass(slots=True)
@@ -42,8 +83,8 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
-    """A provider that asked to be left alone."""
+class Cooldown:
+    """A provider that is skipped for a while, because it said so."""
 
     provider: SearchProvider
     """The provider."""
@@ -63,42 +104,34 @@ class Order:
     """Those that may be asked: the healthy ones and those to probe in their configured order, suspects after them."""
     probes: frozenset[str]
     """The names of suspects whose time is up: this one request shows whether they are well again."""
-    closed: tuple[Closed, ...]
-    """Those that asked to be left alone."""
+    closed: tuple[Cooldown, ...]
+    """Those in a cooldown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProviderHealth:
     """How a provider stands now."""
 
     provider: str
     """Its name."""
     state: Literal["well", "suspect", "closed"]
-    """Whether it is asked in its turn, asked last, or left alone."""
+    """Whether it is asked in its turn, asked last, or skipped."""
     seconds: float = 0.0
-    """For how long it is left alone, or until it is given another try."""
+    """For how long it is skipped, or until it is given another attempt."""
     reason: str = ""
-    """What it said when it asked to be left alone."""
+    """What it said when its cooldown began."""
 
 
 class Health:
     """The health of the providers of one `Web`.
 
     Args:
-        clock: Seconds, monotonic.
+        clock: Seconds, monotonic; by default the event loop's.
         jitter: Returns a factor around 1 for the length of a suspicion, so that a fleet does not probe in step.
-        tell: Is told a provider's name when what is known of it changes, with what has changed (the fields of a
-            `Notice`, but seconds from now instead of moments), for other processes.
     """
 
-    def __init__(
-        self,
-        clock: Callable[[], float],
-        jitter: Callable[[], float] | None = None,
-        tell: Callable[[str, Mapping[str, float | int | str]], None] | None = None,
-    ) -> None:
-        self._tell = tell or (lambda provider, changes: None)
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] | None = None, jitter: Callable[[], float] | None = None) -> None:
+        self._clock = clock or _loop_time
         self._jitter = jitter or (lambda: random.uniform(0.8, 1.2))  # noqa: S311  # spreads load, guards nothing
         self._states: dict[str, _State] = {}
 
@@ -107,13 +140,13 @@ class Health:
         now = self._clock()
         well: list[SearchProvider] = []
         suspects: list[tuple[float, SearchProvider]] = []
-        closed: list[Closed] = []
+        closed: list[Cooldown] = []
         probes = set()
         for provider in providers:
             state = self._state(provider.name)
             if now < state.closed_until:
                 left = state.closed_until - now
-                closed.append(Closed(provider, left, state.closed_by, state.closed_why))
+                closed.append(Cooldown(provider, left, state.closed_by, state.closed_why))
             elif not state.suspect_until:
                 well.append(provider)
             elif now >= state.suspect_until and not state.probing:
@@ -125,17 +158,17 @@ class Health:
         suspects.sort(key=lambda item: item[0])
         return Order((*well, *(provider for _, provider in suspects)), frozenset(probes), tuple(closed))
 
-    def standing(self, provider: str) -> Standing:
+    def provider_health(self, provider: str) -> ProviderHealth:
         """Return how a provider stands, without taking it for a probe."""
         state, now = self._state(provider), self._clock()
         if now < state.closed_until:
-            return Standing(provider, "closed", state.closed_until - now, state.closed_why)
+            return ProviderHealth(provider, "closed", state.closed_until - now, state.closed_why)
         if state.suspect_until:
-            return Standing(provider, "suspect", max(0.0, state.suspect_until - now))
-        return Standing(provider, "well")
+            return ProviderHealth(provider, "suspect", max(0.0, state.suspect_until - now))
+        return ProviderHealth(provider, "well")
 
-    def report(self, attempt: Attempt, *, answered: bool) -> None:
-        """Take note of how an attempt ended.
+    def report(self, attempt: Attempt, *, answered: bool) -> Changes:
+        """Take note of how an attempt ended; return what other processes should know.
 
         Args:
             attempt: The attempt.
@@ -148,23 +181,21 @@ class Health:
         if answered:
             state.in_a_row = dict.fromkeys(_RULES, 0)
             state.suspect_until, state.times = 0.0, 0
-            if was_suspect:
-                self._tell(attempt.provider, {"suspect": 0.0, "times": 0})
-            return
+            return {"suspect": 0.0, "times": 0} if was_suspect else {}
         if attempt.retry_after is not None or attempt.outcome in _ITS_WORD:
             seconds = _LONGEST_CLOSED if attempt.retry_after is None else attempt.retry_after
-            self.close(attempt.provider, seconds, attempt.outcome, attempt.reason)
-            return
+            return self.close(attempt.provider, seconds, attempt.outcome, attempt.reason)
         most, first, longest = _RULES[kind]
         state.in_a_row[kind] += 1
         if was_suspect or state.in_a_row[kind] >= most:
             seconds = min(first * 2**state.times, longest) * self._jitter()
             state.suspect_until = self._clock() + seconds
             state.times = min(state.times + 1, 8)
-            self._tell(attempt.provider, {"suspect": seconds, "times": state.times})
+            return {"suspect": seconds, "times": state.times}
+        return {}
 
-    def close(self, provider: str, seconds: float, outcome: Outcome = "rate_limited", reason: str = "") -> None:
-        """Leave a provider alone for as long as it asked, an hour at most.
+    def close(self, provider: str, seconds: float, outcome: Outcome = "rate_limited", reason: str = "") -> Changes:
+        """Skip a provider for as long as it asked, an hour at most; return what other processes should know.
 
         Args:
             provider: Its name.
@@ -174,14 +205,15 @@ class Health:
         """
         seconds = min(seconds, _LONGEST_CLOSED)
         if self._close(provider, seconds, outcome, reason) and seconds > 0:
-            self._tell(provider, {"closed": seconds, "outcome": outcome, "reason": reason})
+            return {"closed": seconds, "outcome": outcome, "reason": reason}
+        return {}
 
-    def hear(self, provider: str, *, closed: float, outcome: Outcome, reason: str, suspect: float, times: int) -> None:
+    def merge(self, provider: str, *, closed: float, outcome: Outcome, reason: str, suspect: float, times: int) -> None:
         """Take note of what another process knows; what is known here and says more stays.
 
         Args:
             provider: Its name.
-            closed: Seconds from now for which it asked to be left alone.
+            closed: Seconds from now of its cooldown.
             outcome: The outcome of the attempt in which it asked so.
             reason: What it said.
             suspect: Seconds from now for which it looks ill.
@@ -213,3 +245,30 @@ class Health:
 
     def _state(self, provider: str) -> _State:
         return self._states.setdefault(provider, _State())
+
+
+def scope(provider: SearchProvider) -> str:
+    """Return the name of the account that a provider is asked with: what is said to it holds for all who use it."""
+    account = getattr(provider, "account", "")
+    return f"{provider.name}:{account}" if account else provider.name
+
+
+async def load_record(store: Store, where: str) -> HealthRecord | None:
+    """Return what other processes know of a scope; None when there is nothing, or nothing that can be read."""
+    try:
+        entry = await store.get(record_key(where))
+    except StoreError:
+        return None
+    try:
+        return None if entry is None else HealthRecord.model_validate_json(entry.value)
+    except ValidationError:
+        return None  # another program has put it there
+
+
+def record_key(where: str) -> str:
+    """Return the key of a scope's record in the store."""
+    return f"provider:{where}"
+
+
+def _loop_time() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,15 +1,9 @@
-"""What every store can do, in the same words and with the same results.
-
-One at a time: changes of a kept value that must not be divided, among tasks and among processes.
-"""
+"""What every store can do, in the same words and with the same results."""
 
 from __future__ import annotations
 
-import asyncio
 import math
-import secrets
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,7 +15,6 @@ __all__ = [
     "Pace",
     "Store",
     "StoreError",
-    "Turns",
     "check_amount",
     "check_pace",
     "check_seconds",
@@ -188,39 +181,3 @@ def check_pace(interval: float, burst: int, max_wait: float | None) -> None:
     check_seconds(interval=interval, max_wait=max_wait)
     if burst < 1:
         raise ValueError(f"burst must be at least 1: {burst!r}")
-
-
-_LEASE, _POLL, _TRIES = 3.0, 0.02, 100  # seconds of a lease and between two tries, and tries
-
-
-class Turns:
-    """Hands out the right to change a value.
-
-    Args:
-        store: Where the value is, and the lease on it.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._owner = secrets.token_hex(8)
-        self._turns: dict[str, tuple[asyncio.Lock, int]] = {}
-
-    @asynccontextmanager
-    async def turn(self, key: str) -> AsyncGenerator[None, None]:
-        """Wait for the turn to change the value of a key; who waits two seconds for other processes goes on anyway."""
-        lock, users = self._turns.get(key, (asyncio.Lock(), 0))
-        self._turns[key] = (lock, users + 1)
-        try:
-            async with lock:
-                for _ in range(_TRIES):
-                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE):
-                        break
-                    await asyncio.sleep(_POLL)
-                try:
-                    yield
-                finally:
-                    await self._store.release(key, owner=self._owner)
-        finally:
-            lock, users = self._turns.pop(key)
-            if users > 1:
-                self._turns[key] = (lock, users - 1)

@@ -118,7 +118,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
         def around(page: Page) -> str:
             return render_text(opened(page, brief=brief)) + _MARK_ROOM
 
-        page = await web.open_page(**asked.model_dump(), around=around)
+        page = await web.open_page(**asked.model_dump(), context=around)
     except ValidationError as error:
         return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
     except GroundwireError as error:

@@ -1,5 +1,5 @@
 """The one object everybody holds, and the two flows behind it: searching, and opening a page."""
 
-from groundwire.web.facade import Web
+from groundwire.web.client import Web
 
 __all__ = ["Web"]

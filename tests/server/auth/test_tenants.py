@@ -46,7 +46,7 @@ async def test_a_tenant_does_not_see_what_another_was_shown(web: Web, world: Wor
     assert await mine.sources()
     theirs = other.narrow(web).session(other.session("research"))
     assert await theirs.sources() == ()
-    assert (await theirs.statistics())["searches"] == 0
+    assert (await theirs.usage())["searches"] == 0
     again = one.narrow(web).session(one.session("research"))
     assert await again.sources() == await mine.sources()
 
@@ -63,8 +63,8 @@ async def test_a_days_calls_are_those_of_all_sessions(web: Web, world: World) ->
         with pytest.raises(BudgetExceeded) as caught:
             await call()
         assert 0 < (caught.value.retry_after or 0) <= 86_400
-    assert await limited.narrow(web).used_today() == {"calls": 3, "cost_usd": 0}
-    assert await web.used_today() == {}
+    assert await limited.narrow(web).daily_usage() == {"calls": 3, "cost_usd": 0}
+    assert await web.daily_usage() == {}
     assert (await tenant(calls_per_day=3).narrow(web).search("reciprocal rank fusion")).results
 
 
@@ -120,8 +120,8 @@ async def test_only_the_providers_that_are_allowed(settings: Callable[..., Setti
         with pytest.raises(PermissionDenied, match="reads pages"):
             await narrow.open_page(f"{world.origins[0]}/")
         with pytest.raises(PermissionDenied, match="wikipedia may not be used"):
-            narrow.using("wikipedia")
-        assert (await narrow.using("searxng").search("reciprocal rank fusion")).provider == "searxng"
+            narrow.with_providers("wikipedia")
+        assert (await narrow.with_providers("searxng").search("reciprocal rank fusion")).provider == "searxng"
         reader = tenant(providers=["local"]).narrow(web)
         with pytest.raises(PermissionDenied, match="searches"):
             await reader.search("reciprocal rank fusion")
@@ -133,10 +133,10 @@ async def test_only_the_providers_that_are_allowed(settings: Callable[..., Setti
 
 
 async def test_narrowing_leaves_nothing_behind(web: Web) -> None:
-    made = len(web._made)
+    made = len(web._resources.owned)
     for _ in range(100):
         tenant(providers=["searxng"], blocked_domains=["a.example"]).narrow(web).session("x")
-    assert len(web._made) == made
+    assert len(web._resources.owned) == made
 
 
 @pytest.mark.parametrize(

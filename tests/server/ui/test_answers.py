@@ -95,7 +95,7 @@ class Ends:
 @pytest.mark.parametrize("path", ["/?q=ranking", "/?open={site}/wiki/bm25"])
 async def test_who_leaves_ends_the_search(serve: Serve, world: World, path: str) -> None:
     ends = Ends()
-    _, url = await serve(watchers=[ends])
+    _, url = await serve(call_listeners=[ends])
     world.searxng.fail(InjectedFault.hang())
     world.site("articles").fail(InjectedFault.hang())
     async with aiohttp.ClientSession(url) as client:

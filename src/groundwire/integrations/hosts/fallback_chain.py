@@ -130,7 +130,7 @@ class SearchChain:
     def statistics(self) -> dict[str, Any]:
         """Return `count`, `limit`, `remaining` and `session_id` of the session."""
         limit = session_limit()
-        used = self._run(lambda _: self._budget().statistics())
+        used = self._run(lambda _: self._budget().usage())
         count = round(used["searches"])
         return {"count": count, "limit": limit, "remaining": max(0, limit - count), "session_id": self._session}
 
@@ -171,7 +171,7 @@ class SearchChain:
             options = {**settings.providers, "tavily": tavily}
             deeper = settings.model_copy(update={"providers": options})
             names = [name for name in settings.search.providers if not any(name in why for why in web.skipped)]
-            self._deep = web.using(*names, settings=deeper)
+            self._deep = web.with_providers(*names, settings=deeper)
         return self._deep
 
     def _budget(self) -> SessionBudget:

@@ -121,7 +121,7 @@ class _Backends:
 
     def _ddg(self) -> Web:
         configured = [name for name in self.web.settings.search.providers if name.startswith("duckduckgo")]
-        return self.web.using(*(configured or _DDG))
+        return self.web.with_providers(*(configured or _DDG))
 
     def _brave(self) -> Web:
         settings = self.web.settings
@@ -129,11 +129,11 @@ class _Backends:
         if variable in _KEYS:
             if not any(settings.secret(name) for name in _KEYS):
                 raise MissingKey("brave", variable)
-            return self.web.using("brave")
+            return self.web.with_providers("brave")
         key = settings.secret(variable)
         if key is None:
             raise MissingKey("brave", variable)
-        return self.web.using("brave", settings=settings.with_key(_KEYS[0], key))
+        return self.web.with_providers("brave", settings=settings.with_key(_KEYS[0], key))
 
 
 async def _search(backends: _Backends, arguments: Mapping[str, Any], needs: Needs) -> LocalSearchToolResult:

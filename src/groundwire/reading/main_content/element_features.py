@@ -17,7 +17,7 @@ SEMANTIC: Final = (
     "main", "article", "footer", "aside", "figure", "nav", "header", "form", "table", "list", "section", "quote",
     "button", "noscript", "details", "pre",
 )  # fmt: skip
-"""What an element means by its name or its role, in the order of the bits of `Standing.flags`."""
+"""What an element means by its name or its role, in the order of the bits of `ElementFeatures.flags`."""
 _FLAGS: Final = {
     **{name: 1 << bit for bit, name in enumerate(SEMANTIC)},
     "ul": 1 << 9, "ol": 1 << 9, "dl": 1 << 9, "menu": 1 << 9, "blockquote": 1 << 11,

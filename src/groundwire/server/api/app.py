@@ -252,7 +252,7 @@ def build_app(
         web = source
     else:
         metrics = metrics or Metrics()
-        web = Web(source, watchers=(metrics,))
+        web = Web(source, call_listeners=(metrics,))
     context = AppContext(web=web, traffic=Traffic())
     mounted = tuple(mounts(context))
     pages = SignedIn(web, keys) if page else None

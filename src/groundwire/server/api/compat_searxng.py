@@ -204,7 +204,7 @@ def _among(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
     """Return a view of a `Web` that asks only the providers that are named, and the names that are none's."""
     here = {provider.name for provider in web.search_providers}
     known = [name for name in engines if name in here]
-    return (web.narrowed(providers=known) if known else web), [name for name in engines if name not in known]
+    return (web.restricted(providers=known) if known else web), [name for name in engines if name not in known]
 
 
 def _names(text: str) -> list[str]:

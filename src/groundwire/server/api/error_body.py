@@ -25,7 +25,7 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
-from groundwire.routing.asking import NONE_LEFT
+from groundwire.routing.provider_call import NONE_LEFT
 from groundwire.settings.error_messages import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.routing.policy import Strategy
+from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
     "ApiRequest",
@@ -95,7 +95,7 @@ class SearchRequest(ApiRequest):
     """Which page of results."""
     strategy: Strategy | None = None
     """How providers are asked; by default the gateway's setting."""
-    fresh: bool = False
+    refresh: bool = False
     """Whether to pass by what is kept."""
 
 
@@ -123,7 +123,7 @@ class PagesRequest(ApiRequest):
     """The most characters of Markdown, of several pages together."""
     max_tokens: Tokens | None = None
     """The most tokens of Markdown, of several pages together."""
-    fresh: bool = False
+    refresh: bool = False
     """Whether to pass by what is kept."""
 
     @model_validator(mode="after")

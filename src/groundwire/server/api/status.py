@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
 from groundwire.providers.prices import Prices, load_prices
-from groundwire.routing.health import Standing
+from groundwire.routing.health import ProviderHealth
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import failed
 from groundwire.server.api.request_models import SessionName
@@ -164,7 +164,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
     """Return what is known of the providers that a caller may use; what everybody's calls left is for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
-    standings = {standing.provider: standing for standing in web.standings()}
+    standings = {standing.provider: standing for standing in web.provider_health()}
     scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
     roles: dict[str, list[Literal["search", "read"]]] = {}
@@ -183,7 +183,7 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
         Failed: the caller has no such session.
     """
     view = caller.session(asked.id)
-    used = await view.statistics()
+    used = await view.usage()
     try:
         pages = await view.sources(content=False)
     except InvalidRequest:  # the settings let nothing be remembered
@@ -212,7 +212,7 @@ def _no_session() -> Exception:
 def _provider(
     name: str,
     roles: tuple[Literal["search", "read"], ...],
-    standing: Standing | None,
+    standing: ProviderHealth | None,
     prices: Mapping[str, Prices],
     scores: Iterable[ProviderScore],
 ) -> ProviderReply:
@@ -293,7 +293,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if all(standing.state == "closed" for standing in web.standings()):
+        if all(standing.state == "closed" for standing in web.provider_health()):
             return "no_provider"
         return "ok" if await _answers(web.store) else "no_store"
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from groundwire.errors import ConfigurationError, InvalidRequest
-from groundwire.routing.allowance import Daily
+from groundwire.routing.daily_quota import DailyLimits
 from groundwire.server.auth.error_response import Headers, Refusal
 from groundwire.server.auth.key_file import KeyFile
 from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of
@@ -143,10 +143,10 @@ class Tenant:
         return cls(record.tenant, record.id, record.name, record.operator, record.limits)
 
     @property
-    def daily(self) -> Daily:
+    def daily(self) -> DailyLimits:
         """What the key may use in a day."""
         limits = self.limits
-        return Daily(name=f"key:{self.key_id}", calls=limits.calls_per_day, cost_usd=limits.usd_per_day)
+        return DailyLimits(name=f"key:{self.key_id}", calls=limits.calls_per_day, cost_usd=limits.usd_per_day)
 
     @property
     def prefix(self) -> str:
@@ -173,7 +173,7 @@ class Tenant:
         day's budget as well as into their own.
         """
         limits = self.limits
-        return web.narrowed(
+        return web.restricted(
             providers=limits.providers,
             allowed_domains=limits.allowed_domains,
             blocked_domains=limits.blocked_domains,

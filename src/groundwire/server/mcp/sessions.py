@@ -60,7 +60,7 @@ class Session:
         """Return what this session has used, found and opened, as JSON values."""
         budget = self._web.budget
         limit = budget.limit if budget else self._web.settings.session.max_searches
-        used = await self._web.statistics()
+        used = await self._web.usage()
         return {
             "searches": {
                 "made": int(used.get("searches", 0)),

@@ -11,7 +11,7 @@ from itertools import groupby
 from markupsafe import Markup, escape
 
 from groundwire.providers.prices import Prices, load_prices
-from groundwire.routing.health import Standing
+from groundwire.routing.health import ProviderHealth
 from groundwire.server.ui.formatting import duration, money, percent
 from groundwire.server.ui.query_params import whole
 from groundwire.server.ui.template_streaming import Html
@@ -227,11 +227,11 @@ def _rows(web: Web, prices: Mapping[str, Prices]) -> list[ProviderRow]:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("reading")
-    standings = {standing.provider: standing for standing in web.standings()}
+    standings = {standing.provider: standing for standing in web.provider_health()}
     return [_row(name, ", ".join(does), standings.get(name), prices) for name, does in roles.items()]
 
 
-def _row(name: str, roles: str, standing: Standing | None, prices: Mapping[str, Prices]) -> ProviderRow:
+def _row(name: str, roles: str, standing: ProviderHealth | None, prices: Mapping[str, Prices]) -> ProviderRow:
     return ProviderRow(
         name=name,
         roles=roles,

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, TimeRange
-from groundwire.routing.policy import Strategy
+from groundwire.routing.hedging_policy import Strategy
 
 __all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
 
@@ -88,7 +88,7 @@ class ViewQuery:
             "safesearch": cast("SafeSearch | None", self.get("safe") or None),
             "strategy": cast("Strategy | None", self.get("strategy") or None),
             "page": whole("p", self.get("p"), 1, MAX_PAGE) if self.get("p") else 1,
-            "fresh": bool(self.get("fresh")),
+            "refresh": bool(self.get("fresh")),
         }
         if self.get("limit"):
             arguments["limit"] = whole("limit", self.get("limit"), 1, MAX_LIMIT)

@@ -152,7 +152,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
 
 async def _budget(visit: Visit) -> Mapping[str, float]:
     web = visit.web
-    used = await web.statistics()
+    used = await web.usage()
     return {**used, "limit": web.settings.session.max_searches}
 
 

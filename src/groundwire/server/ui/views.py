@@ -131,7 +131,7 @@ async def sessions(visit: Visit) -> Html:
     rows = [await _row(visit, name) for name in names]
     rows.sort(key=lambda row: (not row.is_here, -row.searches, row.name))
     web = visit.visitor.web
-    values = {"rows": rows[:_MOST], "more": more, "limits": web.settings.session, "today": await web.used_today()}
+    values = {"rows": rows[:_MOST], "more": more, "limits": web.settings.session, "today": await web.daily_usage()}
     return Html(template="sessions.html", values=values)
 
 
@@ -162,7 +162,7 @@ async def new_session(visit: Visit) -> Redirect:
 
 
 async def _row(visit: Visit, name: str) -> SessionRow:
-    used = await visit.visitor.web.session(name).statistics()
+    used = await visit.visitor.web.session(name).usage()
     return SessionRow(
         name=name.removeprefix(visit.visitor.prefix),
         searches=round(used["searches"]),

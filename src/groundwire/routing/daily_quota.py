@@ -1,0 +1,141 @@
+"""What somebody may use in a day, whatever sessions it is used in: calls and US dollars.
+
+The counts live in the store under the name and the day, so all processes that share the store count together. What is
+reserved on one day is settled on that day, also when midnight has passed in between.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from groundwire.errors import BudgetExceeded
+from groundwire.routing.cost_ledger import MICRO
+from groundwire.storage.base import Store
+
+__all__ = ["DailyLimits", "DailyQuota"]
+
+_DAY = 86_400.0  # seconds; days begin at midnight UTC
+_LIFE = 3 * _DAY  # seconds after which the store forgets a day
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DailyLimits:
+    """What may be used in a day; 0 means no limit."""
+
+    name: str
+    """Whose it is: the name under which it is counted."""
+    calls: int = 0
+    """The most searches and pages together."""
+    cost_usd: float = 0.0
+    """The most US dollars."""
+
+
+class DailyQuota:
+    """Counts what is used of a day's limits.
+
+    Args:
+        store: Where the counts are.
+        daily: The limits.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(self, store: Store, daily: DailyLimits, *, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._clock = clock
+        self.daily = daily
+
+    def today(self) -> int:
+        """Return the number of the day, counted from the first of 1970, in UTC."""
+        return int(self._clock() // _DAY)
+
+    async def take(self, day: int, micro_usd: int = 0) -> None:
+        """Count one call before it is made, and set its price aside.
+
+        Args:
+            day: The day on which it is counted.
+            micro_usd: What it may cost at most, in millionths of a dollar.
+
+        Raises:
+            BudgetExceeded: no call, or not enough money, is left for the day.
+        """
+        limit = self.daily.calls or None
+        count = await self._store.count(self._key(day, "calls"), 1, limit=limit, ttl=_LIFE)
+        if not count.granted:
+            raise self._used_up(f"all {self.daily.calls:,} calls of the day are used", count.total)
+        if micro_usd and not await self.spend(day, micro_usd):
+            await self.uncount(day, 1)
+            raise self._no_money(count.total)
+
+    async def spend(self, day: int, micro_usd: int) -> bool:
+        """Set more money aside; return False, and set nothing aside, if there is not enough."""
+        limit = round(self.daily.cost_usd * MICRO) or None
+        return (await self._store.count(self._key(day, "usd"), micro_usd, limit=limit, ttl=_LIFE)).granted
+
+    async def add(self, day: int, micro_usd: int) -> None:
+        """Count money whatever the limit; a negative amount gives back."""
+        if micro_usd:
+            await self._store.count(self._key(day, "usd"), micro_usd, ttl=_LIFE)
+
+    async def uncount(self, day: int, calls: int) -> None:
+        """Give back calls that were not made."""
+        if calls:
+            await self._store.count(self._key(day, "calls"), -calls, ttl=_LIFE)
+
+    async def check_money(self) -> None:
+        """See that money may still be spent.
+
+        Raises:
+            BudgetExceeded: the day's is used up.
+        """
+        if not self.daily.cost_usd:
+            return
+        used = await self.used()
+        if used["cost_usd"] >= self.daily.cost_usd:
+            raise self._no_money(used["calls"])
+
+    async def take_up_to(self, day: int, calls: int, price: int) -> int:
+        """Count as many calls as the limits allow, each with its price, and return how many that were.
+
+        Args:
+            day: The day on which they are counted.
+            calls: How many are wanted.
+            price: What each costs, in millionths of a dollar.
+        """
+        granted = await self._most(self._key(day, "calls"), calls, 1, self.daily.calls)
+        if not granted or not price:
+            return granted
+        paid = await self._most(self._key(day, "usd"), granted, price, round(self.daily.cost_usd * MICRO))
+        await self.uncount(day, granted - paid)
+        return paid
+
+    async def used(self) -> dict[str, float]:
+        """Return what was used today: `calls` and `cost_usd`."""
+        day = self.today()
+        calls = await self._store.count(self._key(day, "calls"), 0)
+        usd = await self._store.count(self._key(day, "usd"), 0)
+        return {"calls": calls.total, "cost_usd": usd.total / MICRO}
+
+    async def _most(self, key: str, wanted: int, each: int, limit: int) -> int:
+        """Count as much of what is wanted as the limit allows; whoever counts in between leaves less."""
+        while wanted > 0:
+            count = await self._store.count(key, wanted * each, limit=limit or None, ttl=_LIFE)
+            if count.granted:
+                return wanted
+            wanted = min(wanted - 1, int(limit - count.total) // each)
+        return 0
+
+    def _no_money(self, calls: float) -> BudgetExceeded:
+        return self._used_up(f"the {self.daily.cost_usd:g} US dollars of the day do not suffice", calls)
+
+    def _used_up(self, what: str, calls: float) -> BudgetExceeded:
+        return BudgetExceeded(
+            f"The key's allowance: {what}. It is whole again at midnight UTC.",
+            limit=self.daily.calls,
+            spent=round(calls),
+            retry_after=_DAY - self._clock() % _DAY,
+        )
+
+    def _key(self, day: int, what: str) -> str:
+        return f"day:{self.daily.name}:{day}:{what}"

@@ -1,0 +1,345 @@
+"""Politeness: what a site asks in its robots.txt, how fast it is asked, and how many pages of it at once.
+
+Rules, paces and pauses are kept in the store, so that all processes that share it behave as one; how many requests run
+at once is counted in each process. Nothing waits beyond the deadline of its call: what would is an error that says
+how long the wait is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedByPolicy,
+    BlockedByRobots,
+    DeadlineExceeded,
+    PagePaced,
+    PageUnavailable,
+    TooManyRedirects,
+)
+from groundwire.providers.http_parsing import retry_after
+from groundwire.routing.cache import Cache, CacheTtl, Codec
+from groundwire.safety.domains import host_matches
+from groundwire.safety.robots_txt import MAX_BYTES, NO_RULES, Robots, agent_names, parse_robots
+from groundwire.safety.urls import WebUrl
+from groundwire.storage.base import Store
+from groundwire.transport import FetchSlot, Transport
+
+__all__ = ["Politeness", "RobotsFiles"]
+
+_LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
+_LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
+_LARGE = 20_000  # characters of rules that are compared without a thread
+_MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
+_ASKING_FOR_REST = frozenset({429, 503})
+
+
+@dataclass(slots=True)
+class _SiteSlots:
+    """The requests of one site that may run at once."""
+
+    free: asyncio.Semaphore
+    users: int = 0
+
+
+@dataclass(slots=True)
+class _Rules:
+    """What holds for one site."""
+
+    delay: float
+    """Seconds between two requests."""
+    said_by: str
+    """Who wants it."""
+
+
+class Politeness:
+    """The gate that requests for pages go through; every reader that connects by itself can ask it, too.
+
+    Args:
+        transport: Gets robots.txt files, whose cassette is respected: a replay sends nothing.
+        store: Keeps rules, paces and pauses.
+        robots: Whether robots.txt files are respected.
+        exceptions: Domains whose files are not, with their sub-domains.
+        delay: Seconds between two requests to one site.
+        at_once: The most requests to one site at once.
+        user_agent: How we introduce ourselves.
+        clock: The time in seconds since the epoch, the store's own.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        *,
+        robots: bool = True,
+        exceptions: Sequence[str] = (),
+        delay: float = 0.0,
+        at_once: int = 6,
+        user_agent: str,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._files = RobotsFiles(transport, store, user_agent) if robots else None
+        self._exceptions = tuple(exceptions)
+        self._delay = delay
+        self._at_once = at_once
+        self._clock = clock
+        self._replaying = transport.cassette is not None and transport.cassette.replaying
+        self._slots: dict[str, _SiteSlots] = {}
+
+    async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> float:
+        """See that a site's robots.txt lets us read a page.
+
+        Args:
+            url: The page's address.
+            deadline: When the page must be here.
+            remote: Whether somebody else will read it for us: then a site that cannot be reached from here stops
+                nobody, as it may be reached from there.
+
+        Returns:
+            The seconds that the site wants between two requests, five at most; 0 when it says nothing.
+
+        Raises:
+            BlockedByRobots: it does not. PageUnavailable: it is not known. DeadlineExceeded.
+        """
+        if self._files is None or any(host_matches(url.host, domain) for domain in self._exceptions):
+            return 0.0
+        try:
+            robots = await self._files.of(url, deadline, share=0.5 if remote else 1.0)
+        except PageUnavailable as error:
+            if self._replaying or (remote and error.status is None):
+                return 0.0
+            raise
+        large = sum(map(len, robots.lines)) > _LARGE
+        forbidding, delay = await asyncio.to_thread(_asked, robots, url.target) if large else _asked(robots, url.target)
+        if forbidding is not None:
+            raise BlockedByRobots(
+                f"{url.origin}/robots.txt asks not to read this page ({_shown(forbidding)}). Open another page. (The "
+                "operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
+            )
+        return min(delay, _LONGEST_DELAY)
+
+    @asynccontextmanager
+    async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
+        """Let one request to a site through, when it is its turn; see `Gate.visit`.
+
+        Raises:
+            BlockedByRobots, PageUnavailable: as `check`. PagePaced: its turn comes too late. DeadlineExceeded.
+        """
+        asked = await self.check(url, deadline)
+        visit = FetchSlot()
+        if self._replaying:
+            yield visit
+            return
+        site = url.origin.partition("://")[2]
+        rules = (
+            _Rules(asked, "its robots.txt")
+            if asked > self._delay
+            else _Rules(self._delay, "the setting read.crawl_delay")
+        )
+        async with self._slot(site, url, deadline):
+            await self._rested(site, url, deadline)
+            await self._turn(site, url, deadline, rules)
+            try:
+                yield visit
+            finally:
+                if visit.status in _ASKING_FOR_REST and (seconds := retry_after(visit.headers)):
+                    await self._store.set(f"rest:{site}", b"", fresh=min(seconds, _LONGEST_REST))
+
+    async def aclose(self) -> None:
+        """End what is being fetched."""
+        if self._files is not None:
+            await self._files.aclose()
+
+    @asynccontextmanager
+    async def _slot(self, site: str, url: WebUrl, deadline: Deadline) -> AsyncGenerator[None]:
+        """Hold one of the site's places for the block."""
+        room = self._slots.setdefault(site, _SiteSlots(asyncio.Semaphore(self._at_once)))
+        room.users += 1
+        try:
+            try:
+                async with asyncio.timeout(max(0.0, deadline.remaining() - _MARGIN)):
+                    await room.free.acquire()
+            except TimeoutError as error:
+                raise DeadlineExceeded(
+                    f"{url.host} is being asked for {self._at_once} pages already, and none came in time. Try again, "
+                    "or open another page."
+                ) from error
+            try:
+                yield
+            finally:
+                room.free.release()
+        finally:
+            room.users -= 1
+            if not room.users:
+                self._slots.pop(site, None)
+
+    async def _rested(self, site: str, url: WebUrl, deadline: Deadline) -> None:
+        """Wait as long as the site itself has asked for, if that is not too long."""
+        entry = await self._store.get(f"rest:{site}")
+        wait = entry.fresh_until - self._clock() if entry is not None else 0.0
+        if wait > deadline.remaining():
+            raise _paced(url, "has asked for a pause", wait)
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    async def _turn(self, site: str, url: WebUrl, deadline: Deadline, rules: _Rules) -> None:
+        if not rules.delay:
+            return
+        slot = await self._store.pace(f"site:{site}", interval=rules.delay, max_wait=deadline.remaining())
+        if not slot.granted:
+            raise _paced(url, f"is asked every {rules.delay:g} seconds, as {rules.said_by} says", slot.wait)
+        if slot.wait > 0:
+            await asyncio.sleep(slot.wait)
+
+
+def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
+    """Return the line that forbids a path, and the seconds between two requests that the site wants."""
+    return robots.forbidding(target), robots.delay or 0.0
+
+
+def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:
+    seconds = f"{wait:,.0f} seconds" if wait >= 1 else "a second"
+    return PagePaced(
+        url.text, f"{url.host} {why}. Try again in {seconds}, or open another page.", retry_after=round(wait, 3)
+    )
+
+
+def _shown(rule: str) -> str:
+    return rule if len(rule) <= 80 else rule[:77] + "..."
+
+
+# Seconds: a day (RFC 9309, 2.4), then instead of a file that cannot be fetched.
+_LIFE = CacheTtl(86_400.0, 0.0, 6 * 86_400.0)
+_SHORT = CacheTtl(60.0)  # for what may be otherwise the next time
+_MAX_WAIT = 5.0  # seconds for the file
+_REST = 30.0  # seconds after a failure until the file is tried again
+_REMEMBERED = 1_000  # failures
+_AT_ONCE = 50_000  # bytes that are read without a thread
+_UNPACKED = 64  # files of ordinary size that need not be parsed again for the next page
+_HOPS = 5  # redirects (RFC 9309, 2.3.1.2)
+_MISSING = frozenset({404, 410})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What a site asks, and how long that holds."""
+
+    robots: Robots
+    ttl: CacheTtl = _LIFE
+
+
+class RobotsFiles:
+    """Knows what sites ask of us.
+
+    Args:
+        transport: Gets the files; its gate is passed by.
+        store: Keeps them.
+        user_agent: How we introduce ourselves; files call us by the products in it.
+        max_wait: The most seconds for one file.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        user_agent: str,
+        *,
+        max_wait: float = _MAX_WAIT,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._transport = transport
+        self._cache = Cache(store)
+        self._names = agent_names(user_agent)
+        self._max_wait = max_wait
+        self._clock = clock
+        self._unpack = lru_cache(_UNPACKED)(Robots.unpack)
+        self._codec: Codec[_File] = Codec(
+            encode=lambda file: file.robots.pack(), decode=self._decode, ttl=lambda file: file.ttl
+        )
+        self._failed: OrderedDict[str, tuple[float, str, int | None]] = OrderedDict()
+
+    def _decode(self, data: bytes) -> _File:
+        return _File(Robots.unpack(data) if len(data) > _AT_ONCE else self._unpack(data))
+
+    async def of(self, url: WebUrl, deadline: Deadline, *, share: float = 1.0) -> Robots:
+        """Return what the site of an address asks.
+
+        Args:
+            url: The address.
+            deadline: When the page must be here.
+            share: How much of the time that is left may be spent on it.
+
+        Raises:
+            PageUnavailable: it cannot be known now; `status` is that of a site which failed, and None for one that
+            cannot be reached. DeadlineExceeded: the call's time was up before.
+        """
+        origin = url.origin
+        until, reason, status = self._failed.get(origin, (0.0, "", None))
+        if self._clock() < until:
+            raise PageUnavailable(url.text, reason, status=status)
+        limited = deadline.capped(min(self._max_wait, deadline.remaining() * share))
+        name = hashlib.sha256(repr((origin, sorted(self._names))).encode()).hexdigest()
+        try:
+            kept = await self._cache.get_or_load(
+                f"robots:{name}",
+                lambda: self._load(origin, limited),
+                limited,
+                self._codec,
+            )
+        except DeadlineExceeded as error:
+            if deadline.passed:
+                raise
+            raise self._remember(origin, url, _unknown(url, "did not come in time")) from error
+        except PageUnavailable as error:
+            raise self._remember(origin, url, str(error), error.status) from error
+        return kept.value.robots
+
+    async def aclose(self) -> None:
+        """End what is being fetched."""
+        await self._cache.aclose()
+
+    async def _load(self, origin: str, deadline: Deadline) -> _File:
+        address = f"{origin}/robots.txt"
+        try:
+            reply = await self._transport.fetch(
+                address, deadline=deadline, headers={"Accept": "text/plain, */*;q=0.1"}, cap=MAX_BYTES, cut=True,
+                hops=_HOPS, gated=False,
+            )  # fmt: skip
+        except (BlockedByPolicy, TooManyRedirects):
+            return _File(NO_RULES, _SHORT)  # where the page itself may not be asked, the guard says so
+        if reply.status >= 500:
+            raise PageUnavailable(address, _unknown_file(address, f"failed (HTTP {reply.status})"), status=reply.status)
+        if not 200 <= reply.status < 300:
+            return _File(NO_RULES, _LIFE if reply.status in _MISSING else _SHORT)
+        if len(reply.body) > _AT_ONCE:
+            return _File(await asyncio.to_thread(parse_robots, reply.body, self._names))
+        return _File(parse_robots(reply.body, self._names))
+
+    def _remember(self, origin: str, url: WebUrl, reason: str, status: int | None = None) -> PageUnavailable:
+        """Note a failure, and return it as the error of a page."""
+        self._failed[origin] = (self._clock() + _REST, reason, status)
+        self._failed.move_to_end(origin)
+        while len(self._failed) > _REMEMBERED:
+            self._failed.popitem(last=False)
+        return PageUnavailable(url.text, reason, status=status)
+
+
+def _unknown(url: WebUrl, what: str) -> str:
+    return _unknown_file(f"{url.origin}/robots.txt", what)
+
+
+def _unknown_file(address: str, what: str) -> str:
+    return (
+        f"{address} {what}, so it is not known whether the page may be read. Try again in a minute, or open another "
+        "page. (The operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
+    )

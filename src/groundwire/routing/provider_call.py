@@ -1,0 +1,301 @@
+"""One attempt: a request to one provider within a call, and what its response is worth."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from groundwire.deadline import Deadline
+from groundwire.errors import BlockedByPolicy, GroundwireError, ProviderError, ProviderTimeout, UnprovenEmpty
+from groundwire.models import (
+    Attempt,
+    AttemptFinished,
+    AttemptStarted,
+    FilterReceipt,
+    Observer,
+    Outcome,
+    Query,
+    RateWindow,
+    Results,
+    SearchResult,
+)
+from groundwire.providers import SearchProvider
+from groundwire.routing.calls import SearchCall
+from groundwire.routing.filter_receipts import asked_of, notes, receipts, sift
+from groundwire.routing.health import Changes, Health
+from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter
+from groundwire.routing.result_merging import normalize
+from groundwire.routing.shared_health import SharedHealth
+from groundwire.safety.domains import DomainPolicy
+
+__all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
+
+_logger = logging.getLogger(__name__)
+
+NONE_LEFT = "none of them on an allowed domain and within the dates"
+"""Stands in the reason of an attempt whose results were all filtered out."""
+_NO_WORDS = "no results, which it also answers when it refuses (unproven)"
+
+Emptiness = Literal["no", "unproven", "answered", "filtered"]
+"""Rows or a failure; nothing, which proves nothing; nothing, said cleanly; rows that were all sifted out."""
+
+
+class AttemptState:
+    """One attempt, as it looks to the code that waits for it.
+
+    Args:
+        max_wait: The most seconds that it waits for a rate-limit slot; when it would be more, others are asked first.
+    """
+
+    def __init__(self, max_wait: float = math.inf) -> None:
+        self.max_wait = max_wait
+        self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        """Done, with the moment on the loop's clock, once the request has been sent."""
+
+    @property
+    def sent(self) -> bool:
+        """Whether it has been sent: before, it costs nothing and says nothing about the provider."""
+        return self.sent_at.done()
+
+    def send(self) -> None:
+        """Note that it is being sent now."""
+        self.sent_at.set_result(asyncio.get_running_loop().time())
+
+
+@dataclass(slots=True)
+class AttemptResult:
+    """One attempt and what it found."""
+
+    attempt: Attempt
+    """What became of it."""
+    rows: tuple[SearchResult, ...] = ()
+    """The rows that may be shown, no more than were asked for."""
+    filters: tuple[FilterReceipt, ...] = ()
+    """What became of each filter that was asked for."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know."""
+    empty: Emptiness = "no"
+    """What it means that there are no rows."""
+    windows: tuple[RateWindow, ...] = ()
+    """What the service said about its limits."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the provider did its work, with rows or without."""
+        return bool(self.rows) or self.empty in {"answered", "filtered"}
+
+
+class ProviderCaller:
+    """Makes attempts: each within its time and its provider's rate limit, whatever happens as an `AttemptResult`.
+
+    Args:
+        health: Learns how attempts end.
+        attempt_timeout: Seconds for one attempt, at most.
+        policy: The operator's domain lists.
+        attempt_listener: Is told when an attempt starts and ends.
+        limiter: Has providers asked no faster than they allow.
+        shared: Lets other processes know what is learned.
+        clock: Seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        health: Health,
+        *,
+        attempt_timeout: float = 6.0,
+        policy: DomainPolicy | None = None,
+        attempt_listener: Observer | None = None,
+        limiter: RateLimiter | None = None,
+        shared: SharedHealth | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.health = health
+        self.attempt_timeout = attempt_timeout
+        self.policy = policy or DomainPolicy()
+        self._attempt_listener = attempt_listener
+        self._limiter = limiter
+        self._shared = shared
+        self._clock = clock
+
+    def with_policy(self, policy: DomainPolicy) -> ProviderCaller:
+        """Return a caller like this one that shows what another policy lets through."""
+        other = copy.copy(self)
+        other.policy = policy
+        return other
+
+    async def attempt(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
+        """Make an attempt that counts for the provider's health; never raises but on cancellation.
+
+        Args:
+            provider: The provider to ask.
+            call: The call. Without the money for the provider's price nothing is sent.
+            state: Is told when the request is sent.
+        """
+        try:
+            done = await self.probe(provider, call, state)
+        except asyncio.CancelledError:
+            self.health.give_up_probe(provider.name)
+            raise
+        if state.sent:
+            self._publish(provider, self.health.report(done.attempt, answered=done.answered))
+        else:
+            self.health.give_up_probe(provider.name)
+        return done
+
+    async def probe(
+        self, provider: SearchProvider, call: SearchCall, state: AttemptState | None = None
+    ) -> AttemptResult:
+        """Make an attempt that says nothing about the provider's health; the arguments are those of `attempt`."""
+        state = state or AttemptState()
+        if (early := await self._wait_for_slot(provider, call.deadline, state)) is not None:
+            return early
+        price = price_of(provider)
+        if price and not await call.ledger.charge(price):
+            self._release(provider)
+            reason = "not asked: the session's money does not suffice for it"
+            return AttemptResult(make_attempt(provider.name, "quota", reason))
+        state.send()
+        try:
+            done = await self._send(provider, call)
+        except BaseException:
+            self._release(provider)
+            raise
+        if price or done.attempt.cost_usd:
+            call.ledger.correct(price, done.attempt.cost_usd)
+        await self._learn(provider, done.windows)
+        return done
+
+    async def _send(self, provider: SearchProvider, call: SearchCall) -> AttemptResult:
+        self._tell(AttemptStarted(provider.name))
+        started = self._clock()
+        try:
+            results = await self._results(provider, asked_of(call.query, self.policy), call.deadline)
+        except GroundwireError as error:
+            empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
+            done = AttemptResult(_failed(provider, error), empty=empty)
+            done.windows = error.windows if isinstance(error, ProviderError) else ()
+        except Exception as error:  # a provider may be anyone's code: its fault is its outcome, not the caller's crash
+            _logger.exception("The provider %s broke its contract", provider.name)
+            reason = f"the provider itself failed ({type(error).__name__}); see the log"
+            done = AttemptResult(make_attempt(provider.name, "invalid_response", reason))
+        else:
+            done = self._judge(provider, results, call.query)
+            done.windows = results.windows
+        latency = round((self._clock() - started) * 1_000)
+        done.attempt = done.attempt.model_copy(update={"latency_ms": latency})
+        self._tell(AttemptFinished(done.attempt))
+        return done
+
+    async def _wait_for_slot(
+        self, provider: SearchProvider, deadline: Deadline, state: AttemptState
+    ) -> AttemptResult | None:
+        """Wait for the provider's rate limit; return a result at once if that would take too long."""
+        if self._limiter is None:
+            return None
+        slot = await self._limiter.acquire(provider, deadline, state.max_wait)
+        if slot.granted:
+            return None
+        late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
+        every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
+        attempt = make_attempt(provider.name, "rate_limited", f"not asked: its turn comes {late}{every}")
+        return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
+
+    async def _learn(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> None:
+        """Act on what a provider said about its limits: share its rate, and skip it when a quota is used up."""
+        if self._limiter is None:
+            return
+        rate = await self._limiter.update_limits(provider, windows)
+        if rate is not None:
+            self._publish(provider, {"interval": rate.interval, "burst": rate.burst})
+        for window in windows:
+            if window.remaining == 0 and window.limit != 0 and (window.reset or 0.0) > LONGEST_WINDOW:
+                reason = f"its limit of {window.limit} requests is used up" if window.limit else "its limit is used up"
+                self._publish(provider, self.health.close(provider.name, window.reset or 0.0, "quota", reason))
+
+    def _publish(self, provider: SearchProvider, changes: Changes) -> None:
+        if changes and self._shared is not None:
+            self._shared.publish(provider, changes)
+
+    def _release(self, provider: SearchProvider) -> None:
+        if self._limiter is not None:
+            self._limiter.release(provider)
+
+    async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
+        """Ask one provider, and hold it to the time even if it does not look at its deadline."""
+        limited = deadline.capped(self.attempt_timeout)
+        try:
+            async with limited.timeout():
+                rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=limited)
+        except TimeoutError as error:
+            if isinstance(error, GroundwireError):
+                raise
+            raise ProviderTimeout(provider.name, "no answer in time") from error
+        if isinstance(rows, Results):
+            return rows
+        return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not say what it cost
+
+    def _judge(self, provider: SearchProvider, results: Results, query: Query) -> AttemptResult:
+        name, asked = provider.name, asked_of(query, self.policy)
+        wanted = DomainPolicy(query.allowed_domains, query.blocked_domains)
+        sifted = sift(normalize(results, (self.policy, wanted), name), query)
+        rows = sifted.rows[: query.limit]
+        filters = receipts(asked, results, provider.capabilities, sifted, rows)
+        warnings = (*results.warnings, *notes(filters, name))
+        done = AttemptResult(make_attempt(name, "ok", "; ".join(results.warnings), results), rows, filters, warnings)
+        if rows:
+            if results.partial:
+                done.attempt = done.attempt.model_copy(update={"outcome": "partial"})
+            return done
+        if not len(results):
+            done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results), "answered"
+            return done
+        left_to_us = [receipt.filter for receipt in filters if receipt.applied == "post_filter"]
+        reason = f"{len(results)} results, {NONE_LEFT}"
+        if left_to_us:  # it was not told what we want, so what it found proves nothing
+            reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
+        done.attempt = make_attempt(name, "unavailable", reason, results)
+        done.empty = "no" if left_to_us else "filtered"
+        return done
+
+    def _tell(self, event: AttemptStarted | AttemptFinished) -> None:
+        if self._attempt_listener is not None:
+            self._attempt_listener(event)
+
+
+def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Results | None = None) -> Attempt:
+    """Return an attempt, with the status and the cost of what was answered."""
+    status, cost = (None, 0.0) if results is None else (results.status, results.cost_usd)
+    return Attempt(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
+
+
+def price_of(provider: SearchProvider) -> float:
+    """Return what one search usually costs, in US dollars; a provider that does not say is free of charge."""
+    price = getattr(provider, "price_usd", 0.0)
+    return float(price) if isinstance(price, (int, float)) else 0.0
+
+
+def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
+    """Return a failed attempt. A service charges for what it answered with success, of use to us or not.
+
+    One that did not answer in time may charge as well; what it refused or failed at costs nothing.
+    """
+    name = provider.name
+    if isinstance(error, ProviderError):
+        timed_out = isinstance(error, ProviderTimeout) and error.status is None
+        charged = timed_out or (error.status is not None and 200 <= error.status < 300)
+        reason = error.reason + (f". {error.fix}" if error.fix else "")
+        return Attempt(
+            provider=name,
+            outcome=error.outcome,
+            reason=reason,
+            status=error.status,
+            retry_after=error.retry_after,
+            cost_usd=price_of(provider) if charged else 0.0,
+        )
+    return make_attempt(name, "blocked" if isinstance(error, BlockedByPolicy) else "unavailable", str(error))

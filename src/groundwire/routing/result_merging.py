@@ -1,0 +1,168 @@
+"""Rows of any provider in one form: plain text, bounded, http addresses only, no page twice."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from urllib.parse import parse_qsl, urlencode
+
+from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
+from groundwire.safety.chat_template_tokens import break_marks
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import WebUrl, parse_url
+
+__all__ = ["canonical", "fuse", "normalize", "plain"]
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
+_CUT = "…"
+_LONGEST_DATE = 100  # characters
+_TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
+
+
+def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
+    """Return the rows that may be shown, cleaned, in their order and numbered from 1.
+
+    Args:
+        rows: What a provider returned.
+        policies: Domain lists that every row must satisfy, whatever the provider promised.
+        provider: The provider's name, for rows that do not say who found them.
+    """
+    policies = [policy for policy in policies if policy.allowed or policy.blocked]
+    seen: set[str] = set()
+    kept: list[SearchResult] = []
+    for row in rows:
+        if len(row.url) > MAX_URL:
+            continue
+        try:
+            url = parse_url(row.url)
+        except (InvalidRequest, BlockedByPolicy):
+            continue  # not an address that anybody could open
+        key = canonical(url)
+        if key in seen or not all(policy.permits(url.host) for policy in policies):
+            continue
+        seen.add(key)
+        cleaned: dict[str, object] = {
+            "citation_id": len(kept) + 1,
+            "title": break_marks(plain(row.title, MAX_TITLE))[:MAX_TITLE] or url.host,
+            "snippet": break_marks(plain(row.snippet, MAX_SNIPPET))[:MAX_SNIPPET],
+            "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
+            **_published(row),
+        }
+        changed = {name: value for name, value in cleaned.items() if getattr(row, name) != value}
+        kept.append(row.model_copy(update=changed) if changed else row)
+    return kept
+
+
+def _published(row: SearchResult) -> dict[str, object]:
+    """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
+    if row.published is None:
+        return {"published_origin": plain(row.published_origin, _LONGEST_DATE)}
+    said = plain(row.published, _LONGEST_DATE)
+    try:
+        datetime.fromisoformat(said)
+    except ValueError:
+        return {"published": None, "published_origin": said or plain(row.published_origin, _LONGEST_DATE)}
+    return {"published": said, "published_origin": plain(row.published_origin, _LONGEST_DATE)}
+
+
+def plain(text: str, longest: int) -> str:
+    """Return text without tags, entities, control and direction characters, white space folded, cut with a mark.
+
+    Args:
+        text: A title or snippet as a provider sent it.
+        longest: The most characters to return, the mark included.
+    """
+    text = text[: longest * 8]
+    if "<" in text:
+        text = _TAG.sub("", text)
+    if "&" in text:
+        text = html.unescape(text)
+    text = " ".join(text.split())
+    if not text.isprintable():
+        text = " ".join("".join(filter(_is_shown, text)).split())
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + _CUT
+
+
+def canonical(url: WebUrl) -> str:
+    """Return the form in which two addresses of one page compare equal: no fragment, tracking, `www.` or end slash."""
+    path, _, query = url.target.partition("?")
+    if query:
+        pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
+        query = urlencode(pairs)
+    host = url.host.removeprefix("www.")
+    return f"{host}:{url.port if url.port not in {80, 443} else ''}{path.rstrip('/')}?{query}"
+
+
+def _is_shown(char: str) -> bool:
+    # Cc: controls, Cf: direction and zero-width signs, Co/Cs/Cn: no characters; the joiners shape real words.
+    return char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Co", "Cs", "Cn"}
+
+
+_K = 60  # as in the paper
+_SHINGLE = 3  # words
+_SAME = 0.8  # share of shingles in common that makes two snippets of one title the same page
+_LEAST = 8  # words; a shorter snippet says too little
+
+
+def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
+    """Return one list, best first; a page that several found is named once, with all who found it in `source`.
+
+    Args:
+        lists: Cleaned rows of each provider, best first.
+    """
+    scores: dict[str, float] = {}
+    kept: dict[str, SearchResult] = {}
+    sources: dict[str, list[str]] = {}
+    for rows in lists:
+        seen: set[str] = set()
+        for rank, row in enumerate(rows, start=1):
+            key = _twin(row, kept) or canonical(parse_url(row.url))
+            if key in seen:
+                continue
+            seen.add(key)
+            scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
+            kept[key] = _better(kept.get(key), row)
+            if row.source not in sources.setdefault(key, []):
+                sources[key].append(row.source)
+    order = sorted(kept, key=lambda key: -scores[key])
+    return [
+        kept[key].model_copy(update={"source": "; ".join(sources[key]), "score": round(scores[key], 6)})
+        for key in order
+    ]
+
+
+def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
+    """Return the key of a page that is the same under another address: same title, nearly the same snippet."""
+    words = _words(row.snippet)
+    if len(words) < _LEAST:
+        return None
+    mine = _shingles(words)
+    for key, other in kept.items():
+        if other.title.casefold() == row.title.casefold():
+            theirs = _shingles(_words(other.snippet))
+            if theirs and len(mine & theirs) / len(mine | theirs) >= _SAME:
+                return key
+    return None
+
+
+def _better(one: SearchResult | None, other: SearchResult) -> SearchResult:
+    """Return the row that says more; what only the other knows is taken over."""
+    if one is None:
+        return other
+    richer, poorer = (one, other) if len(one.snippet) >= len(other.snippet) else (other, one)
+    if richer.published is None and poorer.published is not None:
+        taken = {"published": poorer.published, "published_origin": poorer.published_origin}
+        return richer.model_copy(update=taken)
+    return richer
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[start : start + _SHINGLE]) for start in range(len(words) - _SHINGLE + 1)}

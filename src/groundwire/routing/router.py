@@ -1,0 +1,260 @@
+"""A search by several providers: in which order and strategy they are asked, and what the response is made of."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from groundwire.deadline import Deadline
+from groundwire.errors import AllProvidersFailed
+from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult, Source
+from groundwire.providers import SearchProvider
+from groundwire.routing.calls import SearchCall
+from groundwire.routing.confirm_empty import EmptyConfirmer
+from groundwire.routing.health import Health, ProviderHealth
+from groundwire.routing.hedging import HedgedRunner, HedgeResult, skipped_cooldown
+from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
+from groundwire.routing.rate_limiter import RateLimiter
+from groundwire.routing.result_merging import fuse
+from groundwire.routing.shared_health import SharedHealth
+from groundwire.safety.domains import DomainPolicy
+from groundwire.storage.archive.store import Archive
+from groundwire.storage.base import Store
+
+__all__ = ["Router", "sources_of"]
+
+_GRACE = 0.2  # seconds that the last resort has even when the time is up; it is on this machine
+
+
+class Router:
+    """Asks providers by a strategy.
+
+    Args:
+        providers: In the order in which they are asked.
+        attempt_timeout: Seconds for one attempt, at most.
+        policy: The operator's domain lists.
+        attempt_listener: Is told when an attempt starts and ends.
+        hedging: The numbers of the hedging policy.
+        store: Where rate limits are counted, and shared health is.
+        last: Is asked when all others have failed; its rows are older than they should be.
+        archive: Remembers the responses.
+        clock: The time in seconds since the epoch, for shared health.
+    """
+
+    def __init__(
+        self,
+        providers: Sequence[SearchProvider],
+        *,
+        attempt_timeout: float = 6.0,
+        policy: DomainPolicy | None = None,
+        attempt_listener: Observer | None = None,
+        hedging: HedgePolicy | None = None,
+        store: Store | None = None,
+        last: SearchProvider | None = None,
+        archive: Archive | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.providers = tuple(providers)
+        self._hedging = hedging or HedgePolicy()
+        health = Health()
+        limiter = RateLimiter(store) if store is not None else None
+        self._shared = (
+            SharedHealth(store, health, limiter, clock) if store is not None and limiter is not None else None
+        )
+        self._runner = HedgedRunner(self._hedging, health)
+        self._caller = ProviderCaller(
+            health,
+            attempt_timeout=attempt_timeout,
+            policy=policy,
+            attempt_listener=attempt_listener,
+            limiter=limiter,
+            shared=self._shared,
+        )
+        self._confirmer = EmptyConfirmer()
+        self._last = last
+        self._archive = archive
+
+    async def search(self, call: SearchCall) -> SearchResponse:
+        """Return a response that has results, or a proven empty one; its attempts are those that `call` has made.
+
+        Raises:
+            AllProvidersFailed: no provider could search, or none could prove that there is nothing.
+        """
+        response = await self._route(call)
+        if self._archive is not None:
+            self._archive.remember(response)
+        return response
+
+    def provider_health(self) -> tuple[ProviderHealth, ...]:
+        """Return the health of each provider, as far as this process knows; call it in the event loop."""
+        return tuple(self._caller.health.provider_health(provider.name) for provider in self.providers)
+
+    def restricted(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Router:
+        """Return a view that asks only some of the providers, under another policy; what is learned is shared.
+
+        Args:
+            providers: Those of this router that may be asked, in their order.
+            policy: The domain lists.
+        """
+        view = copy.copy(self)
+        view.providers = tuple(providers)
+        view._caller = self._caller.with_policy(policy)
+        return view
+
+    @property
+    def price_usd(self) -> float:
+        """What one search costs if every provider answers once, in US dollars; more is reserved attempt by attempt."""
+        return sum(map(price_of, self.providers))
+
+    async def aclose(self) -> None:
+        """Cancel attempts that lost, and wait for what is being published."""
+        await self._runner.aclose()
+        if self._shared is not None:
+            await self._shared.aclose()
+
+    async def _route(self, call: SearchCall) -> SearchResponse:
+        began = asyncio.get_running_loop().time()
+        if self._shared is not None:
+            await self._shared.refresh(self.providers)
+        if call.strategy == "fuse":
+            finish = await self._fuse(call)
+        else:
+            finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
+        attempts = [item.attempt for item in finish.results] + finish.left
+        found, controls = finish.winner, list[Attempt]()
+        if found is None:
+            found, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
+        if found is None:
+            return await self._last_resort(call, [*attempts, *controls])
+        if found.rows:
+            name, warnings = found.attempt.provider, found.warnings
+            return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
+        proven, warnings = _proven_empty(finish.results, found)
+        return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
+
+    async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:
+        """Return what the last provider has when all others have failed."""
+        error = AllProvidersFailed(attempts)
+        if self._last is not None:
+            deadline = call.deadline
+            grace = Deadline(max(deadline.at, deadline.clock() + _GRACE), deadline.clock)
+            old = await self._caller.probe(self._last, replace(call, deadline=grace))
+            if old.rows:
+                warnings = (*old.warnings, str(error))
+                made = (*attempts, old.attempt)
+                return _response(call, self._last.name, made, old.rows, old.filters, warnings, stale=True)
+        call.attempts.add(*attempts)
+        raise error
+
+    async def _fuse(self, call: SearchCall) -> HedgeResult:
+        """Ask the first few that may be asked, all at once, and merge what they found."""
+        health = self._caller.health
+        order = health.order(self.providers)
+        asked = order.queue[: self._hedging.fused]
+        for provider in order.queue[self._hedging.fused :]:
+            health.give_up_probe(provider.name)
+        states = [AttemptState(self._hedging.longest if len(asked) > 1 else math.inf) for _ in asked]
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        tasks = [
+            loop.create_task(self._caller.attempt(provider, call, state))
+            for provider, state in zip(asked, states, strict=True)
+        ]
+        await self._gathered(tasks)
+        results = []
+        for provider, state, task in zip(asked, states, tasks, strict=True):
+            if state.sent and not task.cancelled():
+                item = task.result()
+            else:
+                health.give_up_probe(provider.name)
+                item = AttemptResult(
+                    make_attempt(provider.name, "timeout", "not waited for any longer: others had answered")
+                )
+                item.attempt = item.attempt.model_copy(
+                    update={
+                        "latency_ms": round((loop.time() - began) * 1_000),
+                        "cost_usd": price_of(provider) if state.sent else 0.0,
+                        "abandoned": True,
+                    }
+                )
+            results.append(item)
+        found = [item for item in results if item.rows]
+        results += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
+        if not found:
+            return HedgeResult(results=results)
+        merged = AttemptResult(
+            found[0].attempt.model_copy(update={"provider": "+".join(item.attempt.provider for item in found)}),
+            tuple(fuse([item.rows for item in found])[: call.query.limit]),
+            found[0].filters,
+            tuple(dict.fromkeys(warning for item in found for warning in item.warnings)),
+        )
+        return HedgeResult(merged, results)
+
+    async def _gathered(self, tasks: Sequence[asyncio.Task[AttemptResult]]) -> None:
+        """Wait for all; once one has rows the others have only so long, and are cancelled then."""
+        waiting, answered = set(tasks), False
+        try:
+            while waiting:
+                ended, waiting = await asyncio.wait(
+                    waiting,
+                    timeout=self._hedging.fuse_max_wait if answered else None,
+                    return_when=asyncio.ALL_COMPLETED if answered else asyncio.FIRST_COMPLETED,
+                )
+                if answered:
+                    return
+                answered = any(task.result().rows for task in ended)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
+    """Return the sources to cite results by."""
+    return tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
+
+
+def _response(
+    call: SearchCall,
+    provider: str,
+    attempts: Sequence[Attempt],
+    rows: Sequence[SearchResult],
+    filters: tuple[FilterReceipt, ...],
+    warnings: tuple[str, ...],
+    *,
+    stale: bool = False,
+) -> SearchResponse:
+    """Note the attempts and return the response, its results numbered from 1."""
+    call.attempts.add(*attempts)
+    results = tuple(
+        row if row.citation_id == number else row.model_copy(update={"citation_id": number})
+        for number, row in enumerate(rows, start=1)
+    )
+    return SearchResponse(
+        query=call.query.text,
+        results=results,
+        sources=sources_of(results),
+        provider=provider,
+        attempts=tuple(attempts),
+        filters=filters,
+        warnings=warnings,
+        stale=stale,
+    )
+
+
+def _proven_empty(results: Sequence[AttemptResult], proven: AttemptResult) -> tuple[list[Attempt], tuple[str, ...]]:
+    """Return the attempts of a search that found nothing, and what its reader should know."""
+    attempts = []
+    for item in results:
+        if item is proven or item.empty in {"answered", "filtered"}:
+            reason = item.attempt.reason if item.empty == "filtered" else "searched and found nothing"
+            attempts.append(item.attempt.model_copy(update={"outcome": "empty", "reason": reason}))
+        else:
+            attempts.append(item.attempt)
+    failed = [attempt.describe() for attempt in attempts if attempt.outcome != "empty"]
+    return attempts, (f"Other providers could not be asked: {'; '.join(failed)}",) if failed else ()

@@ -1,0 +1,122 @@
+"""Health and rate limits that processes share through the store: cooldowns, suspicions, how fast is allowed.
+
+Each process acts on what it knows itself. Records are published in the background, read at most once a second, and the
+store may fail at any time: then every process goes on with what it knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import cast, get_args
+
+from groundwire.models import Outcome
+from groundwire.providers import SearchProvider
+from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key, scope
+from groundwire.routing.rate_limiter import RateLimiter, rate_in
+from groundwire.storage.base import Store, StoreError
+
+__all__ = ["SharedHealth"]
+
+_EVERY = 1.0  # seconds between two reads of the store
+_LATE = 5.0  # seconds after which a search waits for the read
+_MAX_WAIT = 0.1  # seconds that it waits at most
+_RATE_TTL = 86_400.0  # seconds for which a rate is kept
+_TAIL = 60.0  # seconds for which a record outlives its end, so that all processes learn that it is over
+_REASON = 300  # characters
+_MOMENTS = ("closed", "suspect")
+
+
+class SharedHealth:
+    """Publishes what this process learns of its providers, and merges what others have published.
+
+    Args:
+        store: Where the records are.
+        health: Takes the cooldowns and suspicions of others.
+        limiter: Takes the rates of others.
+        clock: The time in seconds since the epoch.
+    """
+
+    def __init__(
+        self, store: Store, health: Health, limiter: RateLimiter, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._store = store
+        self._health = health
+        self._limiter = limiter
+        self._clock = clock
+        self._pending: dict[str, dict[str, float | int | str]] = {}
+        self._tasks = BackgroundTasks()
+        self._read_at = -math.inf
+        self._reading: asyncio.Task[None] | None = None
+
+    async def refresh(self, providers: Sequence[SearchProvider]) -> None:
+        """Read the records if the last read is a second ago; wait for it only if that is long ago, and not for long."""
+        now = asyncio.get_running_loop().time()
+        age = now - self._read_at
+        if age >= _EVERY and self._reading is None:
+            self._read_at = now
+            self._reading = asyncio.get_running_loop().create_task(self.read(providers))
+            self._reading.add_done_callback(self._has_read)
+        if age >= _LATE and self._reading is not None:
+            await asyncio.wait({self._reading}, timeout=_MAX_WAIT)
+
+    async def read(self, providers: Sequence[SearchProvider]) -> None:
+        """Merge what the store has about these providers."""
+        records = await asyncio.gather(*(load_record(self._store, scope(provider)) for provider in providers))
+        for provider, record in zip(providers, records, strict=True):
+            if record is not None:
+                self._merge(provider, record)
+
+    def publish(self, provider: SearchProvider, changes: Changes) -> None:
+        """Let other processes know what has changed about a provider."""
+        if not changes or (changes.get("outcome") in {"auth", "quota"} and not getattr(provider, "account", "")):
+            return  # without the name of an account it may be another one that the others have
+        where, now = scope(provider), self._clock()
+        moments = {key: now + float(value) for key, value in changes.items() if key in _MOMENTS and value}
+        if where in self._pending:
+            self._pending[where] |= {**changes, **moments}
+            return
+        self._pending[where] = {**changes, **moments}
+        self._tasks.start(self._write(where))
+
+    async def aclose(self) -> None:
+        """Wait for what is being published."""
+        await self._tasks.aclose()
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait({self._reading})
+
+    def _merge(self, provider: SearchProvider, record: HealthRecord) -> None:
+        now = self._clock()
+        self._health.merge(
+            provider.name,
+            closed=record.closed - now if record.closed else -1.0,
+            outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "rate_limited",
+            reason=record.reason,
+            suspect=max(0.0, record.suspect - now),
+            times=record.times,
+        )
+        if (rate := rate_in(record)) is not None:
+            self._limiter.merge(scope(provider), rate)
+
+    def _has_read(self, task: asyncio.Task[None]) -> None:
+        self._reading = None
+        if not task.cancelled():
+            task.exception()
+
+    async def _write(self, where: str) -> None:
+        known = await load_record(self._store, where) or HealthRecord()
+        changes = self._pending.pop(where)
+        if float(changes.get("closed", math.inf)) < known.closed:
+            changes = {key: value for key, value in changes.items() if key not in {"closed", "outcome", "reason"}}
+        changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
+        record = known.model_copy(update=changes)
+        ttl = max(record.closed - self._clock(), record.suspect - self._clock(), 0.0) + _TAIL
+        ttl = max(min(ttl, _RATE_TTL), _RATE_TTL if record.interval else 0.0)
+        try:
+            await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
+        except StoreError:
+            return  # what this process knows counts anyway

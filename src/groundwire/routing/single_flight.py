@@ -1,0 +1,144 @@
+"""One piece of work for all tasks of a process that want the same at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from groundwire.deadline import Deadline
+from groundwire.errors import Closed, DeadlineExceeded
+
+__all__ = ["InFlightLoad", "SingleFlight"]
+
+_GRACE = 0.25  # seconds that a call waits for work to say what it tried by the deadline, or to finish
+_CLOSING = 2.0  # seconds that closing waits for work to end
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True, eq=False)
+class InFlightLoad(Generic[_T]):
+    """Work under way, and the answer that it lands."""
+
+    name: str
+    """What it is for."""
+    deadline: Deadline
+    """That of the call which began it."""
+    answer: asyncio.Future[_T]
+    """What all who wait for it get."""
+    shared: bool = True
+    """Whether who comes after the answer may have it as long as the work goes on."""
+    waiters: int = 0
+    """How many wait for it."""
+    task: asyncio.Task[None] = field(init=False)
+    """Does the work."""
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to be had from it."""
+        answer = self.answer
+        return answer.done() and (not self.shared or answer.cancelled() or answer.exception() is not None)
+
+    def resolve(self, answer: _T, *, shared: bool = True) -> None:
+        """Give the answer to all who wait; the work may go on after it.
+
+        Args:
+            answer: The answer.
+            shared: Whether who comes while the work goes on may have it too.
+        """
+        self.shared = shared
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+    def fail(self, error: BaseException) -> None:
+        """Raise an error to all who wait."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # looked at: there may be nobody left who will
+
+
+class SingleFlight:
+    """Work by name. It begins with the first who asks and is cancelled when the last has left before its answer."""
+
+    def __init__(self) -> None:
+        self._loads: dict[str, InFlightLoad[Any]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def share(
+        self, name: str, work: Callable[[InFlightLoad[_T]], Coroutine[Any, Any, None]], deadline: Deadline
+    ) -> tuple[_T, bool]:
+        """Return the answer of the work of this name, and whether it was begun for this call.
+
+        Args:
+            name: What the work is for.
+            work: Does it and lands the answer, or fails; what it raises before goes to all who wait.
+            deadline: When the answer must be here. Work that began with less time and failed for it is begun anew.
+
+        Raises:
+            DeadlineExceeded: the time was up. Closed. Whatever the work raises.
+        """
+        while not self._closed:
+            load = self._loads.get(name)
+            if load is None or load.over:
+                return await self._wait(self._start(name, work, deadline), deadline), True
+            try:
+                return await self._wait(load, deadline), False
+            except Exception:
+                if deadline.passed or not load.deadline.passed:
+                    raise
+        raise _closed()
+
+    async def aclose(self) -> None:
+        """End all work; who still waits for it gets Closed. What has landed may finish."""
+        self._closed = True
+        for load in [*self._loads.values()]:
+            if not load.answer.done():
+                load.fail(_closed())
+                load.task.cancel()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=_CLOSING)
+
+    def _start(
+        self, name: str, work: Callable[[InFlightLoad[_T]], Coroutine[Any, Any, None]], deadline: Deadline
+    ) -> InFlightLoad[_T]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[_T] = loop.create_future()
+        load = self._loads[name] = InFlightLoad(name, deadline, answer)
+        load.task = loop.create_task(work(load))
+        self._tasks.add(load.task)
+        load.task.add_done_callback(functools.partial(self._ended, load))
+        return load
+
+    def _ended(self, load: InFlightLoad[Any], task: asyncio.Task[None]) -> None:
+        """Give what the work raised to all who wait, and forget it."""
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            load.fail(error)
+        load.answer.cancel()
+        if self._loads.get(load.name) is load:
+            del self._loads[load.name]
+
+    async def _wait(self, load: InFlightLoad[_T], deadline: Deadline) -> _T:
+        load.waiters += 1
+        try:
+            grace = _GRACE if load.deadline.at <= deadline.at else 0.0
+            await asyncio.wait({load.answer}, timeout=deadline.remaining() + grace)
+            if load.answer.done():  # a caller's next call is to see what this one has changed
+                await asyncio.wait({load.task}, timeout=min(_GRACE, deadline.remaining()))
+        finally:
+            load.waiters -= 1
+            if not load.waiters and not load.answer.done():
+                load.answer.cancel()
+                load.task.cancel()
+                await asyncio.wait({load.task}, timeout=_GRACE)
+        if not load.answer.done() or load.answer.cancelled():
+            raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
+        return load.answer.result()
+
+
+def _closed() -> Closed:
+    return Closed("This Web was closed; make a new one.")

@@ -1,0 +1,327 @@
+"""`Web`: searching the web and opening its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, get_args
+from uuid import uuid4
+
+from groundwire.cassette import Cassette, choose_cassette
+from groundwire.deadline import Deadline
+from groundwire.errors import InvalidRequest
+from groundwire.models import MAX_URL, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
+from groundwire.models.validators import check_choice, check_date, check_domains, check_int, is_number
+from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.reading.passages.token_budget import CountTokens
+from groundwire.reading.passages.view import Around, check_ask
+from groundwire.routing.budget import SessionBudget
+from groundwire.routing.hedging_policy import Strategy
+from groundwire.safety.guard import Resolver
+from groundwire.settings import Settings, load
+from groundwire.telemetry.call_events import CallListener
+from groundwire.web.open_page import PageTarget, check_url, check_urls
+from groundwire.web.resources import Resources
+from groundwire.web.session import SessionView, closed, limits_of
+
+if TYPE_CHECKING:
+    from groundwire.citations.verify import Entailment, Report
+    from groundwire.hosted.answers.types import HostedAnswer
+
+__all__ = ["Web"]
+
+_LONGEST_TIMEOUT = 600  # seconds
+
+
+class Web(SessionView):
+    """Searches the web and opens pages, through whichever providers are set up.
+
+    Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
+    one pool of connections per kind of traffic, and belongs to one event loop.
+
+    Args:
+        settings: What is in force; by default read from arguments, environment and files (`groundwire.settings.load`).
+        search_providers: Search providers in the order in which they are asked, by name or as objects; by default
+            those of the settings.
+        read_providers: The same for reading pages.
+        attempt_listener: Is told when a provider is asked and how it ended.
+        call_listeners: Are told of every call when it has ended, such as `groundwire.telemetry.Metrics`.
+        cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
+            say. With one nothing is kept from one `Web` to the next.
+        record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
+        replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
+        resolver: Resolves host names, instead of the system.
+        count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
+
+    Raises:
+        ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        search_providers: Sequence[str | SearchProvider] | None = None,
+        read_providers: Sequence[str | ReadProvider] | None = None,
+        attempt_listener: Observer | None = None,
+        call_listeners: Sequence[CallListener] = (),
+        cassette: Cassette | None = None,
+        record: str | Path | None = None,
+        replay: str | Path | None = None,
+        resolver: Resolver | None = None,
+        count_tokens: CountTokens | None = None,
+    ) -> None:
+        self.settings = settings = load() if settings is None else settings
+        self._resources = Resources(
+            settings,
+            search_providers=search_providers,
+            read_providers=read_providers,
+            attempt_listener=attempt_listener,
+            call_listeners=call_listeners,
+            cassette=choose_cassette(cassette, record, replay, os.environ),
+            resolver=resolver,
+        )
+        self.skipped: tuple[str, ...] = self._resources.skipped
+        """Why providers of the settings are not used, a sentence each."""
+        self._policy = self._resources.policy
+        self._search_flow = self._resources.search_flow
+        self._open_pages = self._resources.open_pages
+        self._quota = None
+        self._provider_names: tuple[str, ...] | None = None
+        self._count_tokens = count_tokens
+        self._is_view = False
+        name = settings.session.id
+        self._budget = SessionBudget(
+            self._resources.store,
+            name or uuid4().hex,
+            limits_of(settings.session),
+            self._resources.tasks,
+            named=bool(name),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        time_range: TimeRange = "all",
+        published_after: date | str | None = None,
+        published_before: date | str | None = None,
+        language: str | None = None,
+        region: str | None = None,
+        safesearch: SafeSearch | None = None,
+        page: int = 1,
+        strategy: Strategy | None = None,
+        refresh: bool = False,
+        timeout: float | None = None,
+    ) -> SearchResponse:
+        """Search the web.
+
+        Args:
+            query: The words, 1 to 2,000 characters.
+            limit: The most results, 1 to 50; by default the setting `search.limit`.
+            allowed_domains: Only these domains and their sub-domains; empty means every domain.
+            blocked_domains: Never these domains nor their sub-domains.
+            time_range: How recent: `d` (day), `w`, `m`, `y` or `all`.
+            published_after: The first day on which a result may have been published, a date or `2026-01-31`.
+            published_before: The last such day.
+            language: A language tag such as `en`.
+            region: A country code such as `us`.
+            safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
+            page: Which page of results, 1 to 10.
+            strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
+                at once, merged); by default the setting `search.strategy`.
+            refresh: Whether to skip the cache; the new result is stored.
+            timeout: Seconds for the whole search; by default the setting `search.timeout`.
+
+        Returns:
+            The results, numbered to be cited by, with everything that was tried. A page keeps its number as long as
+            the session lasts; the setting `session.citations` can have each search begin at 1. No results means that
+            searching worked and nothing was found. `cached` and `stale` say whether the answer was kept, and for too
+            long.
+
+        Raises:
+            InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
+            AllProvidersFailed: nobody could search; it carries the attempts. Closed.
+        """
+        checked = Query(
+            text=query,
+            limit=self.settings.search.limit if limit is None else limit,
+            allowed_domains=check_domains("allowed_domains", allowed_domains),
+            blocked_domains=check_domains("blocked_domains", blocked_domains),
+            time_range=time_range,
+            published_after=check_date("published_after", published_after),
+            published_before=check_date("published_before", published_before),
+            language=language,
+            region=region,
+            safesearch=self.settings.search.safesearch if safesearch is None else safesearch,
+            page=page,
+        )
+        chosen = self.settings.search.strategy if strategy is None else strategy
+        check_choice("strategy", chosen, get_args(Strategy))
+        deadline = self._begin(timeout, self.settings.search.timeout)
+        return await self._search_flow.search(checked, deadline, chosen, "refresh" if refresh else "use", self._budget)
+
+    async def open_page(
+        self,
+        url: str,
+        *,
+        query: str | None = None,
+        cursor: str | None = None,
+        find: str | None = None,
+        max_length: int | None = None,
+        max_tokens: int | None = None,
+        refresh: bool = False,
+        timeout: float | None = None,
+        context: Around | None = None,
+    ) -> Page:
+        """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
+
+        Args:
+            url: An http or https address. It is judged by the guard before any reader sees it.
+            query: The passages that answer this are wanted.
+            cursor: The piece that begins here is wanted: a `next_cursor`, or `#2` for the second of `sections`, or
+                `@5120` for a place in characters.
+            find: The places where this stands literally are wanted; case, blanks and kinds of quotes do not matter.
+            max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
+                default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
+            max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
+                has no default.
+            refresh: Whether to skip the cache; the new result is stored.
+            timeout: Seconds for the whole call; by default the setting `read.timeout`.
+            context: Returns what will stand around the content where it is shown; `max_tokens` counts it too.
+
+        Returns:
+            The page, or a part of it: `start`, `end` and `version` say which, `next_cursor` how to go on, `truncated`
+            and `warnings` what is missing and why. `excerpts` and `matches` are what was chosen, `sections` the
+            sections of the whole page.
+
+        Raises:
+            InvalidRequest: an argument is wrong, or the cursor leads nowhere. BlockedByPolicy: the address or domain
+            is not allowed. PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded,
+            Closed.
+        """
+        selection = check_ask(
+            query=query,
+            cursor=cursor,
+            find=find,
+            max_length=max_length,
+            max_tokens=max_tokens,
+            usual=self.settings.read.max_length,
+            count_tokens=self._count_tokens,
+            around=context,
+        )
+        check_url("url", url)
+        deadline = self._begin(timeout, self.settings.read.timeout)
+        target = PageTarget(url, selection, deadline, "refresh" if refresh else "use")
+        return await self._open_pages.one(target, self._budget)
+
+    async def open_pages(
+        self,
+        urls: Sequence[str],
+        *,
+        query: str | None = None,
+        find: str | None = None,
+        max_length: int | None = None,
+        max_tokens: int | None = None,
+        at_once: int = 4,
+        refresh: bool = False,
+        timeout: float | None = None,
+    ) -> tuple[Page, ...]:
+        """Read several pages side by side; what short ones leave of the room goes to the long ones.
+
+        Args:
+            urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
+            query: See `open_page`; the same for every page.
+            find: See `open_page`; the same for every page.
+            max_length: The most characters of all pages together. By default each may be as long as `open_page` lets
+                one be.
+            max_tokens: The most tokens of all pages together.
+            at_once: The most pages that are read at the same time, 1 to 16.
+            refresh: Whether to skip the cache; the new result is stored.
+            timeout: Seconds for the whole call; by default the setting `read.timeout`.
+
+        Returns:
+            A page for each address, in their order. One that could not be read has `status` error and says why.
+
+        Raises:
+            InvalidRequest: an argument is wrong. Closed.
+        """
+        selection = check_ask(
+            query=query,
+            find=find,
+            max_length=max_length,
+            max_tokens=max_tokens,
+            usual=self.settings.read.max_length,
+            count_tokens=self._count_tokens,
+        )
+        checked = check_urls(urls)
+        limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
+        deadline = self._begin(timeout, self.settings.read.timeout)
+        targets = [PageTarget(url, selection, deadline, "refresh" if refresh else "use") for url in checked]
+        shared = max_length is not None or max_tokens is not None
+        return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
+
+    async def verify_hosted(
+        self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
+    ) -> Report:
+        """Say of each sentence of a hosted answer whether the pages that it cites say so; they are opened for it.
+
+        The report speaks of the text that `groundwire.citations.marked` makes of the answer. A page that cannot be
+        opened is not opened: what the API showed of it is all that is compared.
+
+        Args:
+            answer: What a model API answered that searched by itself.
+            timeout: Seconds for opening all pages; by default the setting `read.timeout`.
+            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+
+        Raises:
+            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        from groundwire.citations.hosted_answers import marked
+        from groundwire.citations.verify import cited_numbers, verify_answer
+
+        said = marked(answer)
+        used = cited_numbers(said.text)
+        pages = {page.url: page for page in said.pages}
+        wanted = [page.url for page in said.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:50]
+        view = self.session()
+        cited = view._cited()
+        opened = await view.open_pages(wanted, timeout=timeout) if wanted else ()
+        known = {page.number: page for page in await cited.pages(view._budget)}
+        for url, page in zip(wanted, opened, strict=True):
+            if page.citation_id in known:
+                found = known[page.citation_id]
+                pages[url] = replace(pages[url], content=found.content, version=found.version)
+        return await asyncio.to_thread(verify_answer, said.text, pages.values(), entailment=entailment)
+
+    async def aclose(self, *, grace_seconds: float = 0.0) -> None:
+        """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.
+
+        Args:
+            grace_seconds: Seconds to wait first for stale answers that are being fetched anew.
+        """
+        if not self._is_view:
+            await self._resources.aclose(grace_seconds)
+
+    def _begin(self, timeout: float | None, default: float) -> Deadline:
+        if self._resources.closed:
+            raise closed()
+        seconds = default if timeout is None else timeout
+        if not is_number(seconds) or not 0 < seconds <= _LONGEST_TIMEOUT:
+            raise InvalidRequest(
+                "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
+            )
+        return Deadline.after(seconds)

@@ -1,0 +1,97 @@
+"""The addresses that a session knows: from its user, from results, from pages it has opened.
+
+Kept in the store under the session's name, so that a fleet that shares both shares them. What is kept is a digest of
+each address as it goes out, and of each with its fragment: an address is known when it is the same to the last
+character, so that nothing can be added to one. The oldest make room for the newest, each source for itself, so that a
+page with very many links does not push out what the user gave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+from groundwire.errors import BlockedUnknown
+from groundwire.safety.urls import WebUrl
+from groundwire.storage.base import Store
+from groundwire.web.session_sources import KeyLocks
+
+__all__ = ["KnownUrls", "Origin"]
+
+Origin = Literal["user", "results", "pages"]
+"""Where an address came from."""
+
+_LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
+_SIZE = 16  # bytes of a digest
+_MOST: dict[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
+
+
+class KnownUrls:
+    """Remembers what sessions know, and opens nothing else.
+
+    Args:
+        store: Where the addresses are.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._locks = KeyLocks(store)
+
+    async def note(self, session: str, origin: Origin, urls: Iterable[WebUrl]) -> None:
+        """Remember addresses.
+
+        Args:
+            session: The session's name.
+            origin: Where they came from.
+            urls: The addresses.
+        """
+        digests = dict.fromkeys(digest for url in urls for digest in _digests(url))
+        if not digests:
+            return
+        key = _key(session, origin)
+        async with self._locks.hold(key):
+            old = await self._load(key)
+            kept = [digest for digest in old if digest not in digests] + list(digests)
+            await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)
+
+    async def admit(self, session: str, url: WebUrl) -> WebUrl:
+        """Return an address that the session knows; a fragment that it does not know is left out.
+
+        Raises:
+            BlockedUnknown: it does not know it.
+        """
+        known: set[bytes] = set()
+        for origin in _MOST:
+            known.update(await self._load(_key(session, origin)))
+        if _digest(url.text) in known:
+            return url
+        if _digest(url.request_text) in known:
+            return replace(url, fragment="")
+        raise BlockedUnknown(
+            "Only addresses that the user gave, that a search returned, or that stand on a page opened before may be "
+            "opened, exactly as they stand there. Search for the page, or ask the user for the address."
+        )
+
+    async def forget(self, session: str) -> None:
+        """Forget what a session knows."""
+        for origin in _MOST:
+            await self._store.delete(_key(session, origin))
+
+    async def _load(self, key: str) -> list[bytes]:
+        entry = await self._store.get(key)
+        data = b"" if entry is None else entry.value
+        return [data[at : at + _SIZE] for at in range(0, len(data), _SIZE)]
+
+
+def _key(session: str, origin: Origin) -> str:
+    return f"known:{session}:{origin}"
+
+
+def _digests(url: WebUrl) -> list[bytes]:
+    return [_digest(url.request_text), *([_digest(url.text)] if url.fragment else [])]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()[:_SIZE]

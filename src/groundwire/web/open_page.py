@@ -1,0 +1,311 @@
+"""The flow of opening a page: guard, domain lists, budget, cache, readers, archive."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from groundwire._version import __version__
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedDomain,
+    BudgetExceeded,
+    DeadlineExceeded,
+    GroundwireError,
+    InvalidRequest,
+    PermissionDenied,
+)
+from groundwire.models import Page
+from groundwire.providers import ReadProvider
+from groundwire.reading.passages.token_budget import TextBudget
+from groundwire.reading.passages.view import Ask, view
+from groundwire.reading.readers import Readers
+from groundwire.routing.budget import Reservation, SessionBudget
+from groundwire.routing.cache import Cache
+from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key
+from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.guard import Guard
+from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.safety.url_extraction import addresses_in
+from groundwire.settings import Settings
+from groundwire.telemetry.call_events import CallListeners
+from groundwire.web.call_records import page_done
+from groundwire.web.known_urls import KnownUrls
+from groundwire.web.session_sources import SessionSources
+
+__all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls"]
+
+_AT_ONCE = 20_000  # characters that are looked through without a thread, in about 10 ms
+
+
+@dataclass(frozen=True, slots=True)
+class PageTarget:
+    """A page that was asked for, before anything has judged its URL."""
+
+    url: str
+    """The URL as it was given."""
+    selection: Ask
+    """The part of the page that is wanted."""
+    deadline: Deadline
+    """The moment by which the page must be here."""
+    cache_mode: CacheMode
+    """What to do with a cached page."""
+    attempts: AttemptLog = field(default_factory=AttemptLog)
+    """Which readers were asked, and how it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPageFlow:
+    """Opens pages, for one `Web` and all of its sessions."""
+
+    settings: Settings
+    """What is in force."""
+    guard: Guard
+    """Judges addresses."""
+    readers: Readers
+    """Read the pages."""
+    policy: DomainPolicy
+    """The operator's domain lists."""
+    cache: Cache | None
+    """Keeps pages; None keeps nothing."""
+    secrets: SecretScanner
+    """Know the secrets that must go out in no address."""
+    known: KnownUrls | None
+    """Know which addresses a session may open; None lets it open any."""
+    sources: SessionSources | None
+    """Number what a session is shown; None gives pages no number."""
+
+    async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
+        """Read a page and return the part that is wanted; see `whole` and `shown`."""
+        return await self.shown(await self.whole(target, budget), target.selection, target.deadline, budget)
+
+    async def shown(self, page: Page, selection: Ask, deadline: Deadline, budget: SessionBudget) -> Page:
+        """Return the part of a whole page that is wanted, and count it.
+
+        Raises:
+            InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
+        """
+        if self.sources is not None:
+            page = await self.sources.number_page(budget, page)
+        if len(page.content) < _AT_ONCE:
+            part = view(page, selection)
+        else:
+            try:
+                async with deadline.timeout():
+                    part = await asyncio.get_running_loop().run_in_executor(None, view, page, selection)
+            except TimeoutError as error:
+                raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
+        await budget.read(part.content_length)
+        if self.known is not None:
+            text = f"<{part.final_url}>\n{part.content}"
+            links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
+            await self.known.note(budget.session, "pages", links)
+        return part
+
+    async def whole(self, target: PageTarget, budget: SessionBudget) -> Page:
+        """Read a page that the guard and the domain lists allow, within a session's budget.
+
+        Raises:
+            BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
+        """
+        url = self.guard.admit(target.url)
+        self.secrets.check(target.url, what="address")
+        if self.known is not None:
+            url = await self.known.admit(budget.session, url)
+        if not self.policy.permits(url.text):
+            raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
+        if not self.readers.readers:
+            raise PermissionDenied("No provider that reads pages may be used here; the operator can allow one.")
+        await budget.check_tokens()
+        await budget.check_money()
+        readers, reservation = await self._afforded(budget)
+        call = PageCall(
+            url=url,
+            selection=target.selection,
+            deadline=target.deadline,
+            cache_mode=target.cache_mode,
+            tenant=budget.tenant,
+            session=budget.session,
+            reservation=reservation,
+            ledger=budget.ledger(reservation),
+            attempts=target.attempts,
+        )
+        try:
+            return await self._cached(call, readers)
+        finally:
+            await asyncio.shield(budget.settle(reservation, call.ledger.close()))
+
+    async def _afforded(self, budget: SessionBudget) -> tuple[Readers, Reservation]:
+        """Return the readers that may be asked and what was set aside for them: all, or the free ones if money lacks.
+
+        Raises:
+            BudgetExceeded: not even a free page may be read, or none of them is free.
+        """
+        try:
+            return self.readers, await budget.take_page(self.readers.price_usd)
+        except BudgetExceeded:
+            free = self.readers.free()
+            if not free.readers or not self.readers.price_usd:
+                raise
+            return free, await budget.take_page()
+
+    async def _cached(self, call: PageCall, readers: Readers) -> Page:
+        """Return a whole page from the cache, or from the readers."""
+        if self.cache is None:
+            return await readers.open(call)
+        settings = self.settings.cache
+        names = [identity(reader, self.settings) for reader in readers.readers]
+        load = partial(readers.open, call)
+        found = await self.cache.get_or_load(
+            page_key(call.url, names, self._what_is_allowed()),
+            load,
+            call.deadline,
+            page_codec(lifetime(settings.page_ttl, settings.stale)),
+            refresh=call.cache_mode == "refresh",
+            renew=load,
+        )
+        return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale, found.age))
+
+    def _what_is_allowed(self) -> str:
+        """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
+        origins = self.settings.policy.allowed_origins
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))
+
+
+_MOST = 50  # pages of one call
+
+
+def check_url(field: str, url: object) -> str:
+    """Return an address that is text, or raise InvalidRequest."""
+    if not isinstance(url, str):
+        raise InvalidRequest(field, f"must be text, not {type(url).__name__}", "Pass an http or https address.")
+    return url
+
+
+def check_urls(urls: object) -> tuple[str, ...]:
+    """Return 1 to 50 addresses, or raise InvalidRequest."""
+    if isinstance(urls, str) or not isinstance(urls, Iterable):
+        raise InvalidRequest("urls", f"must be a list, not {type(urls).__name__}", "Pass a list of addresses.")
+    checked = tuple(check_url("urls", url) for url in urls)
+    if not 1 <= len(checked) <= _MOST:
+        raise InvalidRequest("urls", f"has {len(checked):,} addresses", f"Pass 1 to {_MOST}.")
+    return checked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPages:
+    """Opens pages and tells the watchers of each."""
+
+    flow: OpenPageFlow
+    """The flow of one page."""
+    call_listeners: CallListeners
+    """Are told when a page is done."""
+
+    def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPages:
+        """Return the same with only some of the readers, under another policy."""
+        flow = replace(self.flow, readers=self.flow.readers.restricted(readers, policy), policy=policy)
+        return replace(self, flow=flow)
+
+    async def one(self, target: PageTarget, budget: SessionBudget) -> Page:
+        """Open one page; see `Web.open_page`."""
+        started = time.perf_counter()
+        try:
+            page = await self.flow.open(target, budget)
+        except BaseException as error:
+            self._done(target, started, error, budget)
+            raise
+        self._done(target, started, page, budget)
+        return page
+
+    async def all(
+        self, targets: Sequence[PageTarget], budget: SessionBudget, *, shared: bool, limit: asyncio.Semaphore
+    ) -> tuple[Page, ...]:
+        """Open several pages of one selection; see `Web.open_pages`.
+
+        Args:
+            targets: The pages; one that is there twice is read once.
+            budget: The session's.
+            shared: Whether the selection's room is that of all together.
+            limit: How many may be read at the same time.
+        """
+        often = Counter(target.url for target in targets)
+        read = {target.url: _Reading(target) for target in targets}
+        try:
+            async with asyncio.TaskGroup() as group:
+                for reading in read.values():
+                    group.create_task(self._whole(reading, budget, limit))
+        except BaseExceptionGroup as errors:  # a fault of ours; what a page can do wrong is kept with it
+            raise errors.exceptions[0] from None
+        room, parts = targets[0].selection.room, sum(often[url] for url in often if read[url].page is not None)
+        for url in sorted(often, key=lambda url: read[url].length):
+            reading = read[url]
+            if reading.page is not None:
+                mine = _share(room, parts) if shared else room
+                await self._show(reading, replace(reading.target.selection, room=mine), budget)
+                parts -= often[url]
+                if shared and reading.page is not None:
+                    room = _left(room, reading.page.content, often[url])
+            self._done(reading.target, reading.started, reading.error or reading.result(), budget)
+        return tuple(read[target.url].result() for target in targets)
+
+    async def _whole(self, reading: _Reading, budget: SessionBudget, limit: asyncio.Semaphore) -> None:
+        """Read a whole page, or note what went wrong."""
+        try:
+            async with limit:
+                reading.started = time.perf_counter()
+                reading.page = await self.flow.whole(reading.target, budget)
+        except GroundwireError as error:
+            reading.error = error
+        except BaseException as error:
+            self._done(reading.target, reading.started, error, budget)
+            raise
+
+    async def _show(self, reading: _Reading, selection: Ask, budget: SessionBudget) -> None:
+        """Put the part that is wanted in the place of the whole page."""
+        page, reading.page = reading.page, None
+        if page is None:
+            return
+        try:
+            reading.page = await self.flow.shown(page, selection, reading.target.deadline, budget)
+        except GroundwireError as error:
+            reading.error = error
+
+    def _done(self, target: PageTarget, started: float, end: Page | BaseException, budget: SessionBudget) -> None:
+        self.call_listeners.page_done(page_done(target.url, target.attempts.entries, started, end, budget))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One of several pages on its way."""
+
+    target: PageTarget
+    started: float = field(default_factory=time.perf_counter)
+    page: Page | None = None
+    error: GroundwireError | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.page.content) if self.page is not None else 0
+
+    def result(self) -> Page:
+        """Return the page, or what went wrong as one."""
+        if self.page is not None:
+            return self.page
+        shown = self.target.url[:2_048].encode("utf-8", "replace").decode()
+        return Page(url=shown, status="error", error=str(self.error))
+
+
+def _share(room: TextBudget, parts: int) -> TextBudget:
+    """Return an even share of what is left; the shortest page comes first, and what it leaves is there for the rest."""
+    tokens = None if room.tokens is None else room.tokens // parts
+    return room.limited(room.characters // parts, tokens)
+
+
+def _left(room: TextBudget, content: str, times: int) -> TextBudget:
+    tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
+    return room.limited(room.characters - times * len(content), tokens)

@@ -1,0 +1,184 @@
+"""What a `Web` owns: construction from the settings, and closing in the right order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import cast
+
+from groundwire.cassette import Cassette
+from groundwire.errors import ConfigurationError
+from groundwire.models import Observer
+from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.providers.archive import ArchiveProvider
+from groundwire.reading.readers import Readers
+from groundwire.routing.cache import Cache
+from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.router import Router
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.guard import Resolver
+from groundwire.settings import Settings
+from groundwire.settings.validation import conflicting_settings, single_provider_warnings
+from groundwire.storage import open_store
+from groundwire.storage.archive.store import open_archive
+from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
+from groundwire.telemetry.call_log import CallLog
+from groundwire.telemetry.daily_counters import Scores
+from groundwire.transport.clients import HttpClients
+from groundwire.web.known_urls import KnownUrls
+from groundwire.web.open_page import OpenPageFlow, OpenPages
+from groundwire.web.search import SearchFlow
+from groundwire.web.session_sources import SessionSources
+from groundwire.web.setup import ProviderSetup, known_secrets, make_politeness, make_secret_scanner
+
+__all__ = ["Resources"]
+
+
+class Resources:
+    """Clients, store, cache, providers and listeners of one `Web` and of all its views.
+
+    Args:
+        settings: What is in force.
+        search_providers: See `Web`.
+        read_providers: See `Web`.
+        attempt_listener: See `Web`.
+        call_listeners: See `Web`.
+        cassette: Records what comes from outside, or replays it.
+        resolver: Resolves host names, instead of the system.
+
+    Raises:
+        ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        search_providers: Sequence[str | SearchProvider] | None,
+        read_providers: Sequence[str | ReadProvider] | None,
+        attempt_listener: Observer | None,
+        call_listeners: Sequence[CallListener],
+        cassette: Cassette | None,
+        resolver: Resolver | None,
+    ) -> None:
+        self.settings = settings
+        self.closed = False
+        if cassette is not None:
+            cassette.hide(*known_secrets(settings))
+        self.clients = HttpClients(settings, resolver, cassette)
+        self.archive = open_archive(settings) if cassette is None else None
+        setup = ProviderSetup(settings, self.clients, self.archive)
+        _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
+        searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
+        if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
+            why = " ".join(setup.skipped)
+            _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
+        readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
+        self.skipped = setup.skipped
+        self.policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
+        self.store = open_store(settings.storage.url if cassette is None else "memory://")
+        self.known = KnownUrls(self.store) if settings.policy.open_only == "known" else None
+        self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
+        self.tasks = BackgroundTasks()
+        self.scores = Scores(self.store)
+        self._attempt_listener = with_listener(attempt_listener)
+        self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
+        self._cache = Cache(self.store) if settings.cache.enabled else None
+        self.owned: list[object] = list(setup.made.values())
+        listeners = CallListeners((CallLog(), self.scores, *call_listeners))
+        secrets = make_secret_scanner(settings, os.environ)
+        self.search_flow = SearchFlow(
+            settings=settings,
+            router=self._router(searchers, self.policy, ArchiveProvider(self.archive) if self.archive else None),
+            policy=self.policy,
+            cache=self._cache,
+            secrets=secrets,
+            known=self.known,
+            sources=self.sources,
+            call_listeners=listeners,
+        )
+        flow = OpenPageFlow(
+            settings=settings,
+            guard=self.clients.guard,
+            readers=Readers(
+                readers,
+                guard=self.clients.guard,
+                policy=self.policy,
+                attempt_listener=self._attempt_listener,
+                gate=self._politeness,
+                rendered=settings.read.render_domains,
+                skipped=self.skipped,
+                archive=self.archive,
+            ),
+            policy=self.policy,
+            cache=self._cache,
+            secrets=secrets,
+            known=self.known,
+            sources=self.sources,
+        )
+        self.open_pages = OpenPages(flow=flow, call_listeners=listeners)
+
+    def other_router(
+        self,
+        providers: Sequence[str | SearchProvider],
+        usual: Sequence[SearchProvider],
+        policy: DomainPolicy,
+        settings: Settings | None,
+    ) -> Router:
+        """Return a router over other providers, which is closed with the rest.
+
+        Args:
+            providers: In the order in which they are asked, by name or as objects.
+            usual: Those that are there already, and stand for their names unless there are other settings.
+            policy: The domain lists.
+            settings: Where options and keys of new providers are; by default the settings in force.
+        """
+        here = {provider.name: provider for provider in usual} if settings is None else {}
+        setup = ProviderSetup(settings or self.settings, self.clients, self.archive)
+        given = [here.get(one, one) if isinstance(one, str) else one for one in providers]
+        router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())), policy)
+        self.owned += [router, *setup.made.values()]
+        return router
+
+    async def aclose(self, grace_seconds: float) -> None:
+        """Close everything; closing twice is fine.
+
+        Args:
+            grace_seconds: Seconds to wait first for stale values that are being loaded anew.
+        """
+        self.closed = True
+        if self._cache is not None:
+            await self._cache.aclose(grace_seconds=grace_seconds)
+        await self._politeness.aclose()
+        await self.search_flow.router.aclose()
+        await self.tasks.aclose()
+        for owned in self.owned:
+            close = getattr(owned, "aclose", None)
+            if close is not None:
+                await close()
+        await self.clients.aclose()
+        if self.archive is not None:
+            await self.archive.aclose()
+        await self.scores.aclose()
+        await self.store.aclose()
+
+    def _router(
+        self, searchers: Sequence[SearchProvider], policy: DomainPolicy, last: SearchProvider | None = None
+    ) -> Router:
+        search = self.settings.search
+        return Router(
+            searchers,
+            attempt_timeout=search.attempt_timeout,
+            policy=policy,
+            attempt_listener=self._attempt_listener,
+            hedging=HedgePolicy.of(search.latency, search.cost),
+            store=self.store,
+            last=last,
+            archive=self.archive,
+        )
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise ConfigurationError("The settings contradict each other:\n" + "\n".join(f"  {line}" for line in problems))

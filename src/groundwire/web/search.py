@@ -1,0 +1,136 @@
+"""The search flow: budget, cache, router, citation numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from functools import partial
+
+from groundwire.deadline import Deadline
+from groundwire.errors import PermissionDenied
+from groundwire.models import Query, SearchResponse
+from groundwire.routing.budget import SessionBudget
+from groundwire.routing.cache import Cache
+from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key
+from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
+from groundwire.routing.hedging_policy import Strategy
+from groundwire.routing.router import Router, sources_of
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.safety.url_extraction import addresses_in
+from groundwire.settings import Settings
+from groundwire.telemetry.call_events import CallListeners
+from groundwire.web.call_records import search_done
+from groundwire.web.known_urls import KnownUrls
+from groundwire.web.session_sources import SessionSources
+
+__all__ = ["SearchFlow"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFlow:
+    """Searches, for one `Web` and all of its sessions."""
+
+    settings: Settings
+    """What is in force."""
+    router: Router
+    """Asks the providers."""
+    policy: DomainPolicy
+    """The operator's domain lists."""
+    cache: Cache | None
+    """Keeps responses; None keeps nothing."""
+    secrets: SecretScanner
+    """Know the secrets that must go out in no query."""
+    known: KnownUrls | None
+    """Are told what a session has found; None where it may open any URL."""
+    sources: SessionSources | None
+    """Number what a session is shown; None numbers each response for itself."""
+    call_listeners: CallListeners
+    """Are told when a call ends."""
+
+    async def search(
+        self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget
+    ) -> SearchResponse:
+        """Search within a session's budget, and tell the listeners how it ended; see `Web.search`.
+
+        Args:
+            query: What to search for.
+            deadline: When the response must be here.
+            strategy: How to ask the providers.
+            cache_mode: What to do with a cached response.
+            budget: The session's.
+        """
+        started, attempts = time.perf_counter(), AttemptLog()
+        try:
+            response = await self._reserved(query, deadline, strategy, cache_mode, budget, attempts)
+        except BaseException as error:
+            self.call_listeners.search_done(search_done(query, strategy, started, error, attempts.entries, budget))
+            raise
+        self.call_listeners.search_done(search_done(query, strategy, started, response, attempts.entries, budget))
+        return response
+
+    async def _reserved(
+        self,
+        query: Query,
+        deadline: Deadline,
+        strategy: Strategy,
+        cache_mode: CacheMode,
+        budget: SessionBudget,
+        attempts: AttemptLog,
+    ) -> SearchResponse:
+        """Reserve a search, make it, and settle it; one that could not be made is released."""
+        self.secrets.check(query.text, *query.allowed_domains, *query.blocked_domains, what="query")
+        if not self.router.providers:
+            raise PermissionDenied("No provider that searches may be used here; the operator can allow one.")
+        reservation = await budget.take(self.router.price_usd)
+        call = SearchCall(
+            query=query,
+            deadline=deadline,
+            cache_mode=cache_mode,
+            strategy=strategy,
+            tenant=budget.tenant,
+            session=budget.session,
+            reservation=reservation,
+            ledger=budget.ledger(reservation),
+            attempts=attempts,
+        )
+        try:
+            response = await self._cached(call)
+        except BaseException:
+            await asyncio.shield(budget.release(reservation, call.ledger.close()))
+            raise
+        await budget.settle(reservation, call.ledger.close())
+        return await self._shown(call, response, budget)
+
+    async def _cached(self, call: SearchCall) -> SearchResponse:
+        """Return a response from the cache, or from the router."""
+        if self.cache is None:
+            return await self.router.search(call)
+        settings = self.settings.cache
+        names = [identity(provider, self.settings) for provider in self.router.providers]
+        found = await self.cache.get_or_load(
+            search_key(call.query, names, self.policy, call.strategy),
+            partial(self.router.search, call),
+            call.deadline,
+            search_codec(lifetime(settings.search_ttl, settings.stale_ttl)),
+            refresh=call.cache_mode == "refresh",
+        )
+        return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale_ttl, found.age))
+
+    async def _shown(self, call: SearchCall, response: SearchResponse, budget: SessionBudget) -> SearchResponse:
+        """Return a response as its session sees it: with its citation numbers and what is left of its budget."""
+        rows = response.results
+        if self.known is not None:
+            urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
+            await self.known.note(call.session, "results", urls)
+        if self.sources is not None:
+            rows = await self.sources.number_results(budget, rows)
+        warning = budget.warning(call.reservation)
+        update = {
+            "budget": budget.state(),
+            "results": rows,
+            "sources": sources_of(rows),
+            "warnings": (*response.warnings, *((warning,) if warning else ())),
+        }
+        return response.model_copy(update=update)

@@ -1,0 +1,301 @@
+"""Views of a `Web`: sessions, and restricted ones. Each has its budget, the URLs that it knows, and its numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+from uuid import uuid4
+
+from groundwire.errors import Closed, InvalidRequest, PermissionDenied
+from groundwire.models import Budget
+from groundwire.models.validators import check_choice, check_domains, check_int, is_number
+from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.routing.budget import Limits, Reservation, SessionBudget
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+from groundwire.routing.health import ProviderHealth
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.url_extraction import addresses_in
+from groundwire.settings import SessionSettings, Settings
+from groundwire.storage import Store
+from groundwire.storage.archive.store import Archive
+from groundwire.storage.memory import MemoryStore
+from groundwire.telemetry.scorecard import ScoreHistory, score_history
+from groundwire.web.open_page import OpenPages
+from groundwire.web.resources import Resources
+from groundwire.web.search import SearchFlow
+from groundwire.web.session_sources import CitedPages
+
+if TYPE_CHECKING:
+    from groundwire.citations.verify import CitedPage, Entailment, Report
+
+__all__ = ["SessionView", "closed", "limits_of"]
+
+
+class SessionView:
+    """What a `Web` and each view of it has besides searching and opening pages; nothing here fetches anything."""
+
+    settings: Settings
+    """What is in force."""
+
+    _resources: Resources
+    _budget: SessionBudget
+    _quota: DailyQuota | None
+    _policy: DomainPolicy
+    _provider_names: tuple[str, ...] | None
+    _search_flow: SearchFlow
+    _open_pages: OpenPages
+    _is_view: bool
+
+    def session(self, name: str | None = None, **limits: float) -> Self:
+        """Return a view of this `Web` with a budget of its own; it shares everything else and closes nothing.
+
+        Use it as `async with web.session("research", searches=10) as session:` or just as an object.
+
+        Args:
+            name: The session's name; processes that share it and the store share its budget. None is a new session.
+            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, by default as in the settings; 0 is none.
+
+        Raises:
+            InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
+        """
+        for limit, value in limits.items():
+            check_choice("session", limit, tuple(Limits.__dataclass_fields__))
+            if not is_number(value) or not 0 <= value < float("inf"):
+                raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
+        view = self._view()
+        # Nobody can ask for a session without a name again: what it counts need not outlive it.
+        view._budget = SessionBudget(
+            self._resources.store if name else MemoryStore(),
+            name or uuid4().hex,
+            replace(limits_of(self.settings.session), **limits),  # type: ignore[arg-type]  # checked above
+            self._resources.tasks,
+            named=bool(name),
+            quota=self._quota,
+        )
+        return view
+
+    def restricted(
+        self,
+        *,
+        providers: Sequence[str] = (),
+        allowed_domains: Sequence[str] = (),
+        blocked_domains: Sequence[str] = (),
+        daily: DailyLimits | None = None,
+    ) -> Self:
+        """Return a view of this `Web` that may do less; it shares everything else and closes nothing.
+
+        A view of a view may do what both may. Sessions of a view are limited as it is.
+
+        Args:
+            providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
+            allowed_domains: Only these domains and their sub-domains, in results and in pages; empty means every one.
+            blocked_domains: Never these domains nor their sub-domains.
+            daily: What may be used in a day, by all who are limited under the same name; it takes the place of another.
+
+        Raises:
+            InvalidRequest: what should be a domain is none.
+        """
+        policy = self._policy.within(
+            DomainPolicy(
+                check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
+            )
+        )
+        view = self._view()
+        view._policy = policy
+        if providers:
+            view._provider_names = tuple(name for name in providers if _is_named(name, self._provider_names))
+        searchers = [one for one in self.search_providers if _is_named(one.name, view._provider_names)]
+        readers = [one for one in self.read_providers if _is_named(one.name, view._provider_names)]
+        router = self._search_flow.router.restricted(searchers, policy)
+        view._search_flow = replace(self._search_flow, router=router, policy=policy)
+        view._open_pages = self._open_pages.restricted(readers, policy)
+        if daily is not None:
+            view._quota = DailyQuota(self._resources.store, daily)
+        view._budget = self._budget.within_quota(view._quota)
+        return view
+
+    def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
+        """Return a view of this `Web` that searches with other providers; it shares everything else and closes nothing.
+
+        When these providers fail nothing stands in for them, not even the archive.
+
+        Args:
+            search_providers: In the order in which they are asked, by name or as objects.
+            settings: Where options and keys of those are that are made anew; by default the settings in force.
+
+        Raises:
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
+        """
+        for asked_for in search_providers:
+            name = asked_for if isinstance(asked_for, str) else asked_for.name
+            if not _is_named(name, self._provider_names):
+                raise PermissionDenied(f"{name} may not be used here; the operator can allow it.")
+        view = self._view()
+        usual = self._search_flow.router.providers
+        router = self._resources.other_router(search_providers, usual, self._policy, settings)
+        view._search_flow = replace(self._search_flow, router=router)
+        return view
+
+    @property
+    def search_providers(self) -> tuple[SearchProvider, ...]:
+        """Who searches, in the order in which they are asked."""
+        return self._search_flow.router.providers
+
+    @property
+    def read_providers(self) -> tuple[ReadProvider, ...]:
+        """Who reads, in the order in which they are asked."""
+        return self._open_pages.flow.readers.readers
+
+    def provider_health(self) -> tuple[ProviderHealth, ...]:
+        """Return how each search provider stands, as far as this process knows; call it in the event loop."""
+        return self._search_flow.router.provider_health()
+
+    @property
+    def store(self) -> Store:
+        """Where budgets, counters and what is kept are; it belongs to this `Web`."""
+        return self._resources.store
+
+    @property
+    def archive(self) -> Archive | None:
+        """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
+        return self._resources.archive
+
+    async def score_history(self, days: int = 7) -> ScoreHistory:
+        """Return how calls and providers did, day by day, up to this moment.
+
+        Args:
+            days: How many, today in UTC included: 1 to 35.
+
+        Raises:
+            ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
+        """
+        await self._resources.scores.flush()
+        names = (*self.settings.search.providers, *self.settings.read.providers)
+        return await score_history(self._resources.store, days, names=names)
+
+    @property
+    def budget(self) -> Budget | None:
+        """What this session has used and may still use, as of its last search; None when searches have no limit."""
+        return self._budget.state()
+
+    async def usage(self) -> dict[str, float]:
+        """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
+        return await self._budget.usage()
+
+    async def daily_usage(self) -> dict[str, float]:
+        """Return what was used of the day's quota: `calls`, `cost_usd`; nothing where there is none."""
+        return {} if self._quota is None else await self._quota.used()
+
+    async def reserve_searches(self, max_searches: int, *, price_usd: float = 0.0) -> Reservation:
+        """Count searches that a model's API may make for this session, before it is asked: as many as are left.
+
+        Args:
+            max_searches: How many are wanted.
+            price_usd: What one of them costs at most, in US dollars.
+
+        Returns:
+            How many may be made; give it to `settle_searches` when they are made.
+        """
+        return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
+
+    async def settle_searches(self, reservation: Reservation, used: int) -> None:
+        """Replace searches that were reserved with those that a model's API has made."""
+        await self._budget.settle_many(reservation, used)
+
+    async def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
+        """Let this session open URLs that its user gave, where the setting `policy.open_only` is `known`.
+
+        Call it with what the user writes, before an agent sees it. Elsewhere every URL may be opened anyway.
+
+        Args:
+            texts: URLs, or texts that contain some.
+
+        Returns:
+            The URLs that were found, in canonical form.
+
+        Raises:
+            InvalidRequest: an argument is no text. Closed.
+        """
+        for text in texts:
+            if not isinstance(text, str):
+                raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
+        if self._resources.closed:
+            raise closed()
+        found = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
+        if self._resources.known is not None:
+            await self._resources.known.note(self._budget.session, "user", found)
+        return tuple(url.text for url in found)
+
+    async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
+        """Return the pages that this session was shown, by the numbers to cite them by, as they were when it saw them.
+
+        Args:
+            content: Whether the Markdown of those that were opened is wanted, too.
+
+        Raises:
+            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        return await self._cited().pages(self._budget, None if content else ())
+
+    async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
+        """Say of each sentence of an answer whether the pages that it cites say so; nothing is fetched for it.
+
+        Args:
+            answer: The answer in Markdown, with markers such as `[1]` for the numbers of this session.
+            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+
+        Raises:
+            InvalidRequest: `answer` is no text, or the setting `session.citations` lets nothing be remembered. Closed.
+        """
+        from groundwire.citations.verify import cited_numbers, verify_answer  # costs nothing until it is used
+
+        if not isinstance(answer, str):
+            raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
+        pages = await self._cited().pages(self._budget, cited_numbers(answer))
+        return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+
+    async def reset_session(self) -> None:
+        """Begin the session anew: the budget is whole again, no URL is known, and numbers begin at 1."""
+        await self._budget.reset()
+        if self._resources.sources is not None:
+            await self._resources.sources.forget(self._budget)
+        if self._resources.known is not None:
+            await self._resources.known.forget(self._budget.session)
+
+    def _view(self) -> Self:
+        """Return a `Web` that shares everything with this one."""
+        view = copy.copy(self)
+        view._is_view = True
+        return view
+
+    def _cited(self) -> CitedPages:
+        if self._resources.closed:
+            raise closed()
+        if self._resources.sources is None:
+            raise InvalidRequest(
+                "session.citations", "is call, so that nothing is remembered", "Set it to session to check answers."
+            )
+        return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
+
+
+def closed() -> Closed:
+    """Return the error of a call to a `Web` that was closed."""
+    return Closed("This Web was closed; make a new one.")
+
+
+def limits_of(session: SessionSettings) -> Limits:
+    """Return the limits that the settings give a session."""
+    return Limits(
+        searches=session.max_searches,
+        warning_threshold=session.warning_threshold,
+        cost_usd=session.max_cost_usd,
+        tokens=session.max_tokens,
+    )
+
+
+def _is_named(name: str, names: Sequence[str] | None) -> bool:
+    """Whether a provider, or the kind of which it is one of several, is named; None names everybody."""
+    return names is None or name in names or name.partition(":")[0] in names

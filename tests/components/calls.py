@@ -1,0 +1,47 @@
+"""Calls as a `Web` makes them, for tests of what serves them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundwire.deadline import Deadline
+from groundwire.models import Query, SearchResponse
+from groundwire.providers import SearchProvider
+from groundwire.routing import Router, SearchCall
+from groundwire.routing.budget import Reservation
+from groundwire.routing.cost_ledger import CostLedger
+from groundwire.routing.hedging_policy import Strategy
+
+__all__ = ["CallingRouter", "search_call"]
+
+
+def search_call(
+    query: Query, deadline: Deadline, strategy: Strategy = "hedge", ledger: CostLedger | None = None
+) -> SearchCall:
+    """A call of a session that may spend as much as it likes."""
+    return SearchCall(
+        query=query,
+        deadline=deadline,
+        strategy=strategy,
+        tenant="",
+        session="s",
+        reservation=Reservation(1),
+        ledger=ledger or CostLedger(_granted, lambda amount: None),
+    )
+
+
+async def _granted(amount: int) -> bool:
+    return True
+
+
+class CallingRouter(Router):
+    """A router that makes the calls itself, all of one strategy."""
+
+    def __init__(self, providers: Any, *, strategy: Strategy = "hedge", **options: Any) -> None:
+        super().__init__(providers, **options)
+        self.providers: tuple[SearchProvider, ...]
+        self._strategy = strategy
+
+    async def ask(self, query: Query, deadline: Deadline, ledger: CostLedger | None = None) -> SearchResponse:
+        """Search as the only call there is."""
+        return await self.search(search_call(query, deadline, self._strategy, ledger))

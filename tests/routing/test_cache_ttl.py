@@ -1,0 +1,74 @@
+"""Answers as bytes, and how long they are worth keeping."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.models import Attempt, Budget, Outcome, Page, SearchResponse, SearchResult
+from groundwire.routing.cache import CacheTtl
+from groundwire.routing.cache_codec import (
+    pack_page,
+    pack_search,
+    page_ttl,
+    search_ttl,
+    unpack_page,
+    unpack_search,
+)
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+ROWS = st.lists(st.builds(SearchResult, title=TEXT, url=TEXT, snippet=TEXT, score=st.none() | st.floats(0, 1)))
+WHOLE = CacheTtl(600, 3_600, 86_400)
+
+
+@given(st.builds(SearchResponse, query=TEXT, results=ROWS.map(tuple), provider=TEXT))
+def test_a_search_comes_back_as_it_was(answer: SearchResponse) -> None:
+    assert unpack_search(pack_search(answer)) == answer
+
+
+@given(st.builds(Page, url=TEXT, content=TEXT, truncated=st.booleans(), original_length=st.none() | st.integers()))
+def test_a_page_comes_back_as_it_was(page: Page) -> None:
+    assert unpack_page(pack_page(page)) == page
+
+
+def test_what_is_true_of_one_call_only_is_not_kept() -> None:
+    budget = Budget(limit=3, spent=1)
+    answer = SearchResponse(query="q", results=(), provider="x", budget=budget, cached=True, stale=True)
+    assert unpack_search(pack_search(answer)) == SearchResponse(query="q", results=(), provider="x")
+
+
+@given(st.binary(max_size=40) | st.sampled_from([b"[]", b"null", b"{}", b'{"query":"q"}', b"\xff\xfe"]))
+def test_other_bytes_are_refused(data: bytes) -> None:
+    for unpack in (unpack_search, unpack_page):
+        with pytest.raises(ValueError, match="validation error"):
+            unpack(data)
+
+
+def test_an_answer_with_a_field_of_another_version_is_refused() -> None:
+    data = pack_search(SearchResponse(query="q", results=(), provider="x"))
+    with pytest.raises(ValueError, match="newer"):
+        unpack_search(data.replace(b'"query"', b'"newer":1,"query"'))
+
+
+def _answer(*outcomes: Outcome, found: bool = True) -> SearchResponse:
+    rows = (SearchResult(title="A", url="https://a.example/"),) if found else ()
+    attempts = tuple(Attempt(provider="x", outcome=outcome) for outcome in outcomes)
+    return SearchResponse(query="q", results=rows, provider="x", attempts=attempts)
+
+
+@pytest.mark.req("B19")
+def test_negative_and_degraded_searches_live_a_minute() -> None:
+    assert search_ttl(_answer("ok"), WHOLE) == WHOLE
+    assert search_ttl(_answer("timeout", "ok"), WHOLE) == WHOLE
+    assert search_ttl(_answer("empty", found=False), WHOLE) == CacheTtl(60)
+    assert search_ttl(_answer("partial"), WHOLE) == CacheTtl(60)
+    assert search_ttl(_answer("partial"), CacheTtl(10, 10)) == CacheTtl(10)
+    assert search_ttl(_answer("partial"), CacheTtl()) == CacheTtl()
+
+
+@pytest.mark.req("B19", "Y9")
+def test_a_page_without_text_lives_a_minute() -> None:
+    assert page_ttl(Page(url="u", content="text"), WHOLE) == WHOLE
+    assert page_ttl(Page(url="u", content=" \n"), WHOLE) == CacheTtl(60)
+    assert page_ttl(Page(url="u"), CacheTtl(10, 10)) == CacheTtl(10)

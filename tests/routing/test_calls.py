@@ -1,0 +1,54 @@
+"""A shared load runs under the call that started it: the calls that wait for it make no attempts and pay nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from groundwire import AllProvidersFailed, Settings, Web
+from groundwire.telemetry import PageDone, SearchDone
+from groundwire.testing.world import Fault, World
+
+Make = Callable[..., Settings]
+
+
+class Records:
+    """Keeps what calls came to."""
+
+    def __init__(self) -> None:
+        self.searches: list[SearchDone] = []
+        self.pages: list[PageDone] = []
+
+    def search_done(self, done: SearchDone) -> None:
+        self.searches.append(done)
+
+    def page_done(self, done: PageDone) -> None:
+        self.pages.append(done)
+
+
+async def test_a_search_that_waited_has_made_no_attempts(world: World, settings: Make) -> None:
+    records = Records()
+    async with Web(settings(cache={"enabled": True}), call_listeners=[records]) as web:
+        found = await asyncio.gather(web.search("bm25"), web.search("bm25"))
+    assert len(world.searxng.requests) == 1
+    assert [response.cached for response in found].count(True) == 1
+    assert sorted(len(done.attempts) for done in records.searches) == [0, 1]
+
+
+async def test_nor_has_one_that_waited_for_a_failure(world: World, settings: Make) -> None:
+    records = Records()
+    world.searxng.fail(Fault.status(403), times=None)
+    async with Web(settings(cache={"enabled": True}), call_listeners=[records]) as web:
+        failures = await asyncio.gather(web.search("bm25"), web.search("bm25"), return_exceptions=True)
+    made = [len(failure.attempts) for failure in failures if isinstance(failure, AllProvidersFailed)]
+    assert len(made) == 2, "both calls say why"
+    assert sorted(len(done.attempts) for done in records.searches) == [0, made[0]]
+
+
+async def test_nor_a_page_that_waited(world: World, settings: Make) -> None:
+    records = Records()
+    async with Web(settings(cache={"enabled": True}), call_listeners=[records]) as web:
+        (row, *_) = (await web.search("bm25")).results
+        pages = await asyncio.gather(web.open_page(row.url), web.open_page(row.url))
+    assert [page.cached for page in pages].count(True) == 1
+    assert sorted(len(done.attempts) for done in records.pages) == [0, 1]

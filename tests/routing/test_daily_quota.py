@@ -1,0 +1,177 @@
+"""A day's allowance: counted whatever session it is used in, exact under many, settled on its own day."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.errors import BudgetExceeded
+from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+from groundwire.storage import MemoryStore, Store
+
+NOON = 20_000 * 86_400 + 43_200.0
+
+
+class Days:
+    """The time, as a test wants it."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def days() -> Days:
+    return Days()
+
+
+@pytest.fixture
+async def store(days: Days) -> AsyncIterator[Store]:
+    made = MemoryStore(clock=days)
+    yield made
+    await made.aclose()
+
+
+def allowance(store: Store, days: Days, *, calls: int = 0, cost_usd: float = 0.0, name: str = "k") -> DailyQuota:
+    return DailyQuota(store, DailyLimits(name=name, calls=calls, cost_usd=cost_usd), clock=days)
+
+
+def session(
+    store: Store, within: DailyQuota, name: str = "s", later: BackgroundTasks | None = None, **limits: float
+) -> SessionBudget:
+    own = Limits(**{"searches": 0, **limits})  # type: ignore[arg-type]
+    return SessionBudget(store, name, own, later, quota=within)
+
+
+async def test_sessions_and_pages_pay_into_one_day(store: Store, days: Days) -> None:
+    day = allowance(store, days, calls=3)
+    await session(store, day, "a").take()
+    await session(store, day, "b").take()
+    await session(store, day, "c").take_page()
+    for call in (session(store, day, "d").take, session(store, day, "a").take_page):
+        with pytest.raises(BudgetExceeded, match="all 3 calls of the day") as caught:
+            await call()
+        assert (caught.value.limit, caught.value.spent, caught.value.retry_after) == (3, 3, 43_200)
+    assert (await day.used())["calls"] == 3
+    await session(store, allowance(store, days, calls=3, name="other")).take()
+    days.now += 43_200  # midnight
+    await session(store, day, "d").take()
+
+
+async def test_money_is_set_aside_before_and_settled_after(store: Store, days: Days) -> None:
+    day = allowance(store, days, cost_usd=0.010)
+    own = session(store, day)
+    first = await own.take(0.006)
+    with pytest.raises(BudgetExceeded, match=r"the 0\.01 US dollars of the day"):
+        await own.take(0.005)
+    assert await day.used() == {"calls": 1, "cost_usd": 0.006}
+    await own.settle(first, 0.002)
+    second = await own.take(0.008)
+    await own.release(second, 0.001)
+    assert await day.used() == {"calls": 1, "cost_usd": pytest.approx(0.003)}
+    await own.settle(await own.take_page(0.004), 0.004)
+    await own.check_money()
+    await own.settle(await own.take_page(), 0.003)  # nobody had said a price
+    with pytest.raises(BudgetExceeded):
+        await own.check_money()
+
+
+async def test_pages_side_by_side_do_not_spend_more_than_there_is(store: Store, days: Days) -> None:
+    day = allowance(store, days, cost_usd=0.010)
+    for limit in (0.0, 0.010):
+        own = session(store, day, str(limit), cost_usd=limit)
+        first = await own.take_page(0.006)
+        with pytest.raises(BudgetExceeded):
+            await own.take_page(0.006)
+        assert await day.used() == {"calls": 1, "cost_usd": 0.006}
+        await own.settle(first, 0.0)
+        await day.uncount(day.today(), 1)
+    tight = session(store, day, "tight", cost_usd=0.005)
+    with pytest.raises(BudgetExceeded, match="session's money"):
+        await tight.take_page(0.006)
+    assert await day.used() == {"calls": 0, "cost_usd": 0}
+
+
+async def test_what_a_session_refuses_is_not_counted_for_the_day(store: Store, days: Days) -> None:
+    day = allowance(store, days, calls=10, cost_usd=1.0)
+    for limits in ({"searches": 1}, {"cost_usd": 0.1}):
+        own = session(store, day, str(limits), **limits)
+        taken = await own.take(0.1)
+        before = await day.used()
+        with pytest.raises(BudgetExceeded, match=r"Search limit|session's money"):
+            await own.take(0.1)
+        assert await day.used() == before
+        await own.release(taken)
+    assert await day.used() == {"calls": 0, "cost_usd": 0}
+
+
+async def test_what_began_before_midnight_is_settled_there(store: Store, days: Days) -> None:
+    day, later = allowance(store, days, cost_usd=1.0), BackgroundTasks()
+    own = session(store, day, later=later)
+    taken = await own.take(0.5)
+    bill = own.ledger(taken)
+    assert await bill.charge(0.5)
+    hold = await own.reserve_many(2, 0.1)
+    yesterday = day.today()
+    days.now += 86_400
+    await own.take(0.05)
+    bill.close()
+    bill.correct(0.5, 0.2)  # a call that ends after its search
+    await later.aclose()
+    await own.settle_many(hold, 1)
+    assert await day.used() == {"calls": 1, "cost_usd": pytest.approx(0.05)}
+    assert (await store.count(f"day:k:{yesterday}:usd", 0)).total == 300_000
+    assert (await store.count(f"day:k:{yesterday}:calls", 0)).total == 2
+
+
+async def test_calls_beyond_the_reservation_are_paid_by_the_day(store: Store, days: Days) -> None:
+    day = allowance(store, days, cost_usd=0.03)
+    own = session(store, day, cost_usd=0.025)
+    taken = await own.take(0.01)
+    bill = own.ledger(taken)
+    assert await bill.charge(0.01)
+    assert await bill.charge(0.01)
+    assert not await bill.charge(0.01)  # the session has no more; what the day set aside for it is given back
+    assert (await day.used())["cost_usd"] == pytest.approx(0.02)
+    wide = session(store, day, "wide")
+    other = wide.ledger(await wide.take())
+    assert await other.charge(0.01)
+    assert not await other.charge(0.01)  # the day has no more
+
+
+@given(calls=st.integers(0, 6), money=st.integers(0, 6), wanted=st.integers(1, 8), price=st.integers(0, 3))
+async def test_as_many_searches_are_held_as_day_and_session_allow(
+    calls: int, money: int, wanted: int, price: int
+) -> None:
+    days = Days()
+    store = MemoryStore(clock=days)
+    day = allowance(store, days, calls=calls, cost_usd=money / 100)
+    own = session(store, day, searches=5)
+    hold = await own.reserve_many(wanted, price / 100)
+    allowed = min(wanted, 5, calls or wanted, money // price if money and price else wanted)
+    assert hold.searches == allowed
+    assert await day.used() == {"calls": allowed, "cost_usd": pytest.approx(allowed * price / 100)}
+    await own.settle_many(hold, 0)
+    assert await day.used() == {"calls": 0, "cost_usd": 0}
+
+
+async def test_many_at_once_get_exactly_what_there_is(store: Store, days: Days) -> None:
+    day = allowance(store, days, calls=7, cost_usd=0.05)
+
+    async def take(number: int) -> bool:
+        try:
+            await session(store, day, str(number)).take(0.01)
+        except BudgetExceeded:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*(take(number) for number in range(50)))) == 5
+    assert await day.used() == {"calls": 5, "cost_usd": 0.05}

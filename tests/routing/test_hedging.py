@@ -1,0 +1,267 @@
+"""The strategies on a virtual clock: exact moments, no waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+import pytest
+
+from components.calls import CallingRouter
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    AllProvidersFailed,
+    AuthenticationFailed,
+    ProviderError,
+    ProviderUnavailable,
+    QuotaExceeded,
+    RateLimited,
+)
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
+from groundwire.providers import Capabilities
+from groundwire.routing.hedging_policy import HedgePolicy, Strategy
+from groundwire.testing.virtual_time import run_virtually
+
+_T = TypeVar("_T")
+
+SLOW_ENOUGH = 30.0
+
+
+class Timed:
+    """A provider that takes its time; each call takes the next entry of its plan, the last for ever."""
+
+    capabilities = Capabilities(search=True, domains="native")
+
+    def __init__(self, name: str, *plan: float | Exception, price: float = 0.0, rows: int = 1) -> None:
+        self.name = name
+        self.price_usd = price
+        self._plan = list(plan)
+        self._rows = rows
+        self.asked: list[float] = []
+        self.cancelled = 0
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        now = asyncio.get_running_loop().time()
+        self.asked.append(round(now, 3))
+        step = self._plan.pop(0) if len(self._plan) > 1 else self._plan[0]
+        if isinstance(step, Exception):
+            raise step
+        try:
+            await asyncio.sleep(step)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return [SearchResult(title=self.name, url=f"https://{self.name}.example/{row}") for row in range(self._rows)]
+
+
+def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    def run() -> None:
+        run_virtually(test())
+
+    run.__name__ = test.__name__
+    run.__doc__ = test.__doc__
+    return run
+
+
+def chain(*providers: Timed, strategy: Strategy = "hedge", **numbers: Any) -> CallingRouter:
+    return CallingRouter(providers, strategy=strategy, hedging=HedgePolicy(**numbers))
+
+
+async def search(asked: CallingRouter, seconds: float = 10.0) -> SearchResponse:
+    loop = asyncio.get_running_loop()
+    return await asked.ask(Query(text="q"), Deadline.after(seconds, loop.time))
+
+
+def now() -> float:
+    return round(asyncio.get_running_loop().time(), 3)
+
+
+def down(name: str) -> ProviderUnavailable:
+    return ProviderUnavailable(name, "down", status=500)
+
+
+@pytest.mark.req("H2", "B14")
+@virtually
+async def test_a_certain_failure_starts_the_next_at_once() -> None:
+    first, second = Timed("first", down("first")), Timed("second", 0.4)
+    answer = await search(chain(first, second))
+    assert (answer.provider, now()) == ("second", 0.4)
+
+
+@pytest.mark.req("B14")
+@virtually
+async def test_the_next_starts_when_the_running_one_is_late_and_the_first_answer_wins() -> None:
+    first, second = Timed("first", SLOW_ENOUGH), Timed("second", 0.4)
+    asked = chain(first, second)
+    answer = await search(asked)
+    assert second.asked == [0.8]
+    assert (answer.provider, now()) == ("second", 1.2)
+    left = answer.attempts[-1]
+    assert (left.provider, left.abandoned, left.latency_ms) == ("first", True, 1200)
+    await asked.aclose()
+    assert first.cancelled == 1
+
+
+@pytest.mark.req("B14")
+@virtually
+async def test_a_late_answer_still_wins_over_a_hedge_that_is_later() -> None:
+    answer = await search(chain(Timed("first", 1.0), Timed("second", 5.0)))
+    assert (answer.provider, now()) == ("first", 1.0)
+
+
+@virtually
+async def test_the_delay_is_the_running_providers_own_habit() -> None:
+    fast = [0.4 - number / 100 for number in range(30)]  # each sooner than the last, so that none is late
+    first, second = Timed("first", *fast, SLOW_ENOUGH), Timed("second", 0.2, price=0.005)
+    asked = chain(first, second)
+    for _ in fast:
+        await search(asked)
+    began = now()
+    await search(asked)
+    assert second.asked == [pytest.approx(began + sorted(fast)[28], abs=0.002)], "its 95th percentile"
+    await asked.aclose()
+
+
+@virtually
+async def test_a_hedge_to_a_paid_provider_takes_a_token_and_without_one_waits_until_the_call_is_lost() -> None:
+    first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=0.005)
+    asked = chain(first, paid, paid_hedges=0.0)
+    await search(asked)
+    assert paid.asked == [2.0], "2.5 times the unknown delay: more likely dead than slow"
+    await asked.aclose()
+    first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=0.005)
+    asked = chain(first, paid, paid_hedges=0.1, paid_hedges_kept=1.0)
+    began = now()
+    await search(asked)
+    await search(asked)
+    starts = [round(start - began, 3) for start in paid.asked]
+    assert starts[0] == 0.8
+    assert starts[1] - 0.9 == pytest.approx(2.0, abs=0.01), "the one token is spent"
+    await asked.aclose()
+
+
+@pytest.mark.req("C5", "H9")
+@virtually
+async def test_transient_failures_are_tried_again_with_growing_pauses() -> None:
+    only = Timed("only", down("only"), down("only"), 0.1)
+    answer = await search(chain(only))
+    assert answer.provider == "only"
+    first, second, third = only.asked
+    assert 0.1 <= second - first <= 0.2
+    assert 0.2 <= third - second <= 0.4
+    assert [attempt.outcome for attempt in answer.attempts] == ["unavailable", "unavailable", "ok"]
+
+
+@virtually
+async def test_retries_end_with_the_tokens() -> None:
+    only = Timed("only", down("only"))
+    asked = chain(only, retries=0.2, retries_kept=2.0)
+    for _ in range(3):
+        with pytest.raises(AllProvidersFailed):
+            await search(asked)
+    assert len(only.asked) == 3 + 2
+
+
+@pytest.mark.req("B6")
+@virtually
+async def test_a_providers_own_word_closes_it_for_as_long_as_it_said() -> None:
+    first, second = Timed("first", RateLimited("first", "slow down", retry_after=60), 0.1), Timed("second", 0.1)
+    asked = chain(first, second)
+    await search(asked)
+    answer = await search(asked)
+    assert answer.attempts[0].reason.startswith("not asked: it said")
+    assert answer.attempts[0].retry_after == pytest.approx(60, abs=1)
+    assert len(first.asked) == 1
+    await asyncio.sleep(60)
+    assert (await search(asked)).provider == "first"
+
+
+@virtually
+async def test_what_is_inferred_moves_a_provider_to_the_end_and_never_out() -> None:
+    first = Timed("first", *[down("first")] * 4, 0.1)
+    second = Timed("second", 0.1)
+    asked = chain(first, second)
+    for _ in range(4):
+        assert (await search(asked)).provider == "second"
+    before = len(first.asked)
+    await search(asked)
+    assert len(first.asked) == before, "a suspect comes last"
+    await asyncio.sleep(3)
+    assert (await search(asked)).provider == "first", "one request probes it when its time is up"
+    asked = chain(Timed("only", *[down("only")] * 3, 0.1), retries=0.0)
+    for _ in range(3):
+        with pytest.raises(AllProvidersFailed):
+            await search(asked)
+    assert (await search(asked)).provider == "only", "the only one is asked whatever we think of it"
+
+
+@virtually
+async def test_a_quota_or_a_key_that_is_refused_is_asked_about_again_after_an_hour() -> None:
+    await _asked_after_an_hour(QuotaExceeded("first", "used up"))
+    await _asked_after_an_hour(AuthenticationFailed("first", "a wrong key"))
+
+
+async def _asked_after_an_hour(error: ProviderError) -> None:
+    first, second = Timed("first", error, 0.1), Timed("second", 0.1)
+    asked = chain(first, second)
+    for _ in range(5):
+        answer = await search(asked)
+    assert len(first.asked) == 1
+    assert answer.attempts[0].outcome == error.outcome
+    assert error.reason in answer.attempts[0].reason
+    await asyncio.sleep(3_600)
+    assert (await search(asked)).provider == "first"
+
+
+@pytest.mark.req("B14")
+@virtually
+async def test_fallback_waits_for_each() -> None:
+    first, second = Timed("first", SLOW_ENOUGH), Timed("second", 0.4)
+    answer = await search(chain(first, second, strategy="fallback"))
+    assert (answer.provider, now()) == ("second", 6.4)
+    assert [attempt.outcome for attempt in answer.attempts] == ["timeout", "ok"]
+
+
+@pytest.mark.req("B14")
+@virtually
+async def test_fuse_asks_several_at_once_and_names_all_who_found_a_page() -> None:
+    both = chain(Timed("a", 0.2), Timed("b", 0.5), Timed("c", down("c")), Timed("d", 0.1), strategy="fuse")
+    answer = await search(both)
+    assert (answer.provider, now()) == ("a+b", 0.5)
+    assert {row.source for row in answer.results} == {"a", "b"}
+    assert [attempt.outcome for attempt in answer.attempts] == ["ok", "ok", "unavailable"]
+
+
+@virtually
+async def test_the_deadline_ends_everything_and_names_each() -> None:
+    first, second = Timed("first", SLOW_ENOUGH), Timed("second", SLOW_ENOUGH)
+    with pytest.raises(AllProvidersFailed) as caught:
+        await search(chain(first, second), seconds=3.0)
+    assert now() == 3.0
+    assert {attempt.provider for attempt in caught.value.attempts} == {"first", "second"}
+    assert {attempt.outcome for attempt in caught.value.attempts} == {"timeout"}
+    await asyncio.sleep(0)
+    assert (first.cancelled, second.cancelled) == (1, 1)
+
+
+@virtually
+async def test_cancelling_leaves_no_call_behind() -> None:
+    first, second = Timed("first", SLOW_ENOUGH), Timed("second", SLOW_ENOUGH)
+    task = asyncio.create_task(search(chain(first, second)))
+    await asyncio.sleep(1.5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert (first.cancelled, second.cancelled) == (1, 1)
+    assert len(asyncio.all_tasks()) == 1
+
+
+def test_the_modes_change_the_numbers() -> None:
+    modes = [HedgePolicy.of(latency) for latency in ("normal", "fast", "fastest")]
+    assert [(mode.quantile, mode.paid_hedges) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
+    assert HedgePolicy.of("fastest", "strict").paid_hedges == 0
+    assert HedgePolicy.of() == HedgePolicy()

@@ -1,0 +1,248 @@
+"""What one process was told by a provider, the others know; and a store that fails changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+
+from components.calls import CallingRouter
+from groundwire.deadline import Deadline
+from groundwire.errors import AllProvidersFailed, AuthenticationFailed, ProviderUnavailable, RateLimited
+from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
+from groundwire.providers import Capabilities
+from groundwire.routing.health import Health, HealthRecord, load_record
+from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.rate_limiter import RateLimiter
+from groundwire.routing.shared_health import SharedHealth
+from groundwire.storage.base import Entry, Store, StoreError
+from groundwire.storage.memory import MemoryStore
+from groundwire.testing.virtual_time import run_virtually
+
+
+class Planned:
+    """A provider whose calls end as planned, the last entry for ever; None is an answer."""
+
+    capabilities = Capabilities(search=True, domains="native")
+
+    def __init__(self, name: str, *plan: Exception | None, account: str = "one") -> None:
+        self.name = name
+        self.account = account
+        self._plan = list(plan)
+        self.asked = 0
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        self.asked += 1
+        await asyncio.sleep(0.1)
+        step = self._plan.pop(0) if len(self._plan) > 1 else self._plan[0]
+        if step is not None:
+            raise step
+        return [SearchResult(title=query, url=f"https://{self.name}.example/")]
+
+
+class Broken(MemoryStore):
+    """A store that cannot be read nor written, and counts who tries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tries = 0
+
+    async def get(self, key: str) -> Entry | None:
+        self.tries += 1
+        raise StoreError("gone")
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        self.tries += 1
+        raise StoreError("gone")
+
+
+class Slow(MemoryStore):
+    """A store that takes a minute to read."""
+
+    async def get(self, key: str) -> Entry | None:
+        await asyncio.sleep(60)
+        return None
+
+
+class Counting(MemoryStore):
+    """A store that counts how often it is read."""
+
+    reads = 0
+
+    async def get(self, key: str) -> Entry | None:
+        self.reads += 1
+        return await super().get(key)
+
+
+def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    def run() -> None:
+        run_virtually(test())
+
+    run.__name__ = test.__name__
+    run.__doc__ = test.__doc__
+    return run
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def memory() -> MemoryStore:
+    return MemoryStore(clock=asyncio.get_running_loop().time)
+
+
+def chain(store: Store, *providers: Planned) -> CallingRouter:
+    return CallingRouter(
+        providers, store=store, clock=asyncio.get_running_loop().time, hedging=HedgePolicy(retries=0.0)
+    )
+
+
+async def search(asked: CallingRouter) -> SearchResponse:
+    return await asked.ask(Query(text="q"), Deadline.after(10, asyncio.get_running_loop().time))
+
+
+async def told(store: Store, error: Exception, *, account: str = "one", times: int = 1) -> None:
+    """Let a process hear an error from the provider `first`, and end."""
+    asked = chain(store, Planned("first", error, account=account), Planned("second", None))
+    for _ in range(times):
+        await search(asked)
+    await asked.aclose()
+
+
+@pytest.mark.req("B6", "B20")
+@virtually
+async def test_another_process_leaves_a_provider_alone_for_as_long_as_it_said() -> None:
+    store = memory()
+    await told(store, RateLimited("first", "slow down", retry_after=60))
+    first = Planned("first", None)
+    asked = chain(store, first, Planned("second", None))
+    answer = await search(asked)
+    assert (answer.provider, first.asked) == ("second", 0)
+    assert "not asked: it said when it may be asked again (slow down)" in answer.attempts[0].reason
+    assert answer.attempts[0].retry_after == pytest.approx(60, abs=0.5)
+    await asyncio.sleep(60)
+    assert (await search(asked)).provider == "first"
+    await asked.aclose()
+
+
+@pytest.mark.req("B20")
+@virtually
+async def test_a_process_that_runs_already_hears_it_within_a_second_or_two() -> None:
+    store, first = memory(), Planned("first", None)
+    asked = chain(store, first, Planned("second", None))
+    assert (await search(asked)).provider == "first"
+    await told(store, RateLimited("first", "slow down", retry_after=60))
+    await asyncio.sleep(1)
+    await search(asked)
+    assert (await search(asked)).provider == "second"
+    await asked.aclose()
+
+
+@virtually
+async def test_a_new_key_is_tried_at_once_and_the_old_one_is_not() -> None:
+    store = memory()
+    await told(store, AuthenticationFailed("first", "the key is not accepted"), account="old key")
+    for account, provider in (("new key", "first"), ("old key", "second")):
+        asked = chain(store, Planned("first", None, account=account), Planned("second", None))
+        assert (await search(asked)).provider == provider
+        await asked.aclose()
+
+
+@virtually
+async def test_a_refused_key_is_nobody_elses_when_it_is_not_known_whose_it_is() -> None:
+    store = memory()
+    await told(store, AuthenticationFailed("first", "the key is not accepted"), account="")
+    first = Planned("first", None, account="")
+    asked = chain(store, first, Planned("second", None))
+    assert (await search(asked)).provider == "first"
+    await asked.aclose()
+
+
+@virtually
+async def test_what_looks_ill_to_one_comes_last_for_all_until_a_probe_goes_well() -> None:
+    store = memory()
+    await told(store, ProviderUnavailable("first", "down", status=500), times=4)
+    first = Planned("first", None)
+    asked = chain(store, first, Planned("second", None))
+    assert ((await search(asked)).provider, first.asked) == ("second", 0)
+    alone = chain(store, Planned("first", None))
+    assert (await search(alone)).provider == "first", "it comes last, and never out"
+    await alone.aclose()
+    await asyncio.sleep(1.1)
+    await search(asked)
+    assert (await search(asked)).provider == "first"
+    await asked.aclose()
+
+
+@pytest.mark.parametrize("make", [Broken, Slow])
+def test_a_store_that_fails_does_not_fail_a_search_nor_hold_it_up(make: type[MemoryStore]) -> None:
+    async def run() -> None:
+        first = Planned("first", RateLimited("first", "slow down", retry_after=60), None)
+        asked = chain(make(), first, Planned("second", None))
+        assert (await search(asked)).provider == "second"
+        assert now() < 0.35
+        assert (await search(asked)).attempts[0].reason.startswith("not asked: it said"), "what we know counts"
+        assert first.asked == 1
+        await asked.aclose()
+
+    run_virtually(run())
+
+
+@virtually
+async def test_the_store_is_read_once_a_second_however_many_searches_there_are() -> None:
+    store = Counting(clock=asyncio.get_running_loop().time)
+    asked = chain(store, Planned("first", None), Planned("second", None))
+    for _ in range(30):
+        await search(asked)
+    assert now() == pytest.approx(3.0, abs=0.2)
+    assert 4 <= store.reads <= 2 * 4, "two providers, three seconds"
+    await asked.aclose()
+
+
+@pytest.mark.parametrize(
+    "row", [b"", b"\xff", b"[]", b'{"closed": "soon"}', b'{"closed": -1}', b'{"closed": 1e400}', b'{"interval": null}']
+)
+def test_what_somebody_else_wrote_there_is_passed_over(row: bytes) -> None:
+    async def run() -> None:
+        store = memory()
+        await store.set("provider:first:one", row, fresh=60)
+        asked = chain(store, Planned("first", None))
+        assert (await search(asked)).provider == "first"
+        await asked.aclose()
+
+    run_virtually(run())
+
+
+@virtually
+async def test_nobody_can_close_a_provider_for_more_than_an_hour() -> None:
+    store = memory()
+    row = HealthRecord(closed=1e9, outcome="nonsense", reason="x", interval=1e9, burst=1)
+    await store.set("provider:first:one", row.model_dump_json().encode(), fresh=1e6)
+    asked = chain(store, Planned("first", None))
+    with pytest.raises(AllProvidersFailed) as caught:
+        await search(asked)
+    assert caught.value.attempts[0].retry_after == 3_600
+    await asked.aclose()
+
+
+@virtually
+async def test_the_later_end_counts_and_what_is_told_together_is_written_once() -> None:
+    store, provider, other = memory(), Planned("p", None), Planned("q", None)
+    health = Health()
+    shared = SharedHealth(store, health, RateLimiter(store), asyncio.get_running_loop().time)
+    shared.publish(provider, {"closed": 100.0, "outcome": "quota", "reason": "x" * 999})
+    shared.publish(provider, {"interval": 1.1, "burst": 1})
+    await shared.aclose()
+    shared.publish(provider, {"closed": 5.0, "outcome": "rate_limited", "reason": "sooner"})
+    await shared.aclose()
+    record = await load_record(store, "p:one")
+    assert record is not None
+    assert (record.closed, record.outcome, record.interval) == (100.0, "quota", 1.1)
+    assert len(record.reason) == 300
+    await shared.read([provider, other])
+    assert health.provider_health("p").seconds == pytest.approx(100.0)
+    assert health.provider_health("q").state == "well"

@@ -1,0 +1,34 @@
+"""How many files one call goes through, and that no two of ours call each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+MOST_FILES = {"search": 46, "open_page": 49}
+MOST_CALLS = {"search": 225, "open_page": 200}
+THEIRS = ("observing/", "storage/")  # pairs in these packages are left
+
+
+@pytest.mark.timeout(120)  # a process of its own, beside others
+def test_a_call_enters_few_files_and_none_that_call_each_other(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "walk.py", "--json"],
+        cwd=BENCHMARKS,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    walks = json.loads(done.stdout)
+    for name, walk in walks.items():
+        assert len(walk["files"]) <= MOST_FILES[name], (name, walk["files"])
+        assert walk["calls"] <= MOST_CALLS[name], name
+        assert [pair for pair in walk["both_ways"] if not pair[0].startswith(THEIRS)] == [], name
