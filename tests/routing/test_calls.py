@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.telemetry import PageDone, SearchDone
-from groundwire.testing.world import Fault, World
+from groundwire.testing.world import InjectedFault, World
 
 Make = Callable[..., Settings]
 
@@ -37,7 +37,7 @@ async def test_a_search_that_waited_has_made_no_attempts(world: World, settings:
 
 async def test_nor_has_one_that_waited_for_a_failure(world: World, settings: Make) -> None:
     records = Records()
-    world.searxng.fail(Fault.status(403), times=None)
+    world.searxng.fail(InjectedFault.status(403), times=None)
     async with Web(settings(cache={"enabled": True}), call_listeners=[records]) as web:
         failures = await asyncio.gather(web.search("bm25"), web.search("bm25"), return_exceptions=True)
     made = [len(failure.attempts) for failure in failures if isinstance(failure, AllProvidersFailed)]

@@ -128,9 +128,11 @@ def test_a_provider_that_ignores_its_deadline_is_left_behind() -> None:
         await asyncio.sleep(1_000)
         return []
 
-    answer = await chain(Scripted("deaf", hang), Scripted("second", finds(ROW)), attempt_timeout=0.05).ask(
-        Query(text="q"), Deadline.after(60)
-    )
+    async def main() -> SearchResponse:
+        asked = chain(Scripted("deaf", hang), Scripted("second", finds(ROW)), attempt_timeout=0.05)
+        return await asked.ask(Query(text="q"), Deadline.after(60, asyncio.get_running_loop().time))
+
+    answer = run_virtually(main())
     assert [attempt.outcome for attempt in answer.attempts] == ["timeout", "ok"]
 
 

@@ -165,7 +165,7 @@ class OpenPageFlow:
             page_key(call.url, names, self._what_is_allowed()),
             load,
             call.deadline,
-            page_codec(lifetime(settings.page_ttl, settings.stale)),
+            page_codec(lifetime(settings.page_ttl, settings.stale_ttl)),
             refresh=call.cache_mode == "refresh",
             renew=load,
         )

@@ -116,7 +116,7 @@ class SearchFlow:
             search_codec(lifetime(settings.search_ttl, settings.stale_ttl)),
             refresh=call.cache_mode == "refresh",
         )
-        return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale_ttl, found.age))
+        return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale, found.age))
 
     async def _shown(self, call: SearchCall, response: SearchResponse, budget: SessionBudget) -> SearchResponse:
         """Return a response as its session sees it: with its citation numbers and what is left of its budget."""

@@ -21,7 +21,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.models import Page, SearchResponse
 from groundwire.safety.urls import parse_url
 from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
-from groundwire.storage.archive.queries import ArchiveQueries, Statistics
+from groundwire.storage.archive.lookup import ArchiveQueries, Statistics
 from groundwire.storage.archive.records import ARCHIVE, ArchiveHit, Item, Kind, items_of, key_of
 from groundwire.storage.base import StoreError
 from groundwire.storage.write_queue import Job, Writer
