@@ -57,48 +57,15 @@ if TYPE_CHECKING:
     from groundwire.models import Attempt, Outcome, RateWindow
 
 __all__ = [
-    "AllProvidersFailed",
-    "AuthenticationFailed",
-    "BlockedAddress",
-    "BlockedByPolicy",
-    "BlockedByRobots",
-    "BlockedDomain",
-    "BlockedSecret",
-    "BlockedUnknown",
-    "BudgetExceeded",
-    "Closed",
-    "ConfigurationError",
-    "DeadlineExceeded",
-    "GroundwireError",
-    "InvalidRequest",
-    "MissingKey",
-    "NativeUnsupported",
-    "NotConfigured",
-    "PageBlocked",
-    "PageEmpty",
-    "PageError",
-    "PageNeedsScripts",
-    "PageNotFound",
-    "PagePaced",
-    "PageRefused",
-    "PageTooLarge",
-    "PageUnavailable",
-    "PermissionDenied",
-    "ProviderBlocked",
-    "ProviderError",
-    "ProviderTimeout",
-    "ProviderUnavailable",
-    "ProviderUnreachable",
-    "ProviderUnsupported",
-    "QuotaExceeded",
-    "RateLimited",
-    "RequestRefused",
-    "TooManyRedirects",
-    "UnexpectedResponse",
-    "UnknownProvider",
-    "UnprovenEmpty",
+    "AllProvidersFailed", "AuthenticationFailed", "BlockedAddress", "BlockedByPolicy", "BlockedByRobots",
+    "BlockedDomain", "BlockedSecret", "BlockedUnknown", "BudgetExceeded", "Closed", "ConfigurationError",
+    "DeadlineExceeded", "GroundwireError", "InvalidRequest", "MissingKey", "NativeUnsupported", "NotConfigured",
+    "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound", "PagePaced", "PageRefused",
+    "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked", "ProviderError", "ProviderTimeout",
+    "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported", "QuotaExceeded", "RateLimited",
+    "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
     "UnsupportedContent",
-]
+]  # fmt: skip
 
 
 class GroundwireError(Exception):
@@ -122,7 +89,16 @@ class InvalidRequest(GroundwireError, ValueError):
 
 
 class ConfigurationError(GroundwireError, ValueError):
-    """The settings are wrong; nothing was sent. Several faults are named together, a line each."""
+    """The settings are wrong; nothing was sent. Several faults are named together, a line each.
+
+    Args:
+        message: What is wrong and what to set.
+        provider: The provider whose settings they are; empty when it is none's.
+    """
+
+    def __init__(self, message: str, provider: str = "") -> None:
+        super().__init__(message)
+        self.provider = provider
 
 
 class UnknownProvider(ConfigurationError):
@@ -150,11 +126,9 @@ class MissingKey(ConfigurationError):
     """
 
     def __init__(self, provider: str, variable: str) -> None:
-        self.provider = provider
         self.variable = variable
-        super().__init__(
-            f"{provider} needs a key: set {variable} in the environment or in a .env file, or run groundwire setup."
-        )
+        set_it = f"set {variable} in the environment or in a .env file, or run groundwire setup"
+        super().__init__(f"{provider} needs a key: {set_it}.", provider)
 
 
 class NotConfigured(ConfigurationError):
@@ -166,9 +140,8 @@ class NotConfigured(ConfigurationError):
     """
 
     def __init__(self, provider: str, needs: str) -> None:
-        self.provider = provider
         self.needs = needs
-        super().__init__(f"{provider} is not configured: {needs}.")
+        super().__init__(f"{provider} is not configured: {needs}.", provider)
 
 
 class NativeUnsupported(ConfigurationError):
@@ -181,8 +154,7 @@ class NativeUnsupported(ConfigurationError):
     """
 
     def __init__(self, provider: str, reason: str, fix: str) -> None:
-        super().__init__(f"The search mode is native, but {provider} cannot be used for it: {reason}. {fix}")
-        self.provider = provider
+        super().__init__(f"The search mode is native, but {provider} cannot be used for it: {reason}. {fix}", provider)
         self.reason = reason
         self.fix = fix
 
@@ -341,13 +313,15 @@ class PageError(GroundwireError):
         url: The address that was asked for.
         reason: What happened and what to do next, as sentences.
         status: The page's HTTP status, when there was one.
+        retry_after: Seconds after which the site may be asked again; 0 when nothing says so.
     """
 
-    def __init__(self, url: str, reason: str, *, status: int | None = None) -> None:
+    def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float = 0.0) -> None:
         super().__init__(reason)
         self.url = url
         self.reason = reason
         self.status = status
+        self.retry_after = retry_after
 
 
 class PageNotFound(PageError):
@@ -376,17 +350,7 @@ class PageUnavailable(PageError):
 
 
 class PagePaced(PageUnavailable):
-    """The site is not asked yet, because it or the settings want a pause that outlasts the call.
-
-    Args:
-        url: The address that was asked for.
-        reason: What happened and what to do next, as sentences.
-        retry_after: Seconds after which the site may be asked.
-    """
-
-    def __init__(self, url: str, reason: str, *, retry_after: float) -> None:
-        super().__init__(url, reason)
-        self.retry_after = retry_after
+    """No request is sent yet: the site or the settings ask for a pause of `retry_after` seconds, longer than the call."""
 
 
 class PageTooLarge(PageError):

@@ -294,7 +294,7 @@ class ServerSettings(Section):
                 raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
         return words
 
-    @field_validator("hosts")
+    @field_validator("allowed_hosts")
     @classmethod
     def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
         for word in words:
