@@ -24,7 +24,7 @@ from aiohttp import web
 from fates import PAID, RATE, Fates
 from scores import SEQUENTIAL, Score
 
-from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 from groundwire.testing.http_messages import Wire
 
 __all__ = ["run"]
@@ -42,7 +42,7 @@ CANARY = -1
 WARM_UP = "warm up"  # the end of a query that always fares well
 
 
-class Fated(Endpoint):
+class Fated(EmulatedServer):
     """A service of the miniature web, each request of which meets its fate.
 
     Args:
@@ -52,7 +52,7 @@ class Fated(Endpoint):
         scale: How long a second takes, in seconds.
     """
 
-    def __init__(self, inner: Endpoint, place: int, fates: Fates, scale: float) -> None:
+    def __init__(self, inner: EmulatedServer, place: int, fates: Fates, scale: float) -> None:
         super().__init__(f"{inner.name}-fated")
         self._inner = inner
         self._place = place

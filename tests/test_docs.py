@@ -12,7 +12,7 @@ import pytest
 
 from groundwire import Settings, Web, errors
 from groundwire.providers.registry import provider_names
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -64,7 +64,7 @@ def test_every_error_and_provider_is_in_the_reference() -> None:
     assert [name for name in provider_names() if f"`{name}`" not in text] == []
 
 
-class Lookup(Endpoint):
+class Lookup(EmulatedServer):
     """The service of CONTRIBUTING's example."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from groundwire.transport.asyncio_server import close_server
 
 
@@ -53,7 +53,7 @@ async def test_what_was_accepted_is_served_and_nothing_else_is_accepted(before: 
     assert [str(one.message) for one in said] == []
 
 
-class Ended(Endpoint):
+class Ended(EmulatedServer):
     """Ends its world while it answers, just after somebody has come."""
 
     def __init__(self, world: World) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from groundwire import InvalidRequest, Settings, Web
 from groundwire.models import Page
-from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 from groundwire.tools import OpenPageToolResult, open_page_tool, render_json, render_text
 
 Make = Callable[..., Settings]
@@ -31,7 +31,7 @@ def text_of(name: str, paragraphs: int) -> str:
     return "\n\n".join(parts)
 
 
-class Shelf(Endpoint):
+class Shelf(EmulatedServer):
     """Serves Markdown: `/name/40` is a page of 40 paragraphs."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from components.examples import examples
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.safety.urls import parse_url
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text, web_tools
 
 _T = TypeVar("_T")
@@ -33,7 +33,7 @@ TYPES = st.sampled_from(
 )
 
 
-class Anything(Endpoint):
+class Anything(EmulatedServer):
     """A site whose one page is what a test says."""
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ def test_any_text_is_a_query_or_an_error(bench: Bench, query: str) -> None:
     assert result.status == "success" or result.error.startswith("query: ")
 
 
-class Archive(Endpoint):
+class Archive(EmulatedServer):
     """A site made of saved pages."""
 
     def __init__(self, pages: SavedPages) -> None:

@@ -29,7 +29,7 @@ def error_page() -> str:
             "[outcomes](../explanation/outcomes.md).",
             "\n".join(_outcomes()),
             "## Exit codes",
-            f"`groundwire` ends with {int(exit_code(errors.ConfigurationError()))} for a `ConfigurationError` or an "
+            f"`groundwire` ends with {int(exit_code(errors.ConfigurationError('')))} for a `ConfigurationError` or an "
             f"`InvalidRequest`, and with {int(exit_code(GroundwireError()))} for every other error; see "
             "[commands](commands.md#exit-codes).",
             *_classes(),

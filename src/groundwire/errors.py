@@ -52,7 +52,7 @@ import difflib
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from groundwire.models import Attempt, Outcome, RateWindow
 
@@ -83,9 +83,7 @@ class InvalidRequest(GroundwireError, ValueError):
 
     def __init__(self, field: str, problem: str, fix: str) -> None:
         super().__init__(f"{field}: {problem}. {fix}")
-        self.field = field
-        self.problem = problem
-        self.fix = fix
+        self.field, self.problem, self.fix = field, problem, fix
 
 
 class ConfigurationError(GroundwireError, ValueError):
@@ -333,11 +331,9 @@ class PageRefused(PageError):
 
 
 class PageBlocked(PageRefused):
-    """Something stands in front of the page.
+    """Something stands in front of the page: a bot check, a login, a paywall, a rate limit, a script that draws it.
 
-    That is a bot check, a login, consent, an age gate, a paywall, a block of the region, a limit on requests, a check
-    of the browser, a waiting room, a plain refusal, or a script that draws it. Another reader, above all one with a
-    browser, may get past it.
+    Another reader, above all one with a browser, may get past it.
     """
 
 
@@ -350,7 +346,7 @@ class PageUnavailable(PageError):
 
 
 class PagePaced(PageUnavailable):
-    """No request is sent yet: the site or the settings ask for a pause of `retry_after` seconds, longer than the call."""
+    """No request is sent yet: the site or the settings ask for a pause of `retry_after` seconds."""
 
 
 class PageTooLarge(PageError):
@@ -391,17 +387,12 @@ class AllProvidersFailed(GroundwireError):
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts = tuple(attempts)
-        causes = "; ".join(_causes(self.attempts)) or "no provider is configured"
+        alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
+        for one in self.attempts:  # several rounds mostly end alike: each provider and cause is named once
+            alike.setdefault((one.provider, one.outcome, one.status, one.reason), []).append(one)
+        named = (same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "") for same in alike.values())
+        causes = "; ".join(named) or "no provider is configured"
         super().__init__(f"Web search unavailable. Errors: {causes}")
-
-
-def _causes(attempts: Sequence[Attempt]) -> Iterator[str]:
-    """Yield what happened, once for each provider and cause: several rounds mostly end alike."""
-    alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
-    for attempt in attempts:
-        alike.setdefault((attempt.provider, attempt.outcome, attempt.status, attempt.reason), []).append(attempt)
-    for same in alike.values():
-        yield same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "")
 
 
 class Closed(GroundwireError):

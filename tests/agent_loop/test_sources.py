@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.agent_loop import Ledger
+from groundwire.agent_loop import CitationLedger
 from groundwire.agent_loop.citation_ledger import citations_in
 
 TEXTS: tuple[tuple[str, list[str]], ...] = (
@@ -23,8 +23,8 @@ TEXTS: tuple[tuple[str, list[str]], ...] = (
 )
 
 
-def ledger() -> Ledger:
-    made = Ledger()
+def ledger() -> CitationLedger:
+    made = CitationLedger()
     for letter in "abc":
         made.number(f"https://{letter}.org/", letter.upper())
     return made

@@ -8,11 +8,11 @@ import pytest
 
 from groundwire.cassette import Cassette
 from groundwire.safety.guard import Guard, Resolver
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from groundwire.transport import Transport
 
 
-class Service(Endpoint):
+class Service(EmulatedServer):
     """Answers like a provider and like a site."""
 
     key = "CANARY-k3y-0123456789abcdef"

@@ -9,12 +9,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from groundwire.cli import group
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 
 _STEERING = "\x1b]0;owned\x07\x1b[2Jtitle\x9b31m \u202egnorw"
 
 
-class Corner(Endpoint):
+class Corner(EmulatedServer):
     """Pages that the miniature web has no use for elsewhere."""
 
     def handle(self, request: Recorded) -> EmulatedResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from groundwire.testing import EmulatedResponse, Recorded
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 
 __all__ = ["Application", "shell"]
 
@@ -32,7 +32,7 @@ FILL = """async function fill() {
 }"""
 
 
-class Application(Endpoint):
+class Application(EmulatedServer):
     """The site; add pages to `pages` by their path."""
 
     def __init__(self, name: str = "application") -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 
 __all__ = ["Ruled"]
 
 
-class Ruled(Endpoint):
+class Ruled(EmulatedServer):
     """Serves an article at every path.
 
     Attributes:

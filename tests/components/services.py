@@ -11,7 +11,7 @@ from groundwire.providers.key_rotation import Keys
 from groundwire.providers.prices import load_prices
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 from groundwire.testing.world import World
 from groundwire.transport import Response, Transport
 
@@ -82,7 +82,7 @@ class Makes:
             await transport.aclose()
 
 
-def sent(service: Endpoint) -> dict[str, Any]:
+def sent(service: EmulatedServer) -> dict[str, Any]:
     """Return the JSON object that a service was sent last."""
     body = service.requests[-1].json()
     assert isinstance(body, dict)

@@ -11,7 +11,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource, audit, read_answer, resolve_redirects
 from groundwire.safety.guard import Guard
-from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 from groundwire.transport import Transport
 
 GOOGLE = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
@@ -79,7 +79,7 @@ def test_googles_redirects_are_judged_by_the_site_that_is_named() -> None:
     assert [one.url[-1] for one in found.citations] == ["c", "d", "/"]
 
 
-class Redirector(Endpoint):
+class Redirector(EmulatedServer):
     """Redirects as Google does; the path says where to."""
 
     def handle(self, request: Recorded) -> EmulatedResponse:

@@ -13,7 +13,7 @@ from groundwire.errors import PermissionDenied
 from groundwire.integrations.hosts.search_policy import local_search_tool
 from groundwire.settings import PermissionSettings
 from groundwire.settings.load import load
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from groundwire.tools import render_json, render_text, web_tools
 from groundwire.tools.permissions import Answer, Permission, PermissionRequest, guarded, guarded_tools
 
@@ -154,7 +154,7 @@ async def test_nobody_answers_and_a_question_that_breaks() -> None:
         await task
 
 
-class Elsewhere(Endpoint):
+class Elsewhere(EmulatedServer):
     """A site that sends everybody on."""
 
     def __init__(self, target: str) -> None:

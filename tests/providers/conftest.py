@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.services import Makes, api_class
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 from groundwire.testing.world import World
 
 
@@ -28,7 +28,7 @@ def own_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def service(world: World, own_name: str) -> Endpoint:
+def service(world: World, own_name: str) -> EmulatedServer:
     """The world's service that the test's file is about."""
     return world.service(own_name)
 

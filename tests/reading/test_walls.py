@@ -19,7 +19,7 @@ from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeeds
 from groundwire.reading.block_pages.classify import soft_block
 from groundwire.reading.block_pages.sentences import PageSentences
 from groundwire.testing import EmulatedResponse, Recorded, World
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 
 pytestmark = pytest.mark.req("B2", "Y15")
 HERE = Path(__file__).parent
@@ -31,7 +31,7 @@ def cases(name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-class Street(Endpoint):
+class Street(EmulatedServer):
     """A server that answers with the cases."""
 
     def __init__(self, answers: list[dict[str, Any]]) -> None:

@@ -14,12 +14,12 @@ from components.needs import needed, require
 from components.prometheus import Prometheus
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.telemetry import CONTENT_TYPE, Metrics
-from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"
 
 
-class Scraped(Endpoint):
+class Scraped(EmulatedServer):
     """Shows metrics, as the guide says."""
 
     def __init__(self, metrics: Metrics) -> None:

@@ -19,7 +19,7 @@ from components.office import word
 from components.papers import report
 from components.pythons import VERSIONS, interpreter, uv
 from groundwire import __version__
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from sbom import write_sbom
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ def test_its_demo_runs(installed: Installed) -> None:
     assert done.stderr == ""
 
 
-class Shelf(Endpoint):
+class Shelf(EmulatedServer):
     """Documents of two kinds."""
 
     def handle(self, request: Recorded) -> EmulatedResponse:

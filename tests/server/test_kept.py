@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from groundwire import Settings, Web
-from groundwire.agent_loop import Ledger
+from groundwire.agent_loop import CitationLedger
 from groundwire.server.openai.handler import PendingRun, PendingRuns, digest
 
 MESSAGES = [{"role": "user", "content": "What?"}]
@@ -16,7 +16,9 @@ async def test_who_finds_what(settings: Callable[..., Settings]) -> None:
     now = 0.0
     keep = PendingRuns(lambda: now)
     async with Web(settings()) as web:
-        kept = PendingRun(begun=1, begins=digest(MESSAGES), added=("turn",), trailing=(), web=web, ledger=Ledger())
+        kept = PendingRun(
+            begun=1, begins=digest(MESSAGES), added=("turn",), trailing=(), web=web, ledger=CitationLedger()
+        )
         keep.put("me", ["call_1", "call_2"], kept)
         other = [{"role": "user", "content": "Who?"}]
         second = replace(kept, begins=digest(other))

@@ -27,7 +27,7 @@ from groundwire.doctor.python_env import faults_of_requirements
 from groundwire.doctor.system import _is_gateway, _taken
 from groundwire.setup import KeyringState
 from groundwire.storage.sqlite_db import APPLICATION_ID
-from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 
 from .conftest import SECRET, Look, named
 
@@ -390,7 +390,7 @@ async def test_the_port_is_taken(machine: Callable[..., Machine]) -> None:
     assert named(report) == ["port-taken"]
 
 
-class Gateway(Endpoint):
+class Gateway(EmulatedServer):
     """What answers where a gateway listens."""
 
     def handle(self, request: Recorded) -> EmulatedResponse:

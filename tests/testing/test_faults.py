@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 
 from components.work import growth, memory
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from groundwire.testing.fault_injection import bomb
 from groundwire.testing.http_messages import Wire
 from groundwire.testing.virtual_time import run_virtually
@@ -268,7 +268,7 @@ async def test_endless_headers(world: World, url: str, raw: Raw) -> None:
     assert b"X-Filler-100: " in received
 
 
-class Inside(Endpoint):
+class Inside(EmulatedServer):
     """Says how many tasks the thread of the world has."""
 
     def __init__(self) -> None:

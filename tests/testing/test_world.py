@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from groundwire.testing import EmulatedResponse, Endpoint, InjectedFault, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
 
 Raw = Callable[..., Awaitable[bytes]]
 
@@ -134,7 +134,7 @@ async def test_a_second_instance_has_its_own_faults(world: World, raw: Raw) -> N
 
 
 async def test_another_service_is_one_class(world: World, raw: Raw) -> None:
-    class Echo(Endpoint):
+    class Echo(EmulatedServer):
         def handle(self, request: Recorded) -> EmulatedResponse:
             return EmulatedResponse.json({"asked": request.json()})
 

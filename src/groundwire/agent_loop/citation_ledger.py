@@ -10,14 +10,14 @@ from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
 from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolResult, render_text
 
-__all__ = ["Ledger", "citations_in", "marked"]
+__all__ = ["CitationLedger", "citations_in", "marked"]
 
 # `[2]`, `[1, 3]`, and the brackets of models that were trained on them; no text of a link and no footnote's definition.
 _MARK = re.compile(r"\[(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\](?!\(|: ?https?:)|【(\d{1,4})(?:†[^】\n]{0,80})?】")
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
-class Ledger:
+class CitationLedger:
     """The pages of a run, numbered from 1 in the order in which they came; no address twice."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Ledger:
             self.number(one.url, one.title)
 
 
-def marked(answer: HostedAnswer, ledger: Ledger) -> HostedAnswer:
+def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
     """Return an answer whose citations tell also what the marks in its text point to, and whose sources are the run's.
 
     An answer that its API has given citations of its own keeps those alone.
@@ -77,7 +77,7 @@ def marked(answer: HostedAnswer, ledger: Ledger) -> HostedAnswer:
     return replace(answer, sources=sources, citations=citations, sources_from=origin)
 
 
-def citations_in(text: str, ledger: Ledger) -> Iterator[HostedCitation]:
+def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:
     """Yield what the marks in a text point to, in order; marks inside code and marks of unknown numbers are none."""
     code = [span.span() for span in _CODE.finditer(text)]
     for mark in _MARK.finditer(text):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from groundwire.agent_loop.citation_ledger import Ledger, marked
+from groundwire.agent_loop.citation_ledger import CitationLedger, marked
 from groundwire.agent_loop.tool_calls import answer_of, make_calls
 from groundwire.agent_loop.types import LoopEvent, Run, Spent, Stop
 from groundwire.agent_loop.wire_formats import (
@@ -84,7 +84,7 @@ async def run_tools(
     hosted_searches: int = 5,
     hosted_price_usd: float = _USD,
     timeout: float | None = None,
-    ledger: Ledger | None = None,
+    ledger: CitationLedger | None = None,
     on_event: Callable[[LoopEvent], None] | None = None,
 ) -> Run:
     """Ask a model, make its calls of our tools, and go on until it answers.
@@ -143,7 +143,7 @@ async def run_tools(
         max_rounds=max_rounds,
         most=hosted_searches,
         price_usd=hosted_price_usd,
-        ledger=Ledger() if ledger is None else ledger,
+        ledger=CitationLedger() if ledger is None else ledger,
         tell=on_event or (lambda _: None),
     )
     loop.prepared()  # a request that is wrong is told before anything is asked
@@ -170,7 +170,7 @@ class _Loop:
     max_rounds: int
     most: int
     price_usd: float
-    ledger: Ledger
+    ledger: CitationLedger
     tell: Callable[[LoopEvent], None]
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)

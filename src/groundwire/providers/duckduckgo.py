@@ -183,11 +183,11 @@ class DuckDuckGoSearchProvider:
         """
         from ddgs.exceptions import DDGSException, TimeoutException
 
-        seen, rows = _Seen(None), None
+        seen, rows = _SeenResponse(None), None
         options = {name: value for name, value in request.items() if name not in {"backend", "text"}}
         try:
             engine = self._engine(request["backend"], deadline)
-            engine.http_client = seen = _Seen(engine.http_client)
+            engine.http_client = seen = _SeenResponse(engine.http_client)
             rows = engine.search(request["text"], **options)
         except TimeoutException as error:
             raise CallFailed(RecordedFailure("timeout")) from error
@@ -216,7 +216,7 @@ class DuckDuckGoSearchProvider:
         return engine
 
 
-class _Seen:
+class _SeenResponse:
     """Stands before an engine's HTTP client and remembers how the last request was answered."""
 
     def __init__(self, http_client: Any) -> None:

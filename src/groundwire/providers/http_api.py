@@ -10,6 +10,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice, zip_longest
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
@@ -366,17 +367,15 @@ def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.t
         _members(headers, kind, pattern)
         for kind, pattern in (("Limit", ""), ("Remaining", ""), ("Reset", ""), ("Policy", r";\s*w\s*=\s*"))
     )
-    windows = []
-    for number in range(min(_MAX_WINDOWS, max(len(limits), len(left)))):
-        limit, remaining = _at(limits, number), _at(left, number)
-        windows.append(
-            RateWindow(
-                limit=None if limit is None else int(limit),
-                seconds=_seconds(_at(lengths, number)),
-                remaining=None if remaining is None else int(remaining),
-                reset=_seconds(_from_now(_at(resets, number), clock)),
-            )
+    windows = [
+        RateWindow(
+            limit=None if limit is None else int(limit),
+            seconds=_seconds(length),
+            remaining=None if remaining is None else int(remaining),
+            reset=_seconds(_from_now(reset, clock)),
         )
+        for limit, remaining, reset, length in islice(zip_longest(limits, left, resets, lengths), _MAX_WINDOWS)
+    ]
     return tuple(window for window in windows if window.limit is not None or window.remaining is not None)
 
 
@@ -388,10 +387,6 @@ def _members(headers: Mapping[str, str], kind: str, before: str) -> list[float |
         found = None if before and not start else _NUMBER.fullmatch(part[start.end() if start else 0 :].strip())
         members.append(float(found[0]) if found else None)
     return members
-
-
-def _at(members: list[float | None], number: int) -> float | None:
-    return members[number] if number < len(members) else None
 
 
 def _from_now(reset: float | None, clock: Callable[[], float]) -> float | None:

@@ -40,7 +40,7 @@ from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.transport import FetchPolicy
 
-__all__ = ["Attempts", "Ledger", "ReaderCall", "Readers"]
+__all__ = ["Attempts", "PageLedger", "ReaderCall", "Readers"]
 
 _logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Attempts(Protocol):
         """Append attempts."""
 
 
-class Ledger(Protocol):
+class PageLedger(Protocol):
     """Takes the charges of a call."""
 
     def add(self, cost_usd: float) -> None:
@@ -83,7 +83,7 @@ class ReaderCall(Protocol):
         """Takes one entry per reader that was asked."""
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> PageLedger:
         """Takes what each of them has cost."""
 
 

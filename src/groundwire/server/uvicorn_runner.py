@@ -21,7 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["Calls", "bounded", "listen", "run", "serving"]
+__all__ = ["RunningCalls", "bounded", "listen", "run", "serving"]
 
 _BACKLOG = 512
 
@@ -219,7 +219,7 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-class Calls(Protocol):
+class RunningCalls(Protocol):
     """The calls that run in an application, and how they come to an end."""
 
     @property
@@ -249,7 +249,7 @@ async def run(
     listener: socket.socket,
     ready: Callable[[], None],
     *,
-    calls: Calls,
+    calls: RunningCalls,
     grace: float,
     say: Callable[[str], None],
     notice: float = 0.0,
@@ -297,7 +297,7 @@ async def run(
 
 
 async def _end(
-    calls: Calls,
+    calls: RunningCalls,
     server: uvicorn.Server,
     asked: asyncio.Event,
     hurried: asyncio.Event,

@@ -23,9 +23,9 @@ from groundwire.settings.sections import (
     PolicySettings,
     ReadSettings,
     SearchSettings,
-    Section,
     ServerSettings,
     SessionSettings,
+    SettingsSection,
     StorageSettings,
 )
 
@@ -172,7 +172,7 @@ def known_keys() -> Iterator[str]:
             yield from _keys(section, field.annotation)
 
 
-def _keys(path: str, section: type[Section]) -> Iterator[str]:
+def _keys(path: str, section: type[SettingsSection]) -> Iterator[str]:
     for key, field in section.model_fields.items():
         if _is_section(field.annotation):
             yield from _keys(f"{path}.{key}", field.annotation)
@@ -181,16 +181,16 @@ def _keys(path: str, section: type[Section]) -> Iterator[str]:
 
 
 def _values(path: str, section: object) -> Iterator[tuple[str, object]]:
-    if isinstance(section, Section):
+    if isinstance(section, SettingsSection):
         for key, value in section:
-            if isinstance(value, Section):
+            if isinstance(value, SettingsSection):
                 yield from _values(f"{path}.{key}", value)
             else:
                 yield f"{path}.{key}", value
 
 
-def _is_section(annotation: object) -> TypeGuard[type[Section]]:
-    return isinstance(annotation, type) and issubclass(annotation, Section)
+def _is_section(annotation: object) -> TypeGuard[type[SettingsSection]]:
+    return isinstance(annotation, type) and issubclass(annotation, SettingsSection)
 
 
 def shown(key: str, value: object) -> str:

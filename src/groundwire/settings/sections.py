@@ -26,9 +26,9 @@ __all__ = [
     "PolicySettings",
     "ReadSettings",
     "SearchSettings",
-    "Section",
     "ServerSettings",
     "SessionSettings",
+    "SettingsSection",
     "StorageSettings",
     "Variables",
     "Words",
@@ -74,13 +74,13 @@ Variables = Annotated[Words, AfterValidator(_variables)]
 """A list of environment variables, by their names."""
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """The base of every section: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
 
 
-class NativeSettings(Section):
+class NativeSettings(SettingsSection):
     """Search that the model's own API does."""
 
     providers: Words = ("openai", "anthropic")
@@ -97,7 +97,7 @@ class NativeSettings(Section):
         return names
 
 
-class LocalSettings(Section):
+class LocalSettings(SettingsSection):
     """The tool `search`, for models without hosted search."""
 
     backend: Literal["ddg", "brave"] = "ddg"
@@ -106,7 +106,7 @@ class LocalSettings(Section):
     """The environment variable that holds the key for brave."""
 
 
-class SearchSettings(Section):
+class SearchSettings(SettingsSection):
     """How to search."""
 
     providers: Words = ("searxng", "duckduckgo_lite", "brave", "tavily")
@@ -133,7 +133,7 @@ class SearchSettings(Section):
     """The tool `search`, for models without hosted search."""
 
 
-class ReadSettings(Section):
+class ReadSettings(SettingsSection):
     """How to read pages."""
 
     providers: Words = ("local",)
@@ -158,7 +158,7 @@ class ReadSettings(Section):
     """The most requests to one site at once, in each process."""
 
 
-class SessionSettings(Section):
+class SessionSettings(SettingsSection):
     """What one session (one `Web` object) may use."""
 
     max_searches: int = Field(default=20, ge=0)
@@ -175,14 +175,14 @@ class SessionSettings(Section):
     """Whether a page has one number in the whole session, or the results of each search are numbered from 1."""
 
 
-class StorageSettings(Section):
+class StorageSettings(SettingsSection):
     """Where state lives: the cache, the budgets of sessions, paces and leases."""
 
     url: str = "sqlite://"
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
 
 
-class CacheSettings(Section):
+class CacheSettings(SettingsSection):
     """What is kept, so that the same is not fetched twice."""
 
     enabled: bool = True
@@ -195,7 +195,7 @@ class CacheSettings(Section):
     """Seconds after those for which it is still used, said to be stale: at once for an hour, then on failure only."""
 
 
-class ArchiveSettings(Section):
+class ArchiveSettings(SettingsSection):
     """The offline archive: what was read and found stays searchable, and answers when nothing else does."""
 
     enabled: bool = True
@@ -208,7 +208,7 @@ class ArchiveSettings(Section):
     """Days after which an entry is forgotten."""
 
 
-class PolicySettings(Section):
+class PolicySettings(SettingsSection):
     """What may be found and opened."""
 
     allowed_domains: Words = ()
@@ -223,7 +223,7 @@ class PolicySettings(Section):
     """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
 
 
-class PermissionSettings(Section):
+class PermissionSettings(SettingsSection):
     """What a model's tool calls may do when tools are guarded; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
 
     default: Decision = "confirm"
@@ -245,7 +245,7 @@ class PermissionSettings(Section):
         return rules
 
 
-class NetworkSettings(Section):
+class NetworkSettings(SettingsSection):
     """How to reach the network."""
 
     proxy: str = Field(default="", repr=False)  # it may hold a password
@@ -254,7 +254,7 @@ class NetworkSettings(Section):
     """How we introduce ourselves to servers."""
 
 
-class ServerSettings(Section):
+class ServerSettings(SettingsSection):
     """The gateway: where it listens, who may use it, and how much."""
 
     host: str = Field(default="127.0.0.1", min_length=1, max_length=255)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from groundwire.testing.fault_injection import InjectedFault
     from groundwire.testing.http_messages import EmulatedResponse, Recorded
-    from groundwire.testing.server import Endpoint
+    from groundwire.testing.server import EmulatedServer
     from groundwire.testing.world import World
 
-__all__ = ["EmulatedResponse", "Endpoint", "InjectedFault", "Recorded", "World"]
+__all__ = ["EmulatedResponse", "EmulatedServer", "InjectedFault", "Recorded", "World"]
 
 _MODULES = ("http_messages", "fault_injection", "server", "world")
 

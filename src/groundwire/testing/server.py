@@ -16,7 +16,7 @@ from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded, Wire
 from groundwire.transport.asyncio_server import close_server
 
-__all__ = ["Endpoint", "ServerThread"]
+__all__ = ["EmulatedServer", "ServerThread"]
 
 _LOOPBACK = "127.0.0.1"
 _PATIENCE = 60.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
@@ -31,7 +31,7 @@ class _Planned:
     when: Callable[[Recorded], bool] | None
 
 
-class Endpoint(ABC):
+class EmulatedServer(ABC):
     """One server of the miniature web: a site, or a search service.
 
     A sub-class says in `handle` what it answers; faults, records and addresses are here. Every method may be
@@ -216,7 +216,7 @@ class ServerThread:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
-        self._served: list[tuple[Endpoint, asyncio.Server]] = []
+        self._served: list[tuple[EmulatedServer, asyncio.Server]] = []
 
     def start(self) -> None:
         """Start the thread.
@@ -232,7 +232,7 @@ class ServerThread:
         if not self._ready.wait(_PATIENCE):
             raise RuntimeError("The world's thread did not start.")
 
-    def serve(self, endpoints: Iterable[Endpoint]) -> None:
+    def serve(self, endpoints: Iterable[EmulatedServer]) -> None:
         """Give each endpoint a port and answer on it from now on.
 
         Raises:
@@ -259,7 +259,7 @@ class ServerThread:
         await asyncio.gather(*(endpoint._shut() for endpoint, _ in self._served))
         self._served.clear()
 
-    async def _listen(self, endpoints: list[Endpoint]) -> None:
+    async def _listen(self, endpoints: list[EmulatedServer]) -> None:
         for endpoint in endpoints:
             listener = socket.create_server((_LOOPBACK, endpoint._wanted), backlog=512)
             endpoint._port = listener.getsockname()[1]

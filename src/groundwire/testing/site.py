@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from html import escape
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 
 __all__ = ["Calendar", "Site", "SitePage", "midnight"]
 
@@ -44,7 +44,7 @@ class SitePage:
     """How long before today it was published."""
 
 
-class Site(Endpoint):
+class Site(EmulatedServer):
     """A site: pages, a front page that lists them, robots.txt, validators and HEAD.
 
     Args:

@@ -30,7 +30,7 @@ class _Selector(selectors.DefaultSelector):
         return ready
 
 
-class _Loop(asyncio.SelectorEventLoop):
+class _VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._virtual = _Selector()
         super().__init__(self._virtual)
@@ -48,5 +48,5 @@ def run_virtually(main: Coroutine[Any, Any, _T]) -> _T:
     Raises:
         RuntimeError: everything waits for something that is not on the loop.
     """
-    with asyncio.Runner(loop_factory=_Loop) as runner:
+    with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
         return runner.run(main)

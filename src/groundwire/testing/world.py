@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire.testing.search_index import Library
-from groundwire.testing.server import Endpoint, ServerThread
+from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.testing.services import make_service
 from groundwire.testing.services.searxng import SearXng
 from groundwire.testing.site import Calendar, Site
@@ -19,7 +19,7 @@ from groundwire.testing.sites import make_sites
 
 __all__ = ["InjectedFault", "Recorded", "World"]
 
-_Service = TypeVar("_Service", bound=Endpoint)
+_Service = TypeVar("_Service", bound=EmulatedServer)
 
 
 class World:
@@ -40,7 +40,7 @@ class World:
         self._calendar = Calendar(today or datetime.now(UTC).date())
         self._sites = {site.name: site for site in make_sites(self._calendar)}
         self.library = Library(tuple(self._sites.values()), self._calendar, named=named)
-        self._services: dict[str, Endpoint] = {}
+        self._services: dict[str, EmulatedServer] = {}
         self._thread = ServerThread()
         self._running = False
         self._nobody: socket.socket | None = None
@@ -63,7 +63,7 @@ class World:
         return dict(self._sites)
 
     @property
-    def endpoints(self) -> tuple[Endpoint, ...]:
+    def endpoints(self) -> tuple[EmulatedServer, ...]:
         """Every site and every search service."""
         return (*self._sites.values(), *self._services.values())
 
@@ -116,7 +116,7 @@ class World:
         """
         return self.add(SearXng(name, self.library))
 
-    def service(self, name: str) -> Endpoint:
+    def service(self, name: str) -> EmulatedServer:
         """Return a search or read service such as `brave`, started when it is first asked for.
 
         Raises:
@@ -163,7 +163,7 @@ class World:
             self._nobody.close()
             self._nobody = None
 
-    def _place(self, endpoint: Endpoint) -> None:
+    def _place(self, endpoint: EmulatedServer) -> None:
         endpoint.want(self._next_port)
         if self._next_port:
             self._next_port += 1

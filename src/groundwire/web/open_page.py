@@ -234,7 +234,7 @@ class OpenPages:
             limit: How many may be read at the same time.
         """
         often = Counter(target.url for target in targets)
-        read = {target.url: _Reading(target) for target in targets}
+        read = {target.url: _PageLoad(target) for target in targets}
         try:
             async with asyncio.TaskGroup() as group:
                 for reading in read.values():
@@ -253,7 +253,7 @@ class OpenPages:
             self._done(reading.target, reading.started, reading.error or reading.result(), budget)
         return tuple(read[target.url].result() for target in targets)
 
-    async def _whole(self, reading: _Reading, budget: SessionBudget, limit: asyncio.Semaphore) -> None:
+    async def _whole(self, reading: _PageLoad, budget: SessionBudget, limit: asyncio.Semaphore) -> None:
         """Read a whole page, or note what went wrong."""
         try:
             async with limit:
@@ -265,7 +265,7 @@ class OpenPages:
             self._done(reading.target, reading.started, error, budget)
             raise
 
-    async def _show(self, reading: _Reading, selection: Ask, budget: SessionBudget) -> None:
+    async def _show(self, reading: _PageLoad, selection: Ask, budget: SessionBudget) -> None:
         """Put the part that is wanted in the place of the whole page."""
         page, reading.page = reading.page, None
         if page is None:
@@ -280,7 +280,7 @@ class OpenPages:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _PageLoad:
     """One of several pages on its way."""
 
     target: PageTarget

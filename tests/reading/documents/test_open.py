@@ -13,7 +13,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PageEmpty, PageError, PageRefused, PageTooLarge, UnsupportedContent
 from groundwire.reading.local import LocalReadProvider
 from groundwire.safety.guard import Guard
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from groundwire.transport import Transport
 
 pytestmark = pytest.mark.req("B2")
@@ -72,7 +72,7 @@ async def test_a_pdf_without_text_is_an_error_that_says_why(
         await web.open_page(world.site("papers").page(name))
 
 
-class Shelf(Endpoint):
+class Shelf(EmulatedServer):
     """Serves one body under every path."""
 
     def __init__(self, body: bytes, content_type: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from components.browsing import browsing
 from components.data_sets import hostile_pages
-from groundwire.testing import EmulatedResponse, Endpoint, Recorded, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from server.ui.conftest import Serve
 from server.ui.test_markdown import check_inert_html
 
@@ -47,7 +47,7 @@ MARKDOWN = "\n\n".join(
 )
 
 
-class Attacker(Endpoint):
+class Attacker(EmulatedServer):
     """A search engine whose results attack, and a site whose pages do."""
 
     def handle(self, request: Recorded) -> EmulatedResponse:

@@ -30,7 +30,7 @@ _UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _FeedEntry:
     title: str = ""
     link: str = ""
     date: str = ""
@@ -85,7 +85,7 @@ def read_json_feed(text: str, url: str) -> Extracted | None:
     )
 
 
-def _feed(title: str, about: str, entries: Sequence[_Entry], url: str, language: str) -> Extracted:
+def _feed(title: str, about: str, entries: Sequence[_FeedEntry], url: str, language: str) -> Extracted:
     removed: Counter[str] = Counter()
     parts = [f"# {escape_text(title)}" if title else "", _summary(about, url, removed)]
     for entry in entries[:_MAX_ENTRIES]:
@@ -149,12 +149,12 @@ def _sitemap(root: etree._Element) -> Extracted:
     )
 
 
-def _rss_entry(item: etree._Element) -> _Entry:
+def _rss_entry(item: etree._Element) -> _FeedEntry:
     link = _text(item, "link")
     if not link:
         guid = next(iter(_children(item, "guid")), None)
         link = _own_text(guid) if guid is not None and guid.get("isPermaLink") != "false" else ""
-    return _Entry(
+    return _FeedEntry(
         title=_plain(_text(item, "title")),
         link=link if link.startswith(("http://", "https://", "/")) else "",
         date=_text(item, "pubDate") or _text(item, "date"),
@@ -163,13 +163,13 @@ def _rss_entry(item: etree._Element) -> _Entry:
     )
 
 
-def _atom_entry(entry: etree._Element) -> _Entry:
+def _atom_entry(entry: etree._Element) -> _FeedEntry:
     links = {link.get("rel", "alternate"): link for link in reversed(_children(entry, "link"))}
     link = links.get("alternate")
     bodies = (_markup(element) for name in ("content", "summary") for element in _children(entry, name))
     author = next(iter(_children(entry, "author")), None)
     title = next(iter(_children(entry, "title")), None)
-    return _Entry(
+    return _FeedEntry(
         title=_plain(_markup(title))
         if title is not None and title.get("type") in {"html", "xhtml"}
         else _text(entry, "title"),
@@ -180,11 +180,11 @@ def _atom_entry(entry: etree._Element) -> _Entry:
     )
 
 
-def _json_entry(item: dict[str, Any]) -> _Entry:
+def _json_entry(item: dict[str, Any]) -> _FeedEntry:
     authors = item.get("authors")
     first = authors[0] if isinstance(authors, list) and authors else item.get("author")
     html, text = _string(item, "content_html"), _string(item, "content_text")
-    return _Entry(
+    return _FeedEntry(
         title=_string(item, "title"),
         link=_string(item, "url") or _string(item, "external_url"),
         date=_string(item, "date_published"),

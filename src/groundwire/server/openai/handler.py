@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from starlette.responses import Response
 
-from groundwire.agent_loop import Ledger, LoopEvent, Run, run_tools
+from groundwire.agent_loop import CitationLedger, LoopEvent, Run, run_tools
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
 from groundwire.hosted import Location, Needs, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer
@@ -52,7 +52,7 @@ class PendingRun:
     """Those of them that follow the last turn of the model."""
     web: Web
     """The session that pays."""
-    ledger: Ledger
+    ledger: CitationLedger
     """The numbering of its sources."""
 
 
@@ -138,7 +138,7 @@ class CompletionHandler(ABC):
         self.given = body
         self.headers = headers
         self.owner = owner
-        self.ledger = Ledger()
+        self.ledger = CitationLedger()
         self.web = context.web.session(context.session)
         row = load_matrix().api(self.api)
         self.key = row.body

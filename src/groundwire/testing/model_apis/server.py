@@ -12,7 +12,7 @@ from groundwire.testing.model_apis.anthropic import MESSAGES
 from groundwire.testing.model_apis.gemini import GENERATE_CONTENT
 from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
 from groundwire.testing.model_apis.scripted_turns import Decide, Say, ScriptedCall, script
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 
 __all__ = ["ModelServer"]
 
@@ -20,7 +20,7 @@ _APIS = MappingProxyType({"/messages": MESSAGES, "/chat/completions": CHAT_COMPL
 _GEMINI = re.compile(r"/models/([^/:]+):(generateContent|streamGenerateContent)$")
 
 
-class ModelServer(Endpoint):
+class ModelServer(EmulatedServer):
     """A model behind Anthropic Messages, chat completions, OpenAI Responses and Gemini, each at its own path.
 
     Args:

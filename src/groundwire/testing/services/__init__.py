@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from groundwire.testing.search_index import Library
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 
 __all__ = ["SERVICES", "make_service"]
 
@@ -28,7 +28,7 @@ SERVICES = {
 """The module and the class of each service."""
 
 
-def make_service(name: str, library: Library) -> Endpoint:
+def make_service(name: str, library: Library) -> EmulatedServer:
     """Make a service over the pages of a world.
 
     Raises:
@@ -37,4 +37,4 @@ def make_service(name: str, library: Library) -> Endpoint:
     if name not in SERVICES:
         raise KeyError(f"No service {name!r}; there are {', '.join(SERVICES)}.")
     module, _, kind = SERVICES[name].partition(":")
-    return cast("Endpoint", getattr(import_module(f"groundwire.testing.services.{module}"), kind)(library))
+    return cast("EmulatedServer", getattr(import_module(f"groundwire.testing.services.{module}"), kind)(library))

@@ -15,7 +15,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     choice,
     moment,
@@ -75,13 +75,13 @@ class Brave(ApiEmulator):
         ),
         parameters={"web": _PARAMETERS, "news": {**_PARAMETERS, "count": number(1, 50)}},
         refusals={
-            "route": Refusal(404, "NOT_FOUND", "The resource does not exist"),
-            "key": Refusal(422, "SUBSCRIPTION_TOKEN_INVALID", "The token is not valid"),
-            "no key": Refusal(422, "VALIDATION", "Unable to validate request parameters"),
-            "fast": Refusal(429, "RATE_LIMITED", "Rate limit exceeded for plan"),
-            "credit": Refusal(429, "QUOTA_LIMITED", "Quota limit exceeded for plan"),
-            "plan": Refusal(400, "OPTION_NOT_IN_PLAN", "The option is not in the plan"),
-            "invalid": Refusal(422, "VALIDATION", "Unable to validate request parameters"),
+            "route": EmulatedRefusal(404, "NOT_FOUND", "The resource does not exist"),
+            "key": EmulatedRefusal(422, "SUBSCRIPTION_TOKEN_INVALID", "The token is not valid"),
+            "no key": EmulatedRefusal(422, "VALIDATION", "Unable to validate request parameters"),
+            "fast": EmulatedRefusal(429, "RATE_LIMITED", "Rate limit exceeded for plan"),
+            "credit": EmulatedRefusal(429, "QUOTA_LIMITED", "Quota limit exceeded for plan"),
+            "plan": EmulatedRefusal(400, "OPTION_NOT_IN_PLAN", "The option is not in the plan"),
+            "invalid": EmulatedRefusal(422, "VALIDATION", "Unable to validate request parameters"),
         },
     )
 
@@ -118,7 +118,7 @@ class Brave(ApiEmulator):
     def _has_credit(self, key: str) -> bool:
         return key not in self.used_up and self.credits_left.get(key, 1) > 0
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form."""
         meta: dict[str, object] = {"component": "authentication"}
         if refusal is self.spec.refusals["key"] and not self.key(self.request):

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 from groundwire.testing.services.shared import split_sites
 
 __all__ = ["DuckDuckGoLite"]
@@ -20,7 +20,7 @@ _BANG = re.compile(r"(?<!\S)!\w+|(?<!\S)\w+!(?!\S)|^\\\S")
 _LONGEST = 499  # characters of a query
 
 
-class DuckDuckGoLite(Endpoint):
+class DuckDuckGoLite(EmulatedServer):
     """The service; set its attributes to make it refuse.
 
     Args:

@@ -11,7 +11,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     addresses,
     boolean,
@@ -64,13 +64,13 @@ class Exa(ApiEmulator):
             "contents": {"urls": addresses(100)},
         },
         refusals={
-            "route": Refusal(404, "NOT_FOUND", "There is no such address."),
-            "key": Refusal(401, "INVALID_API_KEY", "This key is not known."),
-            "overloaded": Refusal(503, "OVERLOADED", "Too much to do at the moment."),
-            "fast": Refusal(429, message="More than 10 requests in a second."),
-            "credit": Refusal(402, "NO_MORE_CREDITS", "Nothing is left to pay with."),
-            "body": Refusal(400, "INVALID_REQUEST_BODY", "The body is no JSON object."),
-            "invalid": Refusal(400, "INVALID_REQUEST_BODY"),
+            "route": EmulatedRefusal(404, "NOT_FOUND", "There is no such address."),
+            "key": EmulatedRefusal(401, "INVALID_API_KEY", "This key is not known."),
+            "overloaded": EmulatedRefusal(503, "OVERLOADED", "Too much to do at the moment."),
+            "fast": EmulatedRefusal(429, message="More than 10 requests in a second."),
+            "credit": EmulatedRefusal(402, "NO_MORE_CREDITS", "Nothing is left to pay with."),
+            "body": EmulatedRefusal(400, "INVALID_REQUEST_BODY", "The body is no JSON object."),
+            "invalid": EmulatedRefusal(400, "INVALID_REQUEST_BODY"),
         },
     )
 
@@ -83,7 +83,7 @@ class Exa(ApiEmulator):
         """Return the refusal of too much load."""
         return self.refuse("overloaded") if self.overloaded else None
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form."""
         tag = self.money_tag if refusal is self.spec.refusals["credit"] else refusal.code
         body = {"requestId": _ID, "error": message} | ({"tag": tag} if tag else {})

@@ -11,7 +11,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     Visited,
     number,
@@ -52,12 +52,12 @@ class Firecrawl(ApiEmulator):
             "scrape": {"timeout": number(1_000), "url": pattern("https?://.*")},
         },
         refusals={
-            "queue": Refusal(408, "CONCURRENCY_QUEUE_TIMEOUT", "No browser became free."),
-            "body": Refusal(400, "BAD_REQUEST_INVALID_JSON", "The body is no JSON."),
-            "invalid": Refusal(400, "BAD_REQUEST"),
-            "restricted": Refusal(403, "UNSUPPORTED_SITE", "This site is not served."),
-            "nowhere": Refusal(200, "SCRAPE_DNS_RESOLUTION_ERROR", "Nothing answers at this host."),
-            "file": Refusal(500, "SCRAPE_UNSUPPORTED_FILE_ERROR", "Files of this type are not read."),
+            "queue": EmulatedRefusal(408, "CONCURRENCY_QUEUE_TIMEOUT", "No browser became free."),
+            "body": EmulatedRefusal(400, "BAD_REQUEST_INVALID_JSON", "The body is no JSON."),
+            "invalid": EmulatedRefusal(400, "BAD_REQUEST"),
+            "restricted": EmulatedRefusal(403, "UNSUPPORTED_SITE", "This site is not served."),
+            "nowhere": EmulatedRefusal(200, "SCRAPE_DNS_RESOLUTION_ERROR", "Nothing answers at this host."),
+            "file": EmulatedRefusal(500, "SCRAPE_UNSUPPORTED_FILE_ERROR", "Files of this type are not read."),
         },
     )
 
@@ -81,7 +81,7 @@ class Firecrawl(ApiEmulator):
         """Return the credits that a call costs: those of a search, or one."""
         return int(json.loads(response.body).get("creditsUsed", 1)) if response.status == 200 else 0
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form; an unknown address is a page."""
         if refusal.status == 404:
             return EmulatedResponse.html("<pre>Cannot find this</pre>", status=404)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import Library
-from groundwire.testing.services.shared import ApiEmulator, ApiSpec, Refusal, Visited, visit
+from groundwire.testing.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, Visited, visit
 from groundwire.testing.site import midnight
 
 __all__ = ["Jina"]
@@ -50,15 +50,15 @@ class Jina(ApiEmulator):
         routes={},
         parameters={"read": {"url": _address}},
         refusals={
-            "down": Refusal(503, 50301, "Out of service."),
-            "key": Refusal(401, 40103, "This key is not known."),
-            "fast": Refusal(429, 42903, "Too many requests."),
-            "credit": Refusal(402, 40203, "The balance does not suffice."),
-            "timeout": Refusal(400, 40001, "Invalid timeout."),
-            "invalid": Refusal(400, 40001),
-            "blocked": Refusal(451, 45102),
-            "empty": Refusal(422, 42206),
-            "budget": Refusal(409, 40904),
+            "down": EmulatedRefusal(503, 50301, "Out of service."),
+            "key": EmulatedRefusal(401, 40103, "This key is not known."),
+            "fast": EmulatedRefusal(429, 42903, "Too many requests."),
+            "credit": EmulatedRefusal(402, 40203, "The balance does not suffice."),
+            "timeout": EmulatedRefusal(400, 40001, "Invalid timeout."),
+            "invalid": EmulatedRefusal(400, 40001),
+            "blocked": EmulatedRefusal(451, 45102),
+            "empty": EmulatedRefusal(422, 42206),
+            "budget": EmulatedRefusal(409, 40904),
         },
     )
 
@@ -88,7 +88,7 @@ class Jina(ApiEmulator):
         """Return the address to read: the path as it was on the wire, or a field of the body."""
         return {"url": _target(request)}
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form, JSON or text."""
         name = _NAMES[int(refusal.code)]
         readable = f"{name}: {message}"

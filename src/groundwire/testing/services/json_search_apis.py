@@ -10,7 +10,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     at,
     choice,
@@ -56,14 +56,14 @@ class Linkup(ApiEmulator):
             }
         },
         refusals={
-            "route": Refusal(404, "NOT_FOUND", "There is no such address."),
-            "key": Refusal(401, "UNAUTHORIZED", "This key is not known."),
-            "address": Refusal(403, "IP_NOT_WHITELISTED", "This address is not on the list."),
-            "credit": Refusal(429, "INSUFFICIENT_FUNDS_CREDITS", "Nothing is left to pay with."),
-            "fast": Refusal(429, "TOO_MANY_REQUESTS", "More than 10 requests in a second."),
-            "body": Refusal(400, "VALIDATION_ERROR", "The body is no JSON object."),
-            "invalid": Refusal(400, "VALIDATION_ERROR"),
-            "nothing": Refusal(400, "SEARCH_QUERY_NO_RESULT", "Nothing was found."),
+            "route": EmulatedRefusal(404, "NOT_FOUND", "There is no such address."),
+            "key": EmulatedRefusal(401, "UNAUTHORIZED", "This key is not known."),
+            "address": EmulatedRefusal(403, "IP_NOT_WHITELISTED", "This address is not on the list."),
+            "credit": EmulatedRefusal(429, "INSUFFICIENT_FUNDS_CREDITS", "Nothing is left to pay with."),
+            "fast": EmulatedRefusal(429, "TOO_MANY_REQUESTS", "More than 10 requests in a second."),
+            "body": EmulatedRefusal(400, "VALIDATION_ERROR", "The body is no JSON object."),
+            "invalid": EmulatedRefusal(400, "VALIDATION_ERROR"),
+            "nothing": EmulatedRefusal(400, "SEARCH_QUERY_NO_RESULT", "Nothing was found."),
         },
     )
 
@@ -76,7 +76,7 @@ class Linkup(ApiEmulator):
         """Return the refusal of an address."""
         return None if self.address_allowed else self.refuse("address")
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form."""
         code = self.money_code if refusal is self.spec.refusals["credit"] else refusal.code
         details = [{"field": parameter, "message": message}] if parameter else []
@@ -124,8 +124,8 @@ class Parallel(ApiEmulator):
             }
         },
         refusals={
-            "body": Refusal(422, message="The body is no JSON object."),
-            "invalid": Refusal(422),
+            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "invalid": EmulatedRefusal(422),
         },
     )
     known = frozenset(
@@ -151,7 +151,7 @@ class Parallel(ApiEmulator):
         good = all(isinstance(query, str) and 1 <= len(query) <= 200 for query in queries)
         return "" if good else "A search query has 1 to 200 characters."
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form."""
         error = {"ref_id": uuid4().hex, "message": message, "detail": None}
         return EmulatedResponse.json({"type": "error", "error": error}, status=refusal.status)
@@ -214,8 +214,8 @@ class Serper(ApiEmulator):
         fields=SearchFields(query="q", limit="num", operators=True, tbs="tbs"),
         parameters={"search": _SERPER, "news": _SERPER},
         refusals={
-            "key": Refusal(403, message="Unauthorized."),
-            "credit": Refusal(400, message="Not enough credits"),
+            "key": EmulatedRefusal(403, message="Unauthorized."),
+            "credit": EmulatedRefusal(400, message="Not enough credits"),
         },
     )
 
@@ -223,7 +223,7 @@ class Serper(ApiEmulator):
         super().__init__(library)
         self.refusal_status = 400
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form."""
         status = self.refusal_status if refusal is self.spec.refusals["credit"] else refusal.status
         message = f"Invalid parameter {parameter}" if parameter else message

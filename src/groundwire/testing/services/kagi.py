@@ -9,7 +9,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     boolean,
     choice,
@@ -53,15 +53,15 @@ class Kagi(ApiEmulator):
             "search_v0": {"q": words(), "limit": number(1)},
         },
         refusals={
-            "key": Refusal(401, "auth.invalid_token", "The token is missing or not valid"),
-            "credit": Refusal(429, "billing.usage_limit_exceeded", "The usage limit is exhausted"),
-            "fast": Refusal(429, "request.rate_limited", "Too many requests", wait="7"),
-            "body": Refusal(400, "request.malformed", "The body is not a JSON object"),
-            "invalid": Refusal(400, "request.invalid_parameter"),
-            "v0 key": Refusal(401, 2, "Unauthorized"),
-            "v0 credit": Refusal(402, 101, "Insufficient credit to perform this request"),
-            "v0 fast": Refusal(429, 0, "Too many requests"),
-            "v0 invalid": Refusal(400, 1, "Malformed request"),
+            "key": EmulatedRefusal(401, "auth.invalid_token", "The token is missing or not valid"),
+            "credit": EmulatedRefusal(429, "billing.usage_limit_exceeded", "The usage limit is exhausted"),
+            "fast": EmulatedRefusal(429, "request.rate_limited", "Too many requests", wait="7"),
+            "body": EmulatedRefusal(400, "request.malformed", "The body is not a JSON object"),
+            "invalid": EmulatedRefusal(400, "request.invalid_parameter"),
+            "v0 key": EmulatedRefusal(401, 2, "Unauthorized"),
+            "v0 credit": EmulatedRefusal(402, 101, "Insufficient credit to perform this request"),
+            "v0 fast": EmulatedRefusal(429, 0, "Too many requests"),
+            "v0 invalid": EmulatedRefusal(400, 1, "Malformed request"),
         },
     )
 
@@ -84,7 +84,7 @@ class Kagi(ApiEmulator):
         known = "/v0/" in self.request.path and old in self.spec.refusals
         return super().refuse(old if known else reason, message, parameter)
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the form of the version that was asked; an unknown address is a page."""
         if refusal.status == 404:
             return EmulatedResponse.html("<!doctype html><title>404</title><h1>Not found</h1>", status=404)

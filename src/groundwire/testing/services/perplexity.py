@@ -10,7 +10,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     american_day,
     choice,
@@ -54,12 +54,12 @@ class Perplexity(ApiEmulator):
             }
         },
         refusals={
-            "key": Refusal(401, "invalid_api_key", "This key is not known."),
-            "credit": Refusal(401, "insufficient_quota", "This account has no credit left."),
-            "fast": Refusal(429, "rate_limit_exceeded", "More than 50 requests in a second."),
-            "body": Refusal(422, message="The body is no JSON object."),
-            "invalid": Refusal(422),
-            "contradiction": Refusal(400, "bad_request"),
+            "key": EmulatedRefusal(401, "invalid_api_key", "This key is not known."),
+            "credit": EmulatedRefusal(401, "insufficient_quota", "This account has no credit left."),
+            "fast": EmulatedRefusal(429, "rate_limit_exceeded", "More than 50 requests in a second."),
+            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "invalid": EmulatedRefusal(422),
+            "contradiction": EmulatedRefusal(400, "bad_request"),
         },
     )
 
@@ -79,7 +79,7 @@ class Perplexity(ApiEmulator):
             return "A range and days cannot be combined."
         return "" if all(map(american_day, times)) else "Days are written month/day/year."
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form; a wrong form of a parameter has another one."""
         status = self.money_status if refusal is self.spec.refusals["credit"] else refusal.status
         if status == 404:

@@ -13,7 +13,7 @@ from urllib.parse import quote_plus, urlparse
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 from groundwire.testing.site import midnight
 
 __all__ = ["SearXng"]
@@ -40,7 +40,7 @@ class _Parsed:
     outside: bool
 
 
-class SearXng(Endpoint):
+class SearXng(EmulatedServer):
     """One SearXNG instance; set its attributes to make it another one.
 
     Args:

@@ -15,14 +15,14 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.server import Endpoint
+from groundwire.testing.server import EmulatedServer
 from groundwire.testing.site import midnight
 
 __all__ = [
     "ApiEmulator",
     "ApiSpec",
+    "EmulatedRefusal",
     "Parameter",
-    "Refusal",
     "SearchFields",
     "Visited",
     "addresses",
@@ -206,7 +206,7 @@ class SearchFields:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class EmulatedRefusal:
     """One way in which a service refuses a request."""
 
     status: int
@@ -227,7 +227,7 @@ class ApiSpec:
     """The method that answers, by HTTP method and path: `{"POST /search": "search"}`."""
     parameters: Mapping[str, Mapping[str, Parameter]]
     """What a route takes, by the name of its method: parameters, with dots into objects, and what they may be."""
-    refusals: Mapping[str, Refusal]
+    refusals: Mapping[str, EmulatedRefusal]
     """How it refuses, where that is not as usual: an unknown `route`, an unknown `key`, `fast` requests, an account
     without `credit`, a `body` that is not a JSON object, an `invalid` parameter, and what only this service refuses."""
     fields: SearchFields = SearchFields()
@@ -237,16 +237,16 @@ class ApiSpec:
 
 
 _USUAL = {
-    "route": Refusal(404, message="There is no such address."),
-    "key": Refusal(401, message="This key is not known."),
-    "credit": Refusal(402, message="This account has no credit left."),
-    "fast": Refusal(429, message="Too many requests."),
-    "body": Refusal(400, message="The body is not a JSON object."),
-    "invalid": Refusal(400),
+    "route": EmulatedRefusal(404, message="There is no such address."),
+    "key": EmulatedRefusal(401, message="This key is not known."),
+    "credit": EmulatedRefusal(402, message="This account has no credit left."),
+    "fast": EmulatedRefusal(429, message="Too many requests."),
+    "body": EmulatedRefusal(400, message="The body is not a JSON object."),
+    "invalid": EmulatedRefusal(400),
 }
 
 
-class ApiEmulator(Endpoint):
+class ApiEmulator(EmulatedServer):
     """A service that speaks as an API of the real web does; set its attributes to make it refuse.
 
     A subclass says its routes, parameters and refusals, the shape of an error, and maps pages that were found to rows.
@@ -277,7 +277,7 @@ class ApiEmulator(Endpoint):
         self.request: Recorded
 
     @abstractmethod
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form.
 
         Args:

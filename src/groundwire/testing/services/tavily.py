@@ -10,7 +10,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     addresses,
     choice,
@@ -69,9 +69,9 @@ class Tavily(ApiEmulator):
             },
         },
         refusals={
-            "credit": Refusal(432, message="The plan's limit."),
-            "budget": Refusal(433, message="The limit of pay as you go."),
-            "body": Refusal(422, message="No object"),
+            "credit": EmulatedRefusal(432, message="The plan's limit."),
+            "budget": EmulatedRefusal(433, message="The limit of pay as you go."),
+            "body": EmulatedRefusal(422, message="No object"),
         },
     )
 
@@ -109,7 +109,7 @@ class Tavily(ApiEmulator):
             return "safe_search is not for fast searches."
         return ""
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form."""
         if refusal is self.spec.refusals["credit"] and self.over_budget:
             return self.refuse("budget")

@@ -9,7 +9,7 @@ from typing import Any
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
-from groundwire.testing.services.shared import ApiEmulator, ApiSpec, Refusal, moment
+from groundwire.testing.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, moment
 
 __all__ = ["Wikipedia"]
 
@@ -29,8 +29,8 @@ class Wikipedia(ApiEmulator):
         routes={"GET /w/api.php": "query", "POST /w/api.php": "query"},
         parameters={"query": {}},
         refusals={
-            "key": Refusal(403, message="Please set a user agent that says who you are."),
-            "fast": Refusal(429, message="Too many requests", wait="9"),
+            "key": EmulatedRefusal(403, message="Please set a user agent that says who you are."),
+            "fast": EmulatedRefusal(429, message="Too many requests", wait="9"),
         },
     )
 
@@ -46,7 +46,7 @@ class Wikipedia(ApiEmulator):
         """Return the parameters, which come in the address or in a form."""
         return dict(request.params)
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return the page of an error."""
         if refusal.status == 403:
             return EmulatedResponse.text(message, status=403)

@@ -11,7 +11,7 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.services.shared import (
     ApiEmulator,
     ApiSpec,
-    Refusal,
+    EmulatedRefusal,
     SearchFields,
     choice,
     domains,
@@ -65,10 +65,10 @@ class You(ApiEmulator):
             }
         },
         refusals={
-            "scope": Refusal(403, message="This key may not search."),
-            "credit": Refusal(402, "payment_required", "Nothing is left to pay with."),
-            "body": Refusal(422, message="The body is no JSON object."),
-            "invalid": Refusal(422),
+            "scope": EmulatedRefusal(403, message="This key may not search."),
+            "credit": EmulatedRefusal(402, "payment_required", "Nothing is left to pay with."),
+            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "invalid": EmulatedRefusal(422),
         },
     )
 
@@ -95,7 +95,7 @@ class You(ApiEmulator):
         both = body.get("include_domains") and body.get("exclude_domains")
         return "include_domains and exclude_domains exclude each other" if both else ""
 
-    def error(self, refusal: Refusal, message: str, parameter: str) -> EmulatedResponse:
+    def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
         """Return an error in the service's form, of which there are several."""
         if refusal.code:
             reset = {"reset_at": self.reset_at} if self.reset_at else {}

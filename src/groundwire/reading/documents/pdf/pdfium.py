@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Calls", "Matrix", "Pdf", "PdfPage", "open_pdf"]
+__all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "open_pdf"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final = {
@@ -31,7 +31,7 @@ class Matrix(Structure):
     _fields_ = tuple((name, c_float) for name in "abcdef")
 
 
-class Calls:
+class PdfiumCalls:
     """The functions of PDFium that are called for every word or object, by short names."""
 
     def __init__(self, raw: Any) -> None:
@@ -91,7 +91,7 @@ class Pdf:
     def __init__(self, raw: Any, document: Any) -> None:
         self.raw = raw
         self.document = document
-        self.call = Calls(raw)
+        self.call = PdfiumCalls(raw)
         self.pages: int = len(document)
 
     @contextmanager
