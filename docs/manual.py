@@ -150,7 +150,8 @@ def _list(items: dict[str, str]) -> Iterator[str]:
 
 def _codes() -> Iterator[tuple[int, str]]:
     """Give the exit codes with what stands below each in its class."""
-    (cls,) = (node for node in ast.parse(inspect.getsource(call_runner)).body if isinstance(node, ast.ClassDef))
+    (cls,) = ast.parse(inspect.getsource(call_runner.ExitCode)).body
+    assert isinstance(cls, ast.ClassDef)
     for code, words in zip(cls.body, cls.body[1:], strict=False):
         match code, words:
             case (

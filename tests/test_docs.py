@@ -44,7 +44,7 @@ def test_the_gate_runs_readmes_own_command() -> None:
     gate = (ROOT / ".ci" / "run").read_text()
     function = re.search(r"^command_of\(\) \{.*?^\}", gate, re.MULTILINE | re.DOTALL)
     assert function
-    for name, ending in {"run": "groundwire demo", "test": "-m pytest"}.items():
+    for name, ending in {"run": "groundwire demo", "test": "-m pytest -n auto"}.items():
         script = f"{function[0]}\ncommand_of {name}"
         done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
         (line,) = done.stdout.splitlines()

@@ -42,7 +42,7 @@ def test_from_its_making_to_its_end(terminal: Any, file: KeyFile) -> None:
 
 def test_one_key_in_the_place_of_another(terminal: Any, file: KeyFile) -> None:
     old = terminal.here("keys", "create", "ci", "--rate", "60").stdout.strip()
-    rotated = terminal.here("keys", "rotate", "ci", "--overlap", "12h")
+    rotated = terminal.here("keys", "rotate", "ci", "--grace-period", "12h")
     assert rotated.exit_code == 0
     new = rotated.stdout.strip()
     first, second = file.records()
@@ -52,7 +52,7 @@ def test_one_key_in_the_place_of_another(terminal: Any, file: KeyFile) -> None:
     assert first.expires == second.created + timedelta(hours=12)
     assert f"{second.id} takes the place of {first.id}" in rotated.stderr
     assert new not in rotated.stderr
-    said = json.loads(terminal.here("keys", "rotate", second.id, "--overlap", "0", "--json").stdout)
+    said = json.loads(terminal.here("keys", "rotate", second.id, "--grace-period", "0", "--json").stdout)
     assert (said["state"], said["replaces"]["id"], said["replaces"]["state"]) == ("valid", second.id, "revoked")
     assert id_of(said["key"]) == said["id"]
     both = terminal.here("keys", "revoke", "ci").stdout.splitlines()
@@ -111,8 +111,8 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         (["create", "a", "--usd-per-day", "nan"], "usd_per_day"),
         (["revoke", "nobody"], "keys list"),
         (["rotate", "nobody"], "keys list"),
-        (["rotate", "ci", "--overlap", "soon"], "--overlap"),
-        (["rotate", "ci", "--overlap", "5"], "--overlap"),
+        (["rotate", "ci", "--grace-period", "soon"], "--grace-period"),
+        (["rotate", "ci", "--grace-period", "5"], "--grace-period"),
     ],
 )
 def test_what_is_wrong_is_said(terminal: Any, file: KeyFile, arguments: list[str], says: str) -> None:

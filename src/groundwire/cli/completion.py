@@ -39,7 +39,7 @@ Where the script belongs:
   zsh   _groundwire in a folder of $fpath, before compinit is called"""
 
 
-@click.command(short_help="Print what completes this command in a shell.", epilog=_PLACES)
+@click.command(short_help="Print a shell completion script.", epilog=_PLACES)
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -29,7 +29,7 @@ _TITLES = max(len(check.title) for check in CHECKS) + 2
 _MARKS = {"ok": ("ok", "green"), "problem": ("PROBLEM", "red"), "note": ("note", "yellow"), "skipped": ("-", "white")}
 
 
-@click.command(short_help="Find out what is wrong and how to mend it.", epilog=_EXIT_CODES)
+@click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
 @click.option("--offline", is_flag=True, help="Ask nobody outside.")
 @click.option(
     "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Seconds for all checks together."

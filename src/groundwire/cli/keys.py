@@ -152,25 +152,25 @@ def list_(as_json: bool) -> None:
     _print_table([_TABLE, *(_row(record, now) for record in records)])
 
 
-@keys.command(short_help="Make a key in the place of another.", epilog=_EXIT_CODES)
+@keys.command(short_help="Rotate a key.", epilog=_EXIT_CODES)
 @click.argument("key")
 @click.option(
-    "--overlap",
+    "--grace-period",
     default="1d",
     show_default=True,
     metavar="SPAN",
-    help="How long the old key is still valid: 30m, 12h, 7d, or 0 to end it at once.",
+    help="How long the old key stays valid: 30m, 12h, 7d, or 0 to end it at once.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @_told
-def rotate(key: str, overlap: str, as_json: bool) -> None:
-    """Make a key in the place of another, given by its id or its name, and show it.
+def rotate(key: str, grace_period: str, as_json: bool) -> None:
+    """Rotate a key, given by its id or its name, and show the new one.
 
     It has the same name, tenant, limits and lifetime. It is shown this one time. While both are valid each counts its
     own use.
     """
     now = datetime.now(UTC)
-    made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(overlap))
+    made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
     if as_json:
         click.echo(escaped(json.dumps({"key": made, **_shown(new, now), "replaces": _shown(old, now)})))
         return
@@ -180,7 +180,7 @@ def rotate(key: str, overlap: str, as_json: bool) -> None:
     click.echo(made)
 
 
-@keys.command(short_help="End a key, everywhere and at once.", epilog=_EXIT_CODES)
+@keys.command(short_help="Revoke a key.", epilog=_EXIT_CODES)
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @_told
@@ -243,7 +243,7 @@ def _span(text: str) -> timedelta:
     """Return for how long two keys are valid together."""
     found = _SPAN.fullmatch(text)
     if found is None or (not found[2] and int(found[1])):
-        raise ConfigurationError(f"--overlap: {text[:60]!r} is no span. Write 30m, 12h, 7d, or 0.")
+        raise ConfigurationError(f"--grace-period: {text[:60]!r} is no span. Write 30m, 12h, 7d, or 0.")
     return timedelta(**{_UNITS[found[2] or "d"]: int(found[1])})
 
 

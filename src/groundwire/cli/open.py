@@ -34,7 +34,7 @@ _DEFAULTS = ReadSettings()
 )
 @click.argument("url")
 @click.option("-q", "--query", metavar="WORDS", help="Only the passages that answer this.")
-@click.option("--find", metavar="TEXT", help="Only the places where this stands, with what is around them.")
+@click.option("--find", metavar="TEXT", help="Show only the matches of TEXT, with context.")
 @click.option(
     "--cursor", metavar="WHERE", help="Read on: a next_cursor, #2 for the second section, or @5120 for a position."
 )

@@ -41,20 +41,20 @@ Exit codes:
   0  everything is set up, or was already
   2  wrong use, a wrong setting, or an answer is needed and nobody is there
   3  a provider refused what it was given; nothing was written
-  130  broken off; nothing was written"""
+  130  interrupted; nothing was written"""
 
 
 @click.command(short_help="Choose providers, keep their keys, try them.", epilog=_EXIT_CODES)
 @click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Search with this one first.")
 @click.option("--reader", "-r", "readers", multiple=True, metavar="NAME", help="Read pages with this one first.")
-@click.option("--only", is_flag=True, help="Use no others than those that are named.")
+@click.option("--only", is_flag=True, help="Use only the named providers.")
 @click.option("--key-from-env", multiple=True, metavar="[NAME=]VARIABLE", help="Where the key is; not shown.")
 @click.option("--key-file", multiple=True, metavar="[NAME=]FILE", help="The same; - is standard input.")
 @click.option("--address", multiple=True, metavar="[NAME=]URL", help="Where a service of your own is.")
 @click.option("--keep", type=click.Choice(["keyring", "file", "nowhere"]), help="Where keys are kept.")
 @click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of your own file.")
-@click.option("--no-verify", is_flag=True, help="Do not try each provider with one call.")
-@click.option("--no-browser", is_flag=True, help="Only print the address where a key is had.")
+@click.option("--no-verify", is_flag=True, help="Do not test the providers.")
+@click.option("--no-browser", is_flag=True, help="Only print the sign-up URL.")
 @click.option("--yes", "-y", is_flag=True, help="Say yes to every question; ask nothing.")
 def setup(
     providers: tuple[str, ...],

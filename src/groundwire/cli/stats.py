@@ -36,7 +36,12 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; what is longer is told to be that
 
 @click.command(short_help="Show how the providers did.", epilog=_EXIT_CODES)
 @click.option(
-    "--days", type=click.IntRange(1, KEPT_DAYS), default=7, show_default=True, metavar="N", help="Today is one of them."
+    "--days",
+    type=click.IntRange(1, KEPT_DAYS),
+    default=7,
+    show_default=True,
+    metavar="N",
+    help="Days to show, including today.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def stats(days: int, as_json: bool) -> None:

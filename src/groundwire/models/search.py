@@ -194,7 +194,7 @@ TimeRange = Literal["d", "w", "m", "y", "all"]
 """How recent a result must be: a day, a week, a month, a year, or any age."""
 
 SafeSearch = Literal["off", "moderate", "strict"]
-"""How much a provider should leave out for decency."""
+"""How strictly a provider should filter explicit results."""
 
 MAX_LIMIT = 50  # results; no provider of the reference gives more than 20 to 50 for one request
 MAX_PAGE = 10  # pages of results; Brave's own limit, and more than anybody reads
@@ -219,7 +219,7 @@ class Filters:
     region: str | None = None
     """An ISO 3166-1 country code of two letters such as `us`."""
     safesearch: SafeSearch = "moderate"
-    """How much a provider should leave out for decency."""
+    """How strictly a provider should filter explicit results."""
     page: int = 1
     """Which page of results, from 1 to 10."""
 

@@ -124,7 +124,7 @@ class SearchSettings(SettingsSection):
     attempt_timeout: float = Field(default=6.0, gt=0, le=600)
     """Seconds for one attempt of one provider."""
     safesearch: SafeSearch = "moderate"
-    """How much to leave out for decency: off, moderate or strict."""
+    """The SafeSearch level: off, moderate or strict."""
     mode: Literal["auto", "native", "local"] = "auto"
     """Who searches for a model: its own API where that can (auto), only that (native), or only we (local)."""
     native: NativeSettings = NativeSettings()

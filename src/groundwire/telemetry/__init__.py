@@ -47,7 +47,7 @@ __all__ = [
     "score_history",
 ]
 
-_PARTS = ("records", "calllog", "metrics", "spans", "scores", "card")
+_PARTS = ("call_events", "call_log", "metrics", "tracing", "daily_counters", "scorecard")
 
 
 def __getattr__(name: str) -> object:

@@ -253,7 +253,7 @@ async def test_the_markdown_is_shown_as_it_is(client: aiohttp.ClientSession, wor
     assert source
     assert "# Reciprocal rank fusion" in source[1]
     assert "**Reciprocal rank fusion** (RRF)" in source[1]
-    assert "Show it set out" in text
+    assert "Show formatted" in text
 
 
 async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
@@ -264,13 +264,13 @@ async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
             async with client.get(f"/?q=ranking{more}") as response:
                 text = await response.text()
             assert len(world.searxng.requests) == count
-            assert ("Search anew" in text) == offered
+            assert ("Refresh" in text) == offered
             assert "fresh=1&amp;open" not in text  # the wish counts once
         for count, fresh, offered in ((1, {}, False), (1, {}, True), (2, {"fresh": "1"}, False)):
             async with client.get("/", params={"open": address, **fresh}) as response:
                 text = await response.text()
             assert len(world.site("articles").requests) == count
-            assert ("Read it anew" in text) == offered
+            assert ("Refresh" in text) == offered
 
 
 async def test_who_asked_to_be_left_alone_is_said_to_be(serve: Serve, world: World) -> None:

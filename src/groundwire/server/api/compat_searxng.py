@@ -57,7 +57,7 @@ class SearxngRequest(BaseModel):
     time_range: Literal["", "day", "week", "month", "year"] = ""
     """How recent."""
     safesearch: Literal["", "0", "1", "2"] = ""
-    """How much to leave out for decency: 0 nothing, 1 moderate, 2 strict; by default the gateway's setting."""
+    """The SafeSearch level: 0 nothing, 1 moderate, 2 strict; by default the gateway's setting."""
     categories: str = Field(default="", max_length=500)
     """Names with commas between them. Images, videos, files, maps and music cannot be searched here; all others are
     searched as the web."""

@@ -90,13 +90,13 @@ class SearchRequest(ApiRequest):
     region: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
     """A country code such as `us`."""
     safesearch: SafeSearch | None = None
-    """How much to leave out for decency; by default the gateway's setting."""
+    """The SafeSearch level; by default the gateway's setting."""
     page: Annotated[int, Field(ge=1, le=MAX_PAGE), Whole] = 1
     """Which page of results."""
     strategy: Strategy | None = None
     """How providers are asked; by default the gateway's setting."""
     refresh: bool = False
-    """Whether to pass by what is kept."""
+    """Whether to skip the cache."""
 
 
 class PagesRequest(ApiRequest):
@@ -118,13 +118,13 @@ class PagesRequest(ApiRequest):
     cursor: str | None = Field(default=None, min_length=1, max_length=200)
     """Read on: a page's `next_cursor`, `#3` for its third section, or `@5120` for a position. Of one page only."""
     find: Words | None = None
-    """Only the places where this stands literally."""
+    """Show only the literal matches of this text, with context."""
     max_length: Size | None = None
     """The most characters of Markdown, of several pages together."""
     max_tokens: Tokens | None = None
     """The most tokens of Markdown, of several pages together."""
     refresh: bool = False
-    """Whether to pass by what is kept."""
+    """Whether to skip the cache."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

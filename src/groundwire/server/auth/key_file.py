@@ -119,13 +119,13 @@ class KeyFile:
             records.update({one.id: one for one in found})
             return tuple(found)
 
-    def rotate(self, which: str, now: datetime, overlap: timedelta) -> tuple[str, KeyRecord, KeyRecord]:
+    def rotate(self, which: str, now: datetime, grace_period: timedelta) -> tuple[str, KeyRecord, KeyRecord]:
         """Make a key that takes the place of another, and end the other after a while.
 
         Args:
             which: The other's id, or its name.
             now: When the new key is made.
-            overlap: For how long both are valid; zero ends the other at once.
+            grace_period: For how long both are valid; zero ends the other at once.
 
         Returns:
             The new key, which is nowhere else; what is kept of it; and what is kept of the other.
@@ -138,8 +138,8 @@ class KeyFile:
             if why := old.why_dead(now):
                 raise ConfigurationError(f"The key {old.id} is {why}. Make a new one: groundwire keys create NAME.")
             key, new = succeed(old, now)
-            ends = {"expires": min(now + overlap, old.expires or datetime.max.replace(tzinfo=UTC))}
-            old = old.model_copy(update=ends if overlap else {"revoked": now})
+            ends = {"expires": min(now + grace_period, old.expires or datetime.max.replace(tzinfo=UTC))}
+            old = old.model_copy(update=ends if grace_period else {"revoked": now})
             records.update({old.id: old, new.id: new})
             return key, new, old
 

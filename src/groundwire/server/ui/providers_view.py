@@ -274,7 +274,7 @@ def _made(
         return Series(name=what, values=[None if one is None else take(one) for one in scores])
 
     mean = series("mean", lambda one: one.mean_ms)
-    slowest = series("95 of 100 within", lambda one: one.p95_ms)
+    slowest = series("p95", lambda one: one.p95_ms)
     success = series("success", lambda one: one.success_rate)
     charts = (
         ("Latency", line_chart(f"Latency of {name}", days, [mean, slowest], show=duration)),

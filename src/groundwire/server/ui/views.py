@@ -71,7 +71,7 @@ async def sign_in(visit: Visit) -> Html | Redirect:
     wait = await sign_ins.wait_for(request)
     if wait:
         seconds = math.ceil(wait)
-        page = _form(after, problem=f"Too many tries. Wait {seconds} s and try again.", status=429)
+        page = _form(after, problem=f"Too many attempts. Wait {seconds} s and try again.", status=429)
         return Html(template=page.template, values=page.values, status=429, headers=(("retry-after", str(seconds)),))
     secure = "https" in {request.url.scheme, urlsplit(request.headers.get("origin", "")).scheme}
     cookie = await sign_ins.sign_in(visit.form.get("key", "").strip(), secure=secure)

@@ -77,7 +77,7 @@ class ArchiveQueries(ABC):
             text: Any text; nothing in it is an operator.
             limit: The most that is returned.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
-                region, decency and the page are left aside.
+                region, SafeSearch and the page are left aside.
             offset: How many of the best are passed over.
 
         Raises:
