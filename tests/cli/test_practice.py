@@ -19,7 +19,7 @@ from cli.conftest import Terminal
 @pytest.fixture
 def learner(terminal: Terminal) -> Terminal:
     """A terminal whose variables lead nowhere."""
-    for name in ("SEARCH_PROVIDERS", "PROVIDERS_SEARXNG_BASE_URL", "POLICY_ALLOW_ORIGINS"):
+    for name in ("SEARCH_PROVIDERS", "PROVIDERS_SEARXNG_BASE_URL", "POLICY_ALLOWED_ORIGINS"):
         terminal.variables[f"GROUNDWIRE_{name}"] = ""
     return terminal
 
