@@ -311,15 +311,12 @@ class PageError(GroundwireError):
         url: The address that was asked for.
         reason: What happened and what to do next, as sentences.
         status: The page's HTTP status, when there was one.
-        retry_after: Seconds after which the site may be asked again; 0 when nothing says so.
+        retry_after: Seconds after which the site may be asked again, when something says so.
     """
 
-    def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float = 0.0) -> None:
+    def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(reason)
-        self.url = url
-        self.reason = reason
-        self.status = status
-        self.retry_after = retry_after
+        self.url, self.reason, self.status, self.retry_after = url, reason, status, retry_after
 
 
 class PageNotFound(PageError):
@@ -347,6 +344,8 @@ class PageUnavailable(PageError):
 
 class PagePaced(PageUnavailable):
     """No request is sent yet: the site or the settings ask for a pause of `retry_after` seconds."""
+
+    retry_after: float
 
 
 class PageTooLarge(PageError):

@@ -144,7 +144,7 @@ async def test_nobody_answers_and_a_question_that_breaks() -> None:
         raise RuntimeError("no window")
 
     for ask, said in ((never, "nobody answered"), (broken, "could not be asked"), (lambda _: None, "the user refused")):
-        permission = Permission(rules(patience=0.01), ask=ask)  # type: ignore[arg-type]  # one answers nothing
+        permission = Permission(rules(confirm_timeout=0.01), ask=ask)  # type: ignore[arg-type]  # one answers nothing
         with pytest.raises(PermissionDenied, match=said):
             await permission.check("web_search", {"query": "x"})
     task = asyncio.ensure_future(Permission(ask=never).check("web_search", {}))

@@ -99,7 +99,7 @@ async def test_every_filter_has_a_receipt_and_off_domain_rows_stay_out(world: Wo
 @pytest.mark.parametrize("name", [name for name in READ if name in SEARCH])
 async def test_a_hybrid_is_one_object(world: World, name: str) -> None:
     web = Web(settings(world, name))
-    assert len([made for made in web.__dict__["_made"] if made.name == name]) == 1
+    assert len([made for made in web.__dict__["_resources"].owned if getattr(made, "name", "") == name]) == 1
     await web.aclose()
 
 
@@ -173,7 +173,7 @@ async def test_the_key_stays_out_of_sight(world: World, name: str, status: int |
                 everything.append(repr(await call()))
             except GroundwireError as error:
                 everything += [str(error), repr(error), "".join(traceback.format_exception(error))]
-        everything += [repr(web.__dict__), *(repr(vars(made)) for made in web.__dict__["_made"])]
+        everything += [repr(web.__dict__), *(repr(vars(made)) for made in web.__dict__["_resources"].owned)]
     everything += [repr(events), repr(given), str(given), str(given.rows()), given.model_dump_json()]
     assert all(CANARY in request.headers[api_class(name).key_header] for request in service.requests)
     assert not any(CANARY in f"{request.target}{request.body!r}" for request in service.requests)

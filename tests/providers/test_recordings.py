@@ -113,7 +113,7 @@ def _parsers(path: Path) -> str:
 def test_our_own_recordings_show_every_provider_succeeding_finding_nothing_and_refusing() -> None:
     [own] = [root for root in RECORDINGS if is_own(root)]
     modules = Path(import_module("groundwire.providers").__file__ or "").parent
-    wired = {path.stem for path in modules.glob("*.py") if "(reply: Reply" in _parsers(path)}
+    wired = {path.stem for path in modules.glob("*.py") if "(reply: Response" in _parsers(path)}
     assert wired == set(FOLDERS)
     for provider, folder in FOLDERS.items():
         wanted = [one.want or {} for one in recorded(own, folder)]
