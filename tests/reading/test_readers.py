@@ -71,7 +71,7 @@ async def test_domains_can_be_shown_at_once(settings: Make, site: Application) -
         "<title>Text</title><p>Words that anybody can read without a browser.</p>"
     )
     for render, reader in ((), "local"), (("127.0.0.1",), "shows"):
-        async with Web(given(settings, site, render=render), read_providers=["local", Shows()]) as web:
+        async with Web(given(settings, site, render_domains=render), read_providers=["local", Shows()]) as web:
             assert (await web.open_page(site.url + "/text")).reader == reader
 
 
