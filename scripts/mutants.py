@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +46,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/routing/budget_terms.py", ("tests/routing/test_budget.py", "tests/routing/test_hold.py")),
     ("src/groundwire/routing/allowance.py", ("tests/routing/test_allowance.py",)),
     ("src/groundwire/routing/bill.py", ("tests/routing/test_bill.py", "tests/routing/test_budget.py")),
-    ("src/groundwire/routing/health.py", ("tests/routing/test_chain.py", "tests/routing/test_notices.py")),
+    ("src/groundwire/routing/health.py", ("tests/routing/test_health.py", "tests/routing/test_notices.py")),
     ("src/groundwire/routing/race.py", ("tests/routing/test_race.py", "tests/routing/test_chain.py")),
     ("src/groundwire/routing/policy.py", ("tests/routing/test_race.py", "tests/routing/test_chain.py")),
     ("src/groundwire/routing/latency.py", ("tests/routing/test_race.py", "tests/routing/test_chain.py")),
@@ -325,10 +326,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def warm(libraries: Sequence[str]) -> None:
     """Import libraries, so that no mutant's process has to."""
-    for library in libraries:
-        if library not in sys.modules:
-            with contextlib.suppress(Exception):
-                importlib.import_module(library)
+    with warnings.catch_warnings(action="ignore"):
+        for library in libraries:
+            if library not in sys.modules:
+                with contextlib.suppress(Exception):
+                    importlib.import_module(library)
 
 
 def report(fates: Sequence[Fate], survivors: Sequence[tuple[str, Mutation]], seed: int) -> None:
