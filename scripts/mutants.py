@@ -181,7 +181,7 @@ class Workshop:
         """Change a module and run its tests."""
         first, last = mutation.lines
         reached = dict.fromkeys(test for line in range(first, last + 1) for test in baseline.reach.get(line, ()))
-        original = (ROOT / module).read_text()
+        original = (self._folder / module).read_text()
         self.write(module, mutation.source)
         try:
             code: int | None = 0

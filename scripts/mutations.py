@@ -164,7 +164,7 @@ class _Finder(ast.NodeVisitor):
             self._edit(start, end, repr(node.value - 1) if node.value >= 1 else f"({node.value - 1!r})")
 
     def visit_Return(self, node: ast.Return) -> None:  # noqa: N802
-        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        if node.value is not None and not (isinstance(node.value, ast.Constant) and not node.value.value):
             self._edit(*self._span(node.value), "None")
         self.generic_visit(node)
 
