@@ -10,5 +10,48 @@ from typing import Final
 
 __all__ = ["EQUIVALENT"]
 
-EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = ()
+EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    (
+        "src/groundwire/safety/guard.py",
+        "_look_up",
+        "pass",
+        "canonical_host lets no name through that the standard library's codec refuses",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_read",
+        'before, _, fragment = rest[1 + len(authority) :].partition("#")',
+        "the character more is the authority's last; it stands before the first slash, and is dropped with it",
+    ),
+    (
+        "src/groundwire/routing/robots.py",
+        "",
+        "_AT_ONCE = 50001 # bytes that are read without a thread",
+        "only where the work is done changes",
+    ),
+    (
+        "src/groundwire/routing/robots.py",
+        "",
+        "_AT_ONCE = 49999 # bytes that are read without a thread",
+        "only where the work is done changes",
+    ),
+    (
+        "src/groundwire/citations/marks.py",
+        "MarkScanner.feed",
+        "if False:",
+        "the short way for plain text gives what the long way gives",
+    ),
+    (
+        "src/groundwire/routing/budget.py",
+        "SessionBudget._part",
+        "wanted = min(wanted + 1, int(limit - count.total) // each)",
+        "what is refused does not fit, so what fits is less than what was wanted",
+    ),
+    (
+        "src/groundwire/routing/budget.py",
+        "SessionBudget._part",
+        "wanted = min(wanted - 0, int(limit - count.total) // each)",
+        "what is refused does not fit, so what fits is less than what was wanted",
+    ),
+)
 """Module, function, the line as mutated, and why nothing changes."""

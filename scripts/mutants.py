@@ -48,7 +48,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/routing/health.py", ("tests/routing/test_health.py", "tests/routing/test_notices.py")),
     ("src/groundwire/routing/race.py", ("tests/routing/test_race.py", "tests/routing/test_chain.py")),
     ("src/groundwire/routing/policy.py", ("tests/routing/test_race.py", "tests/routing/test_chain.py")),
-    ("src/groundwire/routing/latency.py", ("tests/routing/test_race.py", "tests/routing/test_chain.py")),
+    ("src/groundwire/routing/latency.py", ("tests/routing/test_latency.py",)),
     ("src/groundwire/routing/cache_keys.py", ("tests/routing/test_cache_keys.py",)),
     ("src/groundwire/routing/cache_entries.py", ("tests/routing/test_cache.py",)),
     ("src/groundwire/routing/cache_values.py", ("tests/routing/test_cache_values.py", "tests/routing/test_cache.py")),

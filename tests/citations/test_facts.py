@@ -19,6 +19,16 @@ ACME = (
     "Profits reached $5 million."
 )
 
+FINAL = (
+    "In the final of the great spring tournament Alice Fox beat Bob Hill by three goals. "
+    "The trains of Northern Rail reached London on 5 May 1932 with 20 wagons and 300 guests."
+)
+CASTLE = (
+    "The gates of the old castle do not open on Sunday in winter. Guests never pay for the parking there. "
+    "All dogs are allowed in the garden."
+)
+SPLIT = "The new museum opened its doors in May 1931 and closed them on 3 June. It cost 300 in 1932."
+
 
 @pytest.mark.parametrize(
     ("page", "sentence"),
@@ -33,6 +43,10 @@ ACME = (
         (BRIDGE, "It opened in Lisbon on 5/5/1932"),
         (WAR, "Sales did not rise in March"),
         (WAR, "The war was one of many won by the north in 1865"),
+        (FINAL, "The trains of Northern Rail reached London with 20 wagons and one of the guests"),
+        (CASTLE, "The gates of the old castle do not open on Sunday in winter"),
+        (CASTLE, "The old castle gates never open in winter on Sunday"),
+        (SPLIT, "The new museum opened its doors in May 1932 and it cost 300"),
         (ACME, "Acme moved to Bern in 2004"),
         (ACME, "Acme employs 300 people in Bern since 2004"),
         (ACME, "Acme was founded by Anna Lee in 1999"),
@@ -80,6 +94,19 @@ def test_what_does_not_differ(page: str, sentence: str) -> None:
         (WAR, "The US army had 20 tanks and 4 miles of wire", "unit", "4 mile", "4 km"),
         (WAR, "The US army had 4 kg of wire", "unit", "4 kg", "4 km"),
         (WAR, "The UK army had 20 tanks, 30 guns and 4 km of wire", "name", "UK", "US"),
+        (FINAL, "In the final of the great spring tournament AF beat Bob Hill by three goals", "name", "AF", "Alice Fox"),
+        (FINAL, "In the final Alice beat Bob by four goals", "number", "four", "three"),
+        (FINAL, "With 21 wagons the trains of Northern Rail reached London on 5 May 1932", "number", "21", "20"),
+        (FINAL, "Northern Rail trains reached London on 5 May 1932 with 22 wagons", "number", "22", "20"),
+        (FINAL, "The trains of Northern Rail reached London with 20 wagons and 1 guest", "number", "1", "300"),
+        (FINAL, "The trains of Northern Rail reached London with 20 wagons and nine guests", "number", "nine", "300"),
+        (FINAL, "Rail trains reached Paris on 5 May 1932 with 20 wagons and 300 guests", "name", "Paris", "London"),
+        (SPLIT, "The new museum opened its doors in July 1932 and it cost 300", "date", "July 1932", "May 1931"),
+        (SPLIT, "The new museum opened its doors in May 1933 and it cost 300", "date", "May 1933", "May 1931"),
+        (SPLIT, "The new museum opened its doors on 3 May 1932 and it cost 300", "date", "3 May 1932", "May 1931"),
+        (CASTLE, "Dogs are banned in the garden", "opposite", "banned", "allowed"),
+        (CASTLE, "Dogs are not allowed in the garden", "negation", "not allowed in the garden .", "All dogs are allowed in the garden."),
+        (CASTLE, "Guests pay for the parking there", "negation", "Guests pay for the parking there .", "never pay for the parking there."),
         (ACME, "Acme employs 300 people since 2005", "number", "2005", ""),
         (ACME, "Acme employs 400 people", "number", "400", "300"),
         (ACME, "Acme's profits reached €5 million", "unit", "€5 million", "$5 million."),
@@ -110,6 +137,15 @@ def test_what_a_passage_takes_for_granted_stands_at_most_three_sentences_before(
     sentence = "Acme employs many people in a large factory in 2004"
     (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=page)]).findings
     assert bool(finding.disagreements) is (away > 3)
+
+
+@pytest.mark.parametrize("away", [1, 2])
+def test_or_in_the_sentence_after(away: int) -> None:
+    between = "Nobody sings there. " * (away - 1)
+    page = f"Acme employs many people in a large factory. {between}It is the year 2004."
+    sentence = "Acme employs many people in a large factory in 2004"
+    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=page)]).findings
+    assert bool(finding.disagreements) is (away > 1)
 
 
 @pytest.mark.parametrize(
