@@ -1,7 +1,7 @@
 """Mutants that no test can tell from the original, each with the reason.
 
-A mutant is known by its module, its function and the line that it makes. `scripts/mutants.py` says which entries no longer
-name a mutant.
+A mutant is known by its module, its function and the line that it makes. `scripts/mutants.py` says which entries no
+longer name a mutant.
 """
 
 from __future__ import annotations
@@ -22,6 +22,30 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "_read",
         'before, _, fragment = rest[1 + len(authority) :].partition("#")',
         "the character more is the authority's last; it stands before the first slash, and is dropped with it",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_read",
+        'authority = re.split(r"[/?#]", rest[2:], maxsplit=0)[0]',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_read",
+        'authority = re.split(r"[/?#]", rest[2:], maxsplit=2)[0]',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "join_url",
+        'if ":" in re.split(r"[/?#]", location, maxsplit=0)[0]:',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "join_url",
+        'if ":" in re.split(r"[/?#]", location, maxsplit=2)[0]:',
+        "only the first part is used, however many there are",
     ),
     (
         "src/groundwire/routing/robots.py",

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final, Literal, TextIO
 
 import pytest
+
 from equivalent_mutants import EQUIVALENT
 from mutations import Mutation, mutations
 
@@ -38,7 +39,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/safety/hosts.py", ("tests/safety/test_urls.py", "tests/safety/test_vectors.py")),
     ("src/groundwire/safety/urls.py", ("tests/safety/test_urls.py", "tests/safety/test_vectors.py")),
     ("src/groundwire/safety/robots_txt.py", ("tests/safety/test_robots_txt.py",)),
-    ("src/groundwire/routing/robots.py", ("tests/test_polite.py",)),
+    ("src/groundwire/routing/robots.py", ("tests/routing/test_robots.py", "tests/test_polite.py")),
     ("src/groundwire/safety/domains.py", ("tests/safety/test_domains.py",)),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_hold.py")),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_allowance.py", "tests/routing/test_bill.py")),
@@ -56,8 +57,8 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/citations/verify/facts.py", ("tests/citations/test_facts.py", "tests/citations/test_verify.py")),
     ("src/groundwire/citations/verify/numbers.py", ("tests/citations/test_numbers.py",)),
     ("src/groundwire/citations/verify/names.py", ("tests/citations/test_facts.py",)),
-    ("src/groundwire/reading/select.py", ("tests/reading/test_select.py",)),
-    ("src/groundwire/reading/choosing.py", ("tests/reading/test_select.py",)),
+    ("src/groundwire/reading/select.py", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
+    ("src/groundwire/reading/choosing.py", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
     ("src/groundwire/server/access/keys.py", ("tests/server/access/test_keys.py",)),
     ("src/groundwire/server/access/key_file.py", ("tests/server/access/test_key_file.py",)),
     ("src/groundwire/server/access/limits.py", ("tests/server/access/test_limits.py",)),

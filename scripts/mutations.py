@@ -87,7 +87,7 @@ class _Finder(ast.NodeVisitor):
         else:
             super().visit(node)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._names.append(node.name)
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
@@ -100,62 +100,62 @@ class _Finder(ast.NodeVisitor):
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._names.append(node.name)
         for statement in node.body:
             self.visit(statement)
         self._names.pop()
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.visit(node.value)
 
-    def visit_Assign(self, node: ast.Assign) -> None:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> None:
         if not any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets):
             self.generic_visit(node)
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """The parts of an f-string have no usable positions before Python 3.12."""
 
-    def visit_Assert(self, node: ast.Assert) -> None:  # noqa: N802
+    def visit_Assert(self, node: ast.Assert) -> None:
         """An assertion is for the type checker."""
 
     def visit_keyword(self, node: ast.keyword) -> None:
         if node.arg not in _DECLARATIVE:
             self.generic_visit(node)
 
-    def visit_Compare(self, node: ast.Compare) -> None:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> None:
         for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
             pattern, others = _COMPARISONS[type(operator)]
             for other in others:
                 self._between(left, right, pattern, other)
         self.generic_visit(node)
 
-    def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> None:
         if type(node.op) in _ARITHMETIC and (self._depth or not isinstance(node.op, ast.BitOr)):
             sign, other = _ARITHMETIC[type(node.op)]
             self._between(node.left, node.right, re.escape(sign), other)
         self.generic_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if type(node.op) in _ARITHMETIC:
             sign, other = _ARITHMETIC[type(node.op)]
             self._between(node.target, node.value, re.escape(sign), other)
         self.generic_visit(node)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:  # noqa: N802
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
         old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in zip(node.values, node.values[1:], strict=False):
             self._between(left, right, old, new)
         self.generic_visit(node)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Not):
             start, _ = self._span(node)
             self._edit(start, start + len("not"), "")
         self.generic_visit(node)
 
-    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> None:
         start, end = self._span(node)
         if isinstance(node.value, bool):
             self._edit(start, end, str(not node.value))
@@ -163,25 +163,27 @@ class _Finder(ast.NodeVisitor):
             self._edit(start, end, repr(node.value + 1))
             self._edit(start, end, repr(node.value - 1) if node.value >= 1 else f"({node.value - 1!r})")
 
-    def visit_Return(self, node: ast.Return) -> None:  # noqa: N802
+    def visit_Return(self, node: ast.Return) -> None:
         if node.value is not None and not (isinstance(node.value, ast.Constant) and not node.value.value):
             self._edit(*self._span(node.value), "None")
         self.generic_visit(node)
 
-    def visit_If(self, node: ast.If) -> None:  # noqa: N802
+    def visit_If(self, node: ast.If) -> None:
         self._condition(node.test)
         self._edit(*self._span(node.test), "False")
         if node.orelse:
             self._edit(*self._span(node.test), "True")
         elif len(node.body) == 1:
-            self._kept.add(id(node.body[0]))  # without it the branch would do nothing, as with a condition that is False
+            self._kept.add(
+                id(node.body[0])
+            )  # without it the branch would do nothing, as with a condition that is False
         self.generic_visit(node)
 
-    def visit_While(self, node: ast.While) -> None:  # noqa: N802
+    def visit_While(self, node: ast.While) -> None:
         self._condition(node.test)
         self.generic_visit(node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> None:  # noqa: N802
+    def visit_IfExp(self, node: ast.IfExp) -> None:
         self._condition(node.test)
         self.generic_visit(node)
 

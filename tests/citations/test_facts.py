@@ -1,4 +1,4 @@
-"""In what a sentence differs from its page: each kind of fact, taken from where it may stand, and what is no difference."""
+"""In what a sentence differs from its page: each kind of fact, where it may stand, and what is no difference."""
 
 from __future__ import annotations
 
@@ -94,7 +94,13 @@ def test_what_does_not_differ(page: str, sentence: str) -> None:
         (WAR, "The US army had 20 tanks and 4 miles of wire", "unit", "4 mile", "4 km"),
         (WAR, "The US army had 4 kg of wire", "unit", "4 kg", "4 km"),
         (WAR, "The UK army had 20 tanks, 30 guns and 4 km of wire", "name", "UK", "US"),
-        (FINAL, "In the final of the great spring tournament AF beat Bob Hill by three goals", "name", "AF", "Alice Fox"),
+        (
+            FINAL,
+            "In the final of the great spring tournament AF beat Bob Hill by three goals",
+            "name",
+            "AF",
+            "Alice Fox",
+        ),
         (FINAL, "In the final Alice beat Bob by four goals", "number", "four", "three"),
         (FINAL, "With 21 wagons the trains of Northern Rail reached London on 5 May 1932", "number", "21", "20"),
         (FINAL, "Northern Rail trains reached London on 5 May 1932 with 22 wagons", "number", "22", "20"),
@@ -105,8 +111,20 @@ def test_what_does_not_differ(page: str, sentence: str) -> None:
         (SPLIT, "The new museum opened its doors in May 1933 and it cost 300", "date", "May 1933", "May 1931"),
         (SPLIT, "The new museum opened its doors on 3 May 1932 and it cost 300", "date", "3 May 1932", "May 1931"),
         (CASTLE, "Dogs are banned in the garden", "opposite", "banned", "allowed"),
-        (CASTLE, "Dogs are not allowed in the garden", "negation", "not allowed in the garden .", "All dogs are allowed in the garden."),
-        (CASTLE, "Guests pay for the parking there", "negation", "Guests pay for the parking there .", "never pay for the parking there."),
+        (
+            CASTLE,
+            "Dogs are not allowed in the garden",
+            "negation",
+            "not allowed in the garden .",
+            "All dogs are allowed in the garden.",
+        ),
+        (
+            CASTLE,
+            "Guests pay for the parking there",
+            "negation",
+            "Guests pay for the parking there .",
+            "never pay for the parking there.",
+        ),
         (ACME, "Acme employs 300 people since 2005", "number", "2005", ""),
         (ACME, "Acme employs 400 people", "number", "400", "300"),
         (ACME, "Acme's profits reached €5 million", "unit", "€5 million", "$5 million."),

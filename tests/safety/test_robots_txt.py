@@ -136,6 +136,15 @@ def test_what_is_beyond_the_bound_is_left_out() -> None:
     assert (robots.permits("/a"), robots.permits("/b")) == (False, True)
 
 
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_the_bound_is_five_hundred_kibibytes(beyond: int) -> None:
+    start, end = b"User-agent: *\n#", b"\nDisallow: /ab"
+    text = start + b"#" * (512_000 + beyond - len(start) - len(end)) + end
+    robots = parse_robots(text, US)
+    assert robots.permits("/ab") is False
+    assert robots.permits("/ac") is not bool(beyond)
+
+
 @pytest.mark.parametrize(
     "text",
     [

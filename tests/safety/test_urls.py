@@ -409,3 +409,17 @@ def test_a_refused_host_is_quoted_in_short(length: int, shown: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         parse_url(f"https://-{'a' * (length - 1)}/")
     assert f"the host '{shown}' " in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["example.com", "localhost", "intranet"])
+def test_a_host_with_a_port_misses_its_scheme(name: str) -> None:
+    with pytest.raises(InvalidRequest, match=rf"has no scheme.*https://{name}:8080/a"):
+        parse_url(f"{name}:8080/a")
+
+
+@pytest.mark.parametrize("name", ["example.com", "localhost"])
+def test_a_host_with_a_colon_too(name: str) -> None:
+    with pytest.raises(InvalidRequest, match="has no scheme"):
+        parse_url(f"{name}:a")
+    with pytest.raises(InvalidRequest, match=f"has the scheme {name}:"):
+        parse_url(f"{name}://a")
