@@ -148,6 +148,92 @@ def test_what_differs_is_shown_with_what_the_page_says(
     assert [(one.kind, one.claimed, one.stated) for one in finding.disagreements] == [(kind, claimed, stated)]
 
 
+TREATY = (
+    "The treaty was signed by the United States after long talks in the old city hall. "
+    "It gave much land to Spain and little to France in the end."
+)
+STORM = (
+    "US troops landed in the wide bay at dawn before the storm. Winter sales rose by a third while costs fell. "
+    "Peter Miller won the prize in the spring."
+)
+MAYOR = (
+    "The mayor said: we will build the new harbour in two years and open it to all ships of the world. "
+    "Nobody else spoke."
+)
+LIFT = "The lift is not safe. The rope holds 2 tonnes and 40 kg of tools. In June 1950 the lift stopped."
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "found"),
+    [
+        (
+            TREATY,
+            "The treaty was signed by the United Nations after long talks in the old city hall",
+            [("name", "United Nations", "United States")],
+        ),
+        (TREATY, "It gave much land to Italy and little to France in the end", [("name", "Italy", "Spain")]),
+        (TREATY, "It gave much land to Spain and little to Germany in the end", [("name", "Germany", "France")]),
+        (STORM, "US troops landed in the wide bay at dawn after the storm", [("opposite", "after", "before")]),
+        (STORM, "Winter sales rose by a third while costs fell", []),
+        (STORM, "Peter Miller lost the prize in the spring", [("opposite", "lost", "won")]),
+        (STORM, "Paul Miller won the prize in the spring", [("name", "Paul Miller", "Peter Miller")]),
+        (STORM, "Peter Muller won the prize in the spring", [("name", "Peter Muller", "Peter Miller")]),
+        (STORM, "Susan Clark won the prize in the spring", [("name", "Susan Clark", "Peter Miller")]),
+        (STORM, "Peter Miller won the prize in Rome in the spring", [("name", "Rome", "")]),
+        (STORM, "Peter Miller and Susan Clark won the prize in the spring", [("name", "Susan Clark", "")]),
+        (
+            MAYOR,
+            "The mayor said “we will build the old harbour in two years and open it”",
+            [
+                (
+                    "quote",
+                    "we will build the old harbour in two years and open it",
+                    "we will build the new harbour in two years and open it",
+                )
+            ],
+        ),
+        (
+            MAYOR,
+            "He said “build the new bridge in two years”",
+            [("quote", "build the new bridge in two years", "build the new harbour in two years")],
+        ),
+        (MAYOR, "He said “all boats of the world.”", [("quote", "all boats of the world.", "all ships of the world.")]),
+        (
+            MAYOR,
+            "He said “we will build ... all ships of the moon”",
+            [
+                (
+                    "quote",
+                    "we will build ... all ships of the moon",
+                    "we will build the new harbour in two years and open it to all ships of the world.",
+                )
+            ],
+        ),
+        (
+            MAYOR,
+            "He said “purple elephants dance quietly nightly”",
+            [("quote", "purple elephants dance quietly nightly", "")],
+        ),
+        (LIFT, "The lift is safe", [("negation", "The lift is safe .", "not safe.")]),
+        (LIFT, "The rope holds 2 tons and 40 kg of tools", []),
+        (LIFT, "The rope holds 2 tonnes and 45 kg of tools", [("number", "45", "40")]),
+        (LIFT, "The rope holds 5 tonnes and 40 kg of tools", [("number", "5", "2")]),
+        (LIFT, "The rope holds 2.5 tonnes", [("number", "2.5", "2")]),
+        (
+            LIFT,
+            "The rope holds 40 tonnes and 2 kg of tools",
+            [("unit", "40 tonne", "40 kg"), ("unit", "2 kg", "2 tonne")],
+        ),
+        (LIFT, "In June 1951 the lift stopped", [("date", "June 1951", "June 1950")]),
+        (LIFT, "On 3 June 1950 the lift stopped", [("date", "3 June 1950", "June 1950")]),
+        (LIFT, "The lift stopped in 1950", []),
+    ],
+)
+def test_every_difference_of_a_sentence(page: str, sentence: str, found: list[tuple[str, str, str]]) -> None:
+    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=page)]).findings
+    assert [(one.kind, one.claimed, one.stated) for one in finding.disagreements] == found
+
+
 @pytest.mark.parametrize("away", [1, 2, 3, 4])
 def test_what_a_passage_takes_for_granted_stands_at_most_three_sentences_before(away: int) -> None:
     between = " ".join(f"Nobody {word} there." for word in ("sleeps", "sings", "smokes")[: away - 1])
