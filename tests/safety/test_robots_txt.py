@@ -177,6 +177,15 @@ def test_any_bytes_are_a_file(body: bytes) -> None:
     assert Robots.unpack(robots.pack()) == robots
 
 
+def test_rules_survive_being_kept() -> None:
+    robots = parse_robots("User-agent: *\nDisallow: /café\nCrawl-delay: 3\nAllow: /b".encode(), US)
+    assert len(robots.lines) == 3
+    assert Robots.unpack(robots.pack()) == robots
+    assert Robots.unpack(b"") == Robots()
+    with pytest.raises(ValueError, match=r"not the rules of a robots\.txt"):
+        Robots.unpack(b"Disallow: /a\nsomething else")
+
+
 _PATTERN = st.text("ab/*$.?=-", min_size=0, max_size=8).map(lambda text: f"/{text}") | st.just("*/a*b")
 _RULES = st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), _PATTERN), max_size=12)
 
