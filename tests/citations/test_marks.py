@@ -175,3 +175,47 @@ def test_no_more_than_a_mark_is_held_back(text: str) -> None:
         held = text[given_back:place]
         assert len(held) <= 65
         assert not held or held[0] in "[［【"
+
+
+@pytest.mark.parametrize(
+    ("text", "fence"),
+    [
+        ("```py", "```"),
+        ("```py\nx", "```"),
+        ("```py\nx\n```", ""),
+        ("```py\nx\n```\n", ""),
+        ("~~~~\nx\n~~~\n", "~~~~"),
+        ("`a", ""),
+        ("text", ""),
+    ],
+)
+def test_the_fence_that_is_open(text: str, fence: str) -> None:
+    scanner = MarkScanner()
+    scanner.feed(text)
+    scanner.close()
+    assert scanner.open_fence == fence
+
+
+@pytest.mark.parametrize(
+    ("text", "at_once"),
+    [
+        ("a [1", "a "),
+        ("a [1]", "a "),
+        ("a 【1】", "a 【1】"),
+        ("a [1x", "a [1x"),
+        ("a [1] ", "a [1] "),
+        ("a [1†so", "a "),
+        (f"[{'1,' * 31}1", ""),
+        (f"[{'1,' * 31}1,", f"[{'1,' * 31}1,"),
+    ],
+)
+def test_what_is_given_back_at_once(text: str, at_once: str) -> None:
+    given_back = MarkScanner().feed(text)
+    assert "".join(piece.text if isinstance(piece, Mark) else piece for piece in given_back) == at_once
+
+
+def test_a_mark_is_told_in_pieces() -> None:
+    (mark,) = (piece for piece in find_marks("[１, 3-5]") if isinstance(piece, Mark))
+    assert mark.pieces == ("[", 1, ", ", 3, "-", 5, "]")
+    assert mark.spelled == ("[", "１", ", ", "3", "-", "5", "]")
+    assert mark.numbers == (1, 3, 4, 5)
