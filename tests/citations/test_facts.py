@@ -214,6 +214,27 @@ LIFT = "The lift is not safe. The rope holds 2 tonnes and 40 kg of tools. In Jun
             "He said “purple elephants dance quietly nightly”",
             [("quote", "purple elephants dance quietly nightly", "")],
         ),
+        (
+            "Then Alice beat Bob by three goals in the great spring final.",
+            "Carol beat Bob by three goals in the great spring final",
+            [("name", "Carol", "Alice")],
+        ),
+        (
+            "Then European Union troops landed in the wide bay at dawn before the storm.",
+            "EU troops landed in the wide bay at dawn before the storm",
+            [],
+        ),
+        (
+            "Then European Union troops landed in the wide bay at dawn before the storm.",
+            "EX troops landed in the wide bay at dawn before the storm",
+            [("name", "EX", "European Union")],
+        ),
+        (
+            "The old mill does not grind yellow corn in winter.",
+            "The old mill does grind corn in winter",
+            [("negation", "The old mill does grind corn in winter .", "not grind yellow corn in winter.")],
+        ),
+        ("The box holds 10 ropes and 150 nails.", "The box holds 100 nails", [("number", "100", "150")]),
         (LIFT, "The lift is safe", [("negation", "The lift is safe .", "not safe.")]),
         (LIFT, "The rope holds 2 tons and 40 kg of tools", []),
         (LIFT, "The rope holds 2 tonnes and 45 kg of tools", [("number", "45", "40")]),

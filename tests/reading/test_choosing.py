@@ -9,7 +9,7 @@ from groundwire.reading.blocks import Layout, lay_out
 from groundwire.reading.choosing import Verdict, choose, is_tiny, may_repeat, repeats, side_by_side, with_companions
 from groundwire.reading.features import FEATURES, Facts, describe
 from groundwire.reading.model import KINDS, load_model
-from groundwire.reading.select import judge, kind_row
+from groundwire.reading.select import judge, kind_row, select_main
 
 LONG = "x" * 40
 FILLER = "<pre>" + "y" * 220 + "</pre>"  # so that the page is not tiny; in the verdicts it always counts
@@ -194,3 +194,16 @@ def test_the_kinds_are_shares_of_one_and_the_cut_is_their_mixture() -> None:
     assert min(model.cuts) <= found.cut <= max(model.cuts)
     assert found.cut == pytest.approx(sum(kind * cut for kind, cut in zip(found.kinds, model.cuts, strict=True)))
     assert len(found.scores) == len(layout.texts) == len(describe(layout, model.lexicon).sizes)
+
+
+def test_a_page_without_text_is_whole() -> None:
+    selection = select_main(turbohtml.parse("<body><div></div></body>"))
+    assert (selection.root.tag, selection.kind, selection.whole, selection.best) == ("body", KINDS[0], True, 1.0)
+
+
+def test_the_best_block_is_told_as_a_chance() -> None:
+    menu = "".join(f'<li><a href="/{number}">Menu {number}</a></li>' for number in range(60))
+    selection = select_main(turbohtml.parse(f"<body><nav><ul>{menu}</ul></nav></body>"))
+    assert 0 <= selection.best <= 1
+    tiny = select_main(turbohtml.parse("<body><p>Not much.</p></body>"))
+    assert (tiny.whole, tiny.best) == (True, 1.0)
