@@ -165,10 +165,12 @@ async def test_as_many_searches_are_held_as_day_and_session_allow(
 
 async def test_without_limits_a_day_has_no_end(store: Store, days: Days) -> None:
     day = Allowance(store, Daily(name="k"), clock=days)
+    await day.take(day.today())
+    assert await day.used() == {"calls": 1, "cost_usd": 0}
     for _ in range(30):
         await day.take(day.today(), 1_000_000)
     await day.check_money()
-    assert await day.used() == {"calls": 30, "cost_usd": 30}
+    assert await day.used() == {"calls": 31, "cost_usd": 30}
     assert await day.part(day.today(), 50, 1_000_000) == 50
 
 

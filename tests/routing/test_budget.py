@@ -164,6 +164,23 @@ async def test_what_money_refuses_is_no_search(store: Store) -> None:
 
 
 @pytest.mark.req("B5")
+async def test_what_the_count_refuses_costs_nothing_under_a_limit_of_money(store: Store) -> None:
+    own = budget(store, searches=1, cost_usd=1.0)
+    await own.take(0.1)
+    with pytest.raises(BudgetExceeded, match="Search limit"):
+        await own.take(0.1)
+    assert await own.statistics() == {"searches": 1, "cost_usd": pytest.approx(0.1), "tokens": 0}
+
+
+async def test_searches_that_are_held_are_known_at_once(store: Store) -> None:
+    own = budget(store, searches=5)
+    await own.hold(3)
+    state = own.state()
+    assert state is not None
+    assert (state.spent, state.remaining) == (3, 2)
+
+
+@pytest.mark.req("B5")
 async def test_a_page_pays_where_money_is_limited(store: Store) -> None:
     own = budget(store, searches=5, cost_usd=0.01)
     await own.take()
