@@ -67,7 +67,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 )
 """What is mutated, and the files of its tests; a module may have several rows."""
 
-_HANG: Final = 120.0  # seconds beside ten times the time of the module's unchanged tests
+_HANG: Final = 30.0  # seconds beside ten times the time of the module's unchanged tests
 _MEMORY: Final = 4 << 30  # bytes of address space; a loop that never ends may fill a list
 _SHIFT: Final = 10  # seconds between the times of change of two versions, so that no old bytecode is taken for new
 _OPTIONS: Final = (
