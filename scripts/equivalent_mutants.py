@@ -77,5 +77,17 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "wanted = min(wanted - 0, int(limit - count.total) // each)",
         "what is refused does not fit, so what fits is less than what was wanted",
     ),
+    (
+        "src/groundwire/citations/marks.py",
+        "MarkScanner._end_run",
+        'case "text" | "code" if fences and (run[(-1)] == "`" or self._mode == "text"):',
+        "a run is one character again and again",
+    ),
+    (
+        "src/groundwire/citations/verify/facts.py",
+        "_is_short_for",
+        "return len(short) == 1 and len(long) > 1 and short[(-1)][0].casefold() == initials",
+        "there is one word: the first is the last",
+    ),
 )
 """Module, function, the line as mutated, and why nothing changes."""

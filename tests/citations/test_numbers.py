@@ -79,6 +79,7 @@ def test_what_digits_may_mean(text: str, values: tuple[float, ...]) -> None:
         ("zero", "zero", 0, ""),
         ("nineteen", "nineteen", 19, ""),
         ("twenty", "twenty", 20, ""),
+        ("twenty-one", "twenty-one", 21, ""),
         ("twenty-five", "twenty-five", 25, ""),
         ("Ninety nine", "Ninety nine", 99, ""),
         ("two metres", "two", 2, "m"),
@@ -122,6 +123,7 @@ def test_signs_say_so_too(text: str, rounded: bool) -> None:
 
 
 def test_numbers_stand_in_order() -> None:
+    assert [number.values for number in numbers_of("twenty ten")] == [(20.0,), (10.0,)]
     found = numbers_of("Between 10 and fifteen people came at 14:30")
     assert [number.values[0] for number in found] == [10, 15, 14, 30]
 
