@@ -89,5 +89,29 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "return len(short) == 1 and len(long) > 1 and short[(-1)][0].casefold() == initials",
         "there is one word: the first is the last",
     ),
+    (
+        "src/groundwire/reading/select.py",
+        "kind_row",
+        "total = sum(map(mul, column, weights)) if column.count(0) <= count else 0",
+        "a column of zeros has the sum 0; the condition only spares the work",
+    ),
+    (
+        "src/groundwire/reading/choosing.py",
+        "choose",
+        "if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 253:",
+        "scores are whole numbers, and none lies between 50.6 and 50.8",
+    ),
+    (
+        "src/groundwire/server/access/keys.py",
+        "",
+        "_NOBODY = hashlib.sha256(secrets.token_bytes(31)).hexdigest()",
+        "a digest that no key has, whatever it is made of",
+    ),
+    (
+        "src/groundwire/server/access/limits.py",
+        "Slots._take",
+        "pass # gateways should not all try the same ones first",
+        "the order of tries changes only how many there are",
+    ),
 )
 """Module, function, the line as mutated, and why nothing changes."""

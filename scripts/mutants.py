@@ -41,7 +41,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/safety/urls.py", ("tests/safety/test_urls.py", "tests/safety/test_vectors.py")),
     ("src/groundwire/safety/urls.py", ("tests/safety/test_url_lengths.py",)),
     ("src/groundwire/safety/robots_txt.py", ("tests/safety/test_robots_txt.py",)),
-    ("src/groundwire/routing/robots.py", ("tests/routing/test_robots.py",)),
+    ("src/groundwire/routing/robots.py", ("tests/routing/test_robots.py", "tests/test_polite.py")),
     ("src/groundwire/safety/domains.py", ("tests/safety/test_domains.py",)),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_hold.py")),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_allowance.py", "tests/routing/test_bill.py")),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.models import Attempt, Budget, Outcome, Page, SearchResponse, SearchResult
+from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult
 from groundwire.routing.cache import Life
 from groundwire.routing.cache_values import (
     life_of_page,
@@ -72,3 +72,17 @@ def test_a_page_without_text_lives_a_minute() -> None:
     assert life_of_page(Page(url="u", content="text"), WHOLE) == WHOLE
     assert life_of_page(Page(url="u", content=" \n"), WHOLE) == Life(60)
     assert life_of_page(Page(url="u"), Life(10, 10)) == Life(10)
+
+
+@pytest.mark.parametrize(
+    ("freshness", "life"),
+    [
+        (Freshness(url="u", seconds=300), Life(300, 0, 70)),
+        (Freshness(url="u", seconds=5), Life(60, 0, 70)),
+        (Freshness(url="u", seconds=10_000), Life(1_000, 20, 50)),
+        (Freshness(url="u", must_ask=True), Life(1_000, 0, 70)),
+        (Freshness(url="u", no_store=True), Life(60)),
+    ],
+)
+def test_a_page_is_kept_as_long_as_its_server_says(freshness: Freshness, life: Life) -> None:
+    assert life_of_page(Page(url="u", content="text", freshness=freshness), Life(1_000, 20, 50)) == life

@@ -229,3 +229,20 @@ async def test_leases_hold_for_half_a_minute_and_closing_ends_renewing() -> None
 def test_what_a_client_is_told(pace: Pace, left: int, reset: int) -> None:
     headers = rate_headers(pace, 1.0, 10)
     assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": f'"requests";r={left};t={reset}'}
+
+
+async def test_a_store_that_fails_says_so_and_holds_nothing() -> None:
+    class Failing(MemoryStore):
+        async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+            if not failed:
+                failed.append(key)
+                raise ConnectionError("no store")
+            return await super().lease(key, owner=owner, ttl=ttl)
+
+    failed: list[str] = []
+    slots, limits = Slots(Failing()), KeyLimits(concurrent=1)
+    with pytest.raises(ConnectionError, match="no store"):
+        await slots.hold("k", limits).__aenter__()
+    async with slots.hold("k", limits):
+        pass
+    await slots.aclose()
