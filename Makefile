@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 UPGRADE := --upgrade
 
-.PHONY: help check lint format types test quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
+.PHONY: help check mutants lint format types test quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
 
 help:  ## Say what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ coverage:  ## All tests in one process, and the lines that none of them reached
 	$(PYTHON) -m coverage run -m pytest
 	$(PYTHON) -m coverage combine -q
 	$(PYTHON) -m coverage report
+
+mutants:  ## Change the modules that decide something and see whether their tests notice: MUTANTS="--seed 7 --module budget"
+	nice $(PYTHON) scripts/mutants.py $(MUTANTS)
 
 docs: man  ## Write the reference and the manual page anew, and build the site into site/; a broken link fails
 	$(PYTHON) docs/generate.py

@@ -81,6 +81,52 @@ def numbers(text: str) -> list[tuple[int, ...]]:
         ("[a1] [1a] [] [-] [1,] [,1] [12345] [1-2000] [3-1] [1.5]", []),
         ("[1\n]", []),
         ("حقيقة [1]، وأخرى [٢].", [(1,), (2,)]),
+        ("[1-51]", [tuple(range(1, 52))]),
+        ("[1-52]", []),
+        ("[1-1]", []),
+        ("[1, 3-5]", [(1, 3, 4, 5)]),
+        ("[9999]", [(9999,)]),
+        ("[1  ,  2]", [(1, 2)]),
+        ("[1   ,2]", []),
+        ("[1,   2]", []),
+        ("[\u00a01\u00a0]", [(1,)]),
+        ("[  1]", []),
+        ("[1  ]", []),
+        (f"[{'1,' * 30}1]", [(1,)]),  # 63 characters
+        (f"[{'1,' * 30}12]", [(1, 12)]),
+        (f"[{'1,' * 30}123]", [(1, 123)]),
+        (f"[{'1,' * 31}12]", []),
+        ("an open [ bracket\n> [1]", [(1,)]),
+        ("a [link\nover [1] lines](u) [2]", [(2,)]),
+        ("an open [ bracket\n# [1]", [(1,)]),
+        ("an open [ bracket\n1. [1]", [(1,)]),
+        ("an open [ bracket\n2. [1]", []),
+        ("a [x [y] z](u) [1]", [(1,)]),
+        ("[a](u(v)[1]) [2]", [(2,)]),
+        ("[a](u(v) [1]", []),
+        ("[a](u\n[1]", [(1,)]),
+        ("``\na [1]\n`` [2]", [(2,)]),
+        ("```\n``\n[1]\n```\n[2]", [(2,)]),
+        ("````\n```\n[1]\n````\n[2]", [(2,)]),
+        ("```\n[1]\n``` x\n[2]", []),
+        ("```\n[1]\n```  \n[2]", [(2,)]),
+        ("~~~\n```\n[1]\n~~~\n[2]", [(2,)]),
+        ("~~\n[1]\n~~ [2]", [(1,), (2,)]),
+        ("`a\n# [1]", [(1,)]),
+        ("`a\n# b\n[1]", [(1,)]),
+        ("x4s://a/[1] [2]", [(2,)]),
+        ("4://a/[1]", [(1,)]),
+        ("a:/[1]", [(1,)]),
+        ("a//[1]", [(1,)]),
+        ("(http://a/(b)[1]) [2]", [(2,)]),
+        ("(http://a/b)[1]", [(1,)]),
+        ("http://a/b`[1]` [2]", [(2,)]),
+        ('"http://a/b"[1]', [(1,)]),
+        ("\\a[1]", [(1,)]),
+        ("[1](u)[2]", [(2,)]),
+        ("[1] (u)", [(1,)]),
+        ("[a](u)(v [1])", [(1,)]),
+        ("  > [1]: http://x.example", []),
         ("[1", []),
         ("[1]", [(1,)]),
     ],
@@ -129,3 +175,47 @@ def test_no_more_than_a_mark_is_held_back(text: str) -> None:
         held = text[given_back:place]
         assert len(held) <= 65
         assert not held or held[0] in "[［【"
+
+
+@pytest.mark.parametrize(
+    ("text", "fence"),
+    [
+        ("```py", "```"),
+        ("```py\nx", "```"),
+        ("```py\nx\n```", ""),
+        ("```py\nx\n```\n", ""),
+        ("~~~~\nx\n~~~\n", "~~~~"),
+        ("`a", ""),
+        ("text", ""),
+    ],
+)
+def test_the_fence_that_is_open(text: str, fence: str) -> None:
+    scanner = MarkScanner()
+    scanner.feed(text)
+    scanner.close()
+    assert scanner.open_fence == fence
+
+
+@pytest.mark.parametrize(
+    ("text", "at_once"),
+    [
+        ("a [1", "a "),
+        ("a [1]", "a "),
+        ("a 【1】", "a 【1】"),
+        ("a [1x", "a [1x"),
+        ("a [1] ", "a [1] "),
+        ("a [1†so", "a "),
+        (f"[{'1,' * 31}1", ""),
+        (f"[{'1,' * 31}1,", f"[{'1,' * 31}1,"),
+    ],
+)
+def test_what_is_given_back_at_once(text: str, at_once: str) -> None:
+    given_back = MarkScanner().feed(text)
+    assert "".join(piece.text if isinstance(piece, Mark) else piece for piece in given_back) == at_once
+
+
+def test_a_mark_is_told_in_pieces() -> None:
+    (mark,) = (piece for piece in find_marks("[１, 3-5]") if isinstance(piece, Mark))
+    assert mark.pieces == ("[", 1, ", ", 3, "-", 5, "]")
+    assert mark.spelled == ("[", "１", ", ", "3", "-", "5", "]")
+    assert mark.numbers == (1, 3, 4, 5)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.storage import Store, open_store
+from groundwire.storage import MemoryStore, Store, open_store
+from groundwire.storage.base import Count
 
 
 @pytest.fixture
@@ -115,6 +116,182 @@ async def test_page_text_is_counted_in_tokens(store: Store) -> None:
     await own.read(399)
     with pytest.raises(BudgetExceeded, match="100 of 100 tokens"):
         await own.check_tokens()
+
+
+async def test_by_default_twenty_searches_with_a_warning_from_the_fifteenth_on(store: Store) -> None:
+    own = budget(store)
+    for _ in range(14):
+        assert own.warning(await own.take()) is None
+    assert own.warning(await own.take()) == "[WARNING: 5 searches remaining in session]"
+    for _ in range(5):
+        last = await own.take()
+    assert own.warning(last) == "[WARNING: 0 searches remaining in session]"
+    with pytest.raises(BudgetExceeded, match=r"\(20/20\)"):
+        await own.take()
+    assert Limits().cost_usd == Limits().tokens == 0
+
+
+async def test_nothing_is_known_before_the_first_search(store: Store) -> None:
+    state = budget(store, searches=3).state()
+    assert state is not None
+    assert (state.limit, state.spent) == (3, 0)
+
+
+@pytest.mark.req("B5")
+async def test_money_is_used_up_when_it_is_spent_to_the_last_millionth(store: Store) -> None:
+    own = budget(store, searches=5, cost_usd=0.01)
+    await own.check_money()
+    await own.settle(await own.take(), 0.009_999)
+    await own.check_money()
+    await own.settle(await own.take(), 0.000_001)
+    with pytest.raises(BudgetExceeded, match=r"0\.0100 of 0\.0100") as caught:
+        await own.check_money()
+    assert (caught.value.limit, caught.value.spent) == (5, 2)
+    await budget(store, "free", searches=5).check_money()
+
+
+@pytest.mark.req("B5")
+async def test_what_money_refuses_is_no_search(store: Store) -> None:
+    own = budget(store, searches=5, cost_usd=0.01)
+    await own.take(0.006)
+    with pytest.raises(BudgetExceeded, match=r"0\.0060 of 0\.0100") as caught:
+        await own.take(0.005)
+    assert (caught.value.limit, caught.value.spent) == (5, 2)
+    state = own.state()
+    assert state is not None
+    assert state.spent == 1
+    assert await own.usage() == {"searches": 1, "cost_usd": pytest.approx(0.006), "tokens": 0}
+
+
+@pytest.mark.req("B5")
+async def test_what_the_count_refuses_costs_nothing_under_a_limit_of_money(store: Store) -> None:
+    own = budget(store, searches=1, cost_usd=1.0)
+    await own.take(0.1)
+    with pytest.raises(BudgetExceeded, match="Search limit"):
+        await own.take(0.1)
+    assert await own.usage() == {"searches": 1, "cost_usd": pytest.approx(0.1), "tokens": 0}
+
+
+async def test_searches_that_are_held_are_known_at_once(store: Store) -> None:
+    own = budget(store, searches=5)
+    await own.reserve_many(3)
+    state = own.state()
+    assert state is not None
+    assert (state.spent, state.remaining) == (3, 2)
+
+
+@pytest.mark.req("B5")
+async def test_a_page_pays_where_money_is_limited(store: Store) -> None:
+    own = budget(store, searches=5, cost_usd=0.01)
+    await own.take()
+    reservation = await own.take_page(0.01)
+    assert (reservation.spent, reservation.micro_usd, reservation.day) == (1, 10_000, 0)
+    with pytest.raises(BudgetExceeded, match=r"0\.0100 of 0\.0100") as caught:
+        await own.take_page(0.001)
+    assert caught.value.spent == 1
+    await own.settle(reservation, 0.004)
+    assert (await own.usage()) == {"searches": 1, "cost_usd": pytest.approx(0.004), "tokens": 0}
+    free = budget(store, "free", searches=5)
+    assert (await free.take_page(0.01)).micro_usd == 0
+    assert (await free.usage())["cost_usd"] == 0
+
+
+@pytest.mark.req("B5")
+async def test_a_search_that_is_given_back_is_known_at_once(store: Store) -> None:
+    own = budget(store, searches=2, cost_usd=0.05)
+    taken = await own.take(0.02)
+    await own.take(0.02)
+    await own.release(taken)
+    state = own.state()
+    assert state is not None
+    assert (state.spent, state.remaining) == (1, 1)
+    assert (await own.usage())["cost_usd"] == pytest.approx(0.02)
+    await own.release(await own.take(0.02), cost_usd=0.005)
+    assert (await own.usage())["cost_usd"] == pytest.approx(0.025)
+
+
+@pytest.mark.req("B5")
+async def test_held_searches_are_known_and_settled(store: Store) -> None:
+    own = budget(store, searches=10, cost_usd=0.05)
+    hold = await own.reserve_many(8, 0.01)
+    assert (hold.searches, hold.micro_usd, hold.day) == (5, 50_000, 0)
+    state = own.state()
+    assert state is not None
+    assert state.spent == 5
+    assert await own.usage() == {"searches": 5, "cost_usd": pytest.approx(0.05), "tokens": 0}
+    await own.settle_many(hold, 3)
+    state = own.state()
+    assert state is not None
+    assert state.spent == 3
+    assert await own.usage() == {"searches": 3, "cost_usd": pytest.approx(0.03), "tokens": 0}
+    nothing = await own.reserve_many(0)
+    assert (nothing.searches, nothing.micro_usd) == (0, 0)
+    await own.settle_many(nothing, 0)
+    await own.settle_many(nothing, 1, cost_usd=0.001)
+    assert await own.usage() == {"searches": 4, "cost_usd": pytest.approx(0.031), "tokens": 0}
+
+
+class Rivals(MemoryStore):
+    """A store in which somebody else counts in between, right after each refusal."""
+
+    def __init__(self, *amounts: int) -> None:
+        super().__init__()
+        self._amounts = list(amounts)
+        self.asked: list[float] = []
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        self.asked.append(amount)
+        counted = await super().count(key, amount, limit=limit, ttl=ttl)
+        if not counted.granted and self._amounts:
+            await super().count(key, self._amounts.pop(0), ttl=ttl)
+        return counted
+
+
+@pytest.mark.req("B5")
+async def test_it_is_tried_with_less_until_it_fits() -> None:
+    store = Rivals(2, 3)
+    own = budget(store, searches=10)
+    assert (await own.reserve_many(12)).searches == 5
+    assert store.asked == [12, 10, 8, 5]
+    await store.aclose()
+
+
+@pytest.mark.req("B5")
+async def test_a_session_reads_up_to_its_tokens(store: Store) -> None:
+    own = budget(store, tokens=100)
+    await own.read(396)
+    await own.check_tokens()
+    await own.read(1)
+    with pytest.raises(BudgetExceeded, match=r"100 of 100 tokens") as caught:
+        await own.check_tokens()
+    assert (caught.value.limit, caught.value.spent) == (100, 100)
+    free = budget(store, "free")
+    await free.read(400)
+    assert (await free.usage())["tokens"] == 0
+    await free.check_tokens()
+    await own.reset()
+    await own.check_tokens()
+    assert await own.usage() == {"searches": 0, "cost_usd": 0, "tokens": 0}
+
+
+async def test_a_session_is_forgotten_a_week_after_it_began() -> None:
+    now = 0.0
+    store = MemoryStore(clock=lambda: now)
+    own = budget(store, searches=5, cost_usd=1.0, tokens=100)
+
+    async def use() -> None:
+        await own.settle(await own.take(0.1), 0.1)
+        await own.settle(await own.take_page(0.1), 0.2)
+        await own.settle_many(await own.reserve_many(1, 0.1), 1)
+        await own.read(4)
+
+    await use()
+    used = {"searches": 2, "cost_usd": pytest.approx(0.4), "tokens": 1}
+    now = 7 * 86_400 - 1
+    assert await own.usage() == used
+    now = 7 * 86_400 + 1
+    assert await own.usage() == {"searches": 0, "cost_usd": 0, "tokens": 0}
+    await store.aclose()
 
 
 @pytest.mark.req("B5")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.models import Attempt, Budget, Outcome, Page, SearchResponse, SearchResult
+from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
     pack_page,
@@ -72,3 +72,17 @@ def test_a_page_without_text_lives_a_minute() -> None:
     assert page_ttl(Page(url="u", content="text"), WHOLE) == WHOLE
     assert page_ttl(Page(url="u", content=" \n"), WHOLE) == CacheTtl(60)
     assert page_ttl(Page(url="u"), CacheTtl(10, 10)) == CacheTtl(10)
+
+
+@pytest.mark.parametrize(
+    ("freshness", "life"),
+    [
+        (Freshness(url="u", seconds=300), CacheTtl(300, 0, 70)),
+        (Freshness(url="u", seconds=5), CacheTtl(60, 0, 70)),
+        (Freshness(url="u", seconds=10_000), CacheTtl(1_000, 20, 50)),
+        (Freshness(url="u", must_ask=True), CacheTtl(1_000, 0, 70)),
+        (Freshness(url="u", no_store=True), CacheTtl(60)),
+    ],
+)
+def test_a_page_is_kept_as_long_as_its_server_says(freshness: Freshness, life: CacheTtl) -> None:
+    assert page_ttl(Page(url="u", content="text", freshness=freshness), CacheTtl(1_000, 20, 50)) == life

@@ -20,7 +20,7 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.cost_ledger import BackgroundTasks, CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy, Strategy
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
@@ -94,6 +94,46 @@ def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], Non
     run.__name__ = test.__name__
     run.__doc__ = test.__doc__
     return run
+
+
+async def test_a_bill_takes_more_only_beyond_what_was_set_aside() -> None:
+    asked: list[int] = []
+    late: list[int] = []
+
+    async def reserve(amount: int) -> bool:
+        asked.append(amount)
+        return amount < 5_000
+
+    bill = CostLedger(reserve, late.append, 10_000)
+    assert await bill.charge(0.01)
+    assert asked == []
+    assert await bill.charge(0.000_001)
+    assert asked == [1]
+    assert not await bill.charge(0.005)
+    bill.correct(0.01, 0.004)
+    assert await bill.charge(0.006)
+    assert asked == [1, 5_000]
+    assert late == []
+    assert bill.close() == pytest.approx(0.01)
+    bill.correct(0.006, 0.006)
+    bill.correct(0.006, 0.002)
+    assert late == [-4_000]
+    assert await bill.charge(0.001)
+    assert asked == [1, 5_000, 1_000], "what is charged after the end is asked for, whatever is left"
+
+    nothing = CostLedger(reserve, late.append)
+    assert await nothing.charge(0.0)
+    assert await nothing.charge(0.000_001)
+    assert asked[3:] == [1]
+    assert nothing.close() == 0
+
+
+@pytest.mark.parametrize(
+    ("usd", "millionths"),
+    [(0.0, 0), (0.005, 5_000), (0.1 + 0.2, 300_000), (1e-6, 1), (1.2e-6, 2), (1e-9, 1), (1e-10, 0)],
+)
+def test_amounts_are_rounded_up_but_for_noise(usd: float, millionths: int) -> None:
+    assert micro(usd) == millionths
 
 
 @pytest.mark.req("B5", "B14")

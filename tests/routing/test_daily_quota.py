@@ -163,6 +163,39 @@ async def test_as_many_searches_are_held_as_day_and_session_allow(
     assert await day.used() == {"calls": 0, "cost_usd": 0}
 
 
+async def test_without_limits_a_day_has_no_end(store: Store, days: Days) -> None:
+    day = DailyQuota(store, DailyLimits(name="k"), clock=days)
+    await day.take(day.today())
+    assert await day.used() == {"calls": 1, "cost_usd": 0}
+    for _ in range(30):
+        await day.take(day.today(), 1_000_000)
+    await day.check_money()
+    assert await day.used() == {"calls": 31, "cost_usd": 30}
+    assert await day.take_up_to(day.today(), 50, 1_000_000) == 50
+
+
+async def test_money_is_used_up_to_the_last_millionth(store: Store, days: Days) -> None:
+    day = allowance(store, days, calls=9, cost_usd=0.01)
+    await day.take(day.today(), 9_999)
+    await day.check_money()
+    await day.add(day.today(), 1)
+    with pytest.raises(BudgetExceeded) as caught:
+        await day.check_money()
+    assert (caught.value.limit, caught.value.spent, caught.value.retry_after) == (9, 1, 43_200)
+
+
+async def test_a_day_is_forgotten_three_days_after_it_began_to_be_used(store: Store, days: Days) -> None:
+    day = allowance(store, days, calls=9, cost_usd=1.0)
+    number = day.today()
+    await day.take(number, 1_000)
+    days.now += 3 * 86_400 - 1
+    assert (await store.count(f"day:k:{number}:calls", 0)).total == 1
+    assert (await store.count(f"day:k:{number}:usd", 0)).total == 1_000
+    days.now += 2
+    assert (await store.count(f"day:k:{number}:calls", 0)).total == 0
+    assert (await store.count(f"day:k:{number}:usd", 0)).total == 0
+
+
 async def test_many_at_once_get_exactly_what_there_is(store: Store, days: Days) -> None:
     day = allowance(store, days, calls=7, cost_usd=0.05)
 

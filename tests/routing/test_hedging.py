@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
+from groundwire.routing.health import Cooldown
+from groundwire.routing.hedging import skipped_cooldown
 from groundwire.routing.hedging_policy import HedgePolicy, Strategy
 from groundwire.testing.virtual_time import run_virtually
 
@@ -265,3 +268,117 @@ def test_the_modes_change_the_numbers() -> None:
     assert [(mode.quantile, mode.paid_hedges) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
     assert HedgePolicy.of("fastest", "strict").paid_hedges == 0
     assert HedgePolicy.of() == HedgePolicy()
+
+
+def test_the_numbers_are_those_that_the_simulation_chose() -> None:
+    policy = HedgePolicy()
+    assert (policy.quantile, policy.free_quantile) == (0.95, 0.5)
+    assert (policy.shortest, policy.longest, policy.unknown) == (0.15, 2.0, 0.8)
+    assert (policy.paid_hedges, policy.paid_hedges_kept) == (0.1, 10)
+    assert (policy.rounds, policy.retries, policy.retries_kept) == (3, 0.2, 10)
+    assert (policy.retry_pause, policy.least_for_retry) == (0.1, 0.5)
+    assert (policy.most_drained, policy.fused, policy.fuse_max_wait) == (32, 3, 1.0)
+
+
+@virtually
+async def test_the_third_starts_when_the_second_is_late_too() -> None:
+    plan = [Timed(name, SLOW_ENOUGH) for name in ("first", "second")]
+    third = Timed("third", 0.4)
+    asked = chain(*plan, third)
+    answer = await search(asked)
+    assert [one.asked for one in (*plan, third)] == [[0.0], [0.8], [1.6]]
+    assert (answer.provider, now()) == ("third", 2.0)
+    assert [(left.provider, left.latency_ms, left.abandoned) for left in answer.attempts if left.abandoned] == [
+        ("first", 2_000, True),
+        ("second", 1_200, True),
+    ]
+    await asked.aclose()
+
+
+@pytest.mark.parametrize(("usual", "second_starts"), [(0.05, 0.15), (0.5, 0.5), (3.0, 2.0)])
+def test_no_hedge_comes_sooner_than_the_shortest_or_later_than_the_longest(usual: float, second_starts: float) -> None:
+    async def run() -> None:
+        first, second = Timed("first", *([usual] * 20), SLOW_ENOUGH), Timed("second", 0.1)
+        asked = chain(first, second)
+        for _ in range(20):
+            await search(asked)
+            await asyncio.sleep(5)  # who lost is listened to
+        began = now()
+        await search(asked)
+        assert second.asked[-1] == pytest.approx(began + second_starts, abs=0.002)
+        await asked.aclose()
+
+    run_virtually(run())
+
+
+@virtually
+async def test_a_last_call_that_is_lost_is_asked_again_only_while_time_is_left() -> None:
+    first = Timed("first", SLOW_ENOUGH, 0.1)
+    answer = await search(chain(first))
+    assert first.asked == [0.0, 2.0]
+    assert (answer.provider, now()) == ("first", 2.1)
+    for seconds, asked_again in ((2.4, []), (2.6, [2.0])):
+        began = now()
+        again = Timed("again", SLOW_ENOUGH, 0.1)
+        asked = chain(again)
+        if asked_again:
+            await search(asked, seconds=seconds)
+        else:
+            with pytest.raises(AllProvidersFailed):
+                await search(asked, seconds=seconds)
+        assert [round(moment - began, 3) for moment in again.asked] == [0.0, *asked_again]
+        await asked.aclose()
+
+
+@virtually
+async def test_no_more_than_three_rounds() -> None:
+    only = Timed("only", down("only"))
+    with pytest.raises(AllProvidersFailed):
+        await search(chain(only, retries=1.0))
+    assert len(only.asked) == 3
+    pauses = [later - sooner for sooner, later in itertools.pairwise(only.asked)]
+    assert 0.1 <= pauses[0] <= 0.2
+    assert 0.2 <= pauses[1] <= 0.4
+
+
+@virtually
+async def test_a_failure_that_will_not_pass_is_not_tried_again() -> None:
+    refused = Timed("refused", AuthenticationFailed("refused", "no such key", status=401))
+    with pytest.raises(AllProvidersFailed):
+        await search(chain(refused))
+    assert len(refused.asked) == 1
+
+
+@virtually
+async def test_who_says_when_is_asked_then_without_a_token_if_there_is_time() -> None:
+    for seconds, times in ((10.0, 2), (3.0, 1)):
+        said = Timed("said", RateLimited("said", "slow down", status=429, retry_after=3.0), 0.1)
+        asked = chain(said, retries=0.0)
+        began = now()
+        if times == 2:
+            await search(asked, seconds=seconds)
+            assert 3.1 <= said.asked[1] - began <= 3.2
+        else:
+            with pytest.raises(AllProvidersFailed):
+                await search(asked, seconds=seconds)
+        assert len(said.asked) == times
+        await asked.aclose()
+
+
+@virtually
+async def test_only_so_many_losers_are_listened_to() -> None:
+    losers = [Timed(f"loser{number}", SLOW_ENOUGH) for number in range(3)]
+    asked = chain(*losers, Timed("winner", 0.1), most_drained=2)
+    await search(asked)
+    await asyncio.sleep(0)
+    assert sum(loser.cancelled for loser in losers) == 1
+    await asked.aclose()
+    assert sum(loser.cancelled for loser in losers) == 3
+
+
+def test_what_is_said_of_a_provider_that_is_left_alone() -> None:
+    closed = Cooldown(Timed("first", 0.1), 12.34567, "quota", "come tomorrow")
+    attempt = skipped_cooldown(closed)
+    assert (attempt.provider, attempt.outcome, attempt.retry_after) == ("first", "quota", 12.346)
+    assert attempt.reason == "not asked: it said when it may be asked again (come tomorrow)"
+    assert not skipped_cooldown(Cooldown(Timed("first", 0.1), 1.0, "quota", "")).reason.endswith(")")

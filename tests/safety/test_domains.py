@@ -79,6 +79,25 @@ def test_a_block_wins_over_the_same_domain_allowed() -> None:
     assert not DomainPolicy(allowed=("example.com",), blocked=("example.com",)).permits("https://example.com/")
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "allowed"),
+    [
+        ((), (), ()),
+        (("a.com",), (), ("a.com",)),
+        ((), ("a.com",), ("a.com",)),
+        (("a.com", "b.com"), ("b.com", "c.com"), ("b.com",)),
+        (("x.a.com", "c.com"), ("a.com",), ("x.a.com",)),
+        (("a.com",), ("x.a.com", "c.com"), ("x.a.com",)),
+        (("a.com",), ("b.com",), ("nowhere.invalid",)),
+    ],
+)
+def test_two_policies_let_through_what_both_do(
+    one: tuple[str, ...], other: tuple[str, ...], allowed: tuple[str, ...]
+) -> None:
+    both = DomainPolicy(one, ("bad.com",)).within(DomainPolicy(other, ("worse.com", "bad.com")))
+    assert both == DomainPolicy(allowed, ("bad.com", "worse.com"))
+
+
 LABELS = st.from_regex(r"[a-z]{1,8}", fullmatch=True)
 DOMAINS = st.lists(LABELS, min_size=2, max_size=3).map(".".join)
 

@@ -93,6 +93,13 @@ def test_the_longest_rule_is_told() -> None:
     ]
 
 
+@pytest.mark.parametrize("count", range(1, 14))
+def test_the_longest_of_many_rules_is_told(count: int) -> None:
+    lines = [f"Disallow: /{'a' * length}" for length in range(1, count + 1)]
+    robots = parse_robots("\n".join(("User-agent: *", "Allow: /b", *lines)).encode(), US)
+    assert [robots.forbidding(line.partition(" ")[2] + "x") for line in lines] == lines
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [("2", 2.0), ("0.5", 0.5), (" 7 # slow", 7.0), ("-1", None), ("nan", None), ("inf", None), ("soon", None)],
@@ -136,6 +143,15 @@ def test_what_is_beyond_the_bound_is_left_out() -> None:
     assert (robots.permits("/a"), robots.permits("/b")) == (False, True)
 
 
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_the_bound_is_five_hundred_kibibytes(beyond: int) -> None:
+    start, end = b"User-agent: *\n#", b"\nDisallow: /ab"
+    text = start + b"#" * (512_000 + beyond - len(start) - len(end)) + end
+    robots = parse_robots(text, US)
+    assert robots.permits("/ab") is False
+    assert robots.permits("/ac") is not bool(beyond)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -159,6 +175,15 @@ def test_any_bytes_are_a_file(body: bytes) -> None:
     robots = parse_robots(body, US)
     assert isinstance(robots.permits("/a?b=c"), bool)
     assert Robots.unpack(robots.pack()) == robots
+
+
+def test_rules_survive_being_kept() -> None:
+    robots = parse_robots("User-agent: *\nDisallow: /café\nCrawl-delay: 3\nAllow: /b".encode(), US)
+    assert len(robots.lines) == 3
+    assert Robots.unpack(robots.pack()) == robots
+    assert Robots.unpack(b"") == Robots()
+    with pytest.raises(ValueError, match=r"not the rules of a robots\.txt"):
+        Robots.unpack(b"Disallow: /a\nsomething else")
 
 
 _PATTERN = st.text("ab/*$.?=-", min_size=0, max_size=8).map(lambda text: f"/{text}") | st.just("*/a*b")

@@ -230,7 +230,7 @@ class Health:
 
     def _close(self, provider: str, seconds: float, outcome: Outcome, reason: str) -> bool:
         state, until = self._state(provider), self._clock() + seconds
-        if seconds < 0 or until <= state.closed_until:
+        if until <= state.closed_until:
             return False
         state.closed_until, state.closed_by, state.closed_why = until, outcome, reason
         return True

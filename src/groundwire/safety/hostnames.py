@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # what the WHATWG URL standard (4.3
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?")  # RFC 1123, 2.1, and the underscore that the DNS carries
 _MAX_LABEL = 63  # octets, RFC 1035, 2.3.4
 _MAX_NAME = 253  # characters of text: 255 octets on the wire, RFC 1035
-_MAX_RAW = 2_048  # characters before mapping; bounds the work on hostile names
+_MAX_RAW = 1_024  # characters before mapping, the most that idna maps; bounds the work on hostile names
 _JOINERS = "\u200c\u200d"
 
 

@@ -66,7 +66,7 @@ class Robots:
         """Return the longest line that forbids a path with its query, or None when it may be asked for."""
         if self.permits(target):
             return None
-        lines = sorted((line for line in self.lines if line[:5].lower() != "allow"), key=len, reverse=True)
+        lines = sorted(self.lines, key=len, reverse=True)
         while len(lines) > 1:
             longer, shorter = lines[: len(lines) // 2], lines[len(lines) // 2 :]
             lines = shorter if Robots(tuple(longer)).permits(target) else longer

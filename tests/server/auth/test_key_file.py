@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
+import signal
 import stat
 import sys
 from datetime import UTC, datetime, timedelta
@@ -192,3 +194,32 @@ def test_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = Settings.model_validate({"server": {"key_file": "~/mine.json"}})
     assert key_file_of(named) == Path.home() / "mine.json"
     assert {row.key: row.value for row in named.rows()}["server.key_file"] == "~/mine.json"
+
+
+@pytest.mark.parametrize(("size", "whole"), [(16_000_000, True), (16_000_001, False)])
+def test_a_file_that_is_too_large_is_not_read(path: Path, size: int, whole: bool) -> None:
+    KeyFile(path).add(make_key("ci", NOW)[1])
+    content = path.read_bytes()
+    path.write_bytes(content + b" " * (size - len(content)))
+    if whole:
+        assert len(KeyFile(path).records()) == 1
+    else:
+        with pytest.raises(ConfigurationError, match="too large"):
+            KeyFile(path).records()
+
+
+def test_a_disk_that_cannot_be_written_is_said_and_leaves_the_old_file(path: Path) -> None:
+    file = KeyFile(path)
+    file.add(make_key("ci", NOW)[1])
+    before = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16, limits[1]))
+    try:
+        with pytest.raises(ConfigurationError, match="cannot be written"):
+            file.add(make_key("other", NOW)[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == before
+    assert sorted(one.name for one in path.parent.iterdir()) == ["keys.json", "keys.json.lock"]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from groundwire.server.auth import keys as module
 from groundwire.server.auth.authentication import Tenant
-from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key
+from groundwire.server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key, succeed
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -85,3 +85,53 @@ def test_limits_that_are_none(wrong: dict[str, object]) -> None:
 def test_a_record_survives_being_written() -> None:
     _, record = make_key("ci", NOW, limits=KeyLimits(rate=5, allowed_domains=("a.example",)))
     assert KeyRecord.model_validate_json(record.model_dump_json()) == record
+
+
+def test_a_key_has_no_limits_of_its_own_unless_they_are_given() -> None:
+    limits = make_key("ci", NOW)[1].limits
+    assert limits == KeyLimits(rate=0, burst=0, concurrent=0, calls_per_day=0, usd_per_day=0.0)
+    assert (limits.providers, limits.allowed_domains, limits.blocked_domains) == ((), (), ())
+    assert not make_key("ci", NOW)[1].operator
+    assert make_key("ci", NOW, operator=True)[1].operator
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("rate", 0, 1_000_000), ("burst", 0, 1_000_000), ("concurrent", 0, 1_000), ("calls_per_day", 0, 10**9)],
+)
+def test_the_bounds_of_the_limits(name: str, least: int, most: int) -> None:
+    for value in (least, most):
+        assert getattr(KeyLimits.model_validate({name: value}), name) == value
+    with pytest.raises(ValidationError):
+        KeyLimits.model_validate({name: least - 1})
+    if name != "calls_per_day":
+        with pytest.raises(ValidationError):
+            KeyLimits.model_validate({name: most + 1})
+
+
+def test_money_is_not_less_than_nothing() -> None:
+    assert KeyLimits(usd_per_day=0.5).usd_per_day == 0.5
+    with pytest.raises(ValidationError):
+        KeyLimits(usd_per_day=-0.01)
+
+
+def test_what_names_a_key_and_what_its_holder_knows_it_by() -> None:
+    key, record = make_key("ci", NOW)
+    assert len(record.id) == 8
+    assert record.last == key[-4:]
+    assert len(key) == len("gw_") + 8 + 1 + 43
+    for other in (key[:-1], key + "a", key.replace("gw_", "gx_", 1)):
+        assert id_of(other) == ""
+
+
+@pytest.mark.parametrize("days", [None, 30])
+def test_a_successor_may_do_the_same_for_as_long(days: int | None) -> None:
+    expires = NOW + timedelta(days=days) if days else None
+    limits = KeyLimits(rate=5)
+    key, record = make_key("ci", NOW, expires=expires, tenant="team", operator=True, limits=limits)
+    later = NOW + timedelta(days=3)
+    new, successor = succeed(record, later)
+    assert new != key
+    assert successor.id != record.id
+    assert (successor.name, successor.tenant, successor.operator, successor.limits) == ("ci", "team", True, limits)
+    assert (successor.created, successor.expires) == (later, later + timedelta(days=days) if days else None)

@@ -157,6 +157,66 @@ async def test_a_request_that_is_cancelled_gives_its_slot_back() -> None:
     await slots.aclose()
 
 
+async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
+    clock = Clock()
+    rates, slots = Rates(MemoryStore(clock=clock), 60, 0), Slots(MemoryStore(clock=clock))
+    for _ in range(10):
+        headers = await rates.take("k", KeyLimits())
+    assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": '"requests";r=0;t=10'}
+    with pytest.raises(Refusal, match="60 requests a minute, 10 of them at once") as caught:
+        await rates.take("k", KeyLimits())
+    assert caught.value.status == 429
+    assert caught.value.retry_after == pytest.approx(1.0)
+    clock.now += 1
+    await rates.take("k", KeyLimits())
+    async with slots.hold("k", KeyLimits(concurrent=1)):
+        with pytest.raises(Refusal, match="has 1 requests under way") as caught:
+            await slots.hold("k", KeyLimits(concurrent=1)).__aenter__()
+    assert (caught.value.status, caught.value.retry_after) == (429, 1.0)
+    await slots.aclose()
+
+
+@pytest.mark.parametrize(
+    ("general", "own", "burst"),
+    [
+        ((60, 0), {}, 10),
+        ((60, 3), {}, 3),
+        ((60, 3), {"rate": 12}, 2),
+        ((60, 3), {"rate": 13}, 3),
+        ((60, 3), {"rate": 12, "burst": 7}, 7),
+        ((60, 3), {"burst": 7}, 3),
+        ((0, 3), {"rate": 1}, 1),
+    ],
+)
+async def test_a_keys_own_rate_comes_with_its_own_burst(
+    general: tuple[int, int], own: dict[str, int], burst: int
+) -> None:
+    clock = Clock()
+    rates = Rates(MemoryStore(clock=clock), *general)
+    for _ in range(burst):
+        await rates.take("k", KeyLimits.model_validate(own))
+    with pytest.raises(Refusal):
+        await rates.take("k", KeyLimits.model_validate(own))
+
+
+async def test_leases_hold_for_half_a_minute_and_closing_ends_renewing() -> None:
+    clock, limits, tasks = Clock(), KeyLimits(concurrent=1), asyncio.all_tasks()
+    store = MemoryStore(clock=clock)
+    killed, other = Slots(store), Slots(store)
+    await killed.hold("k", limits).__aenter__()
+    clock.now += 29
+    with pytest.raises(Refusal):
+        await other.hold("k", limits).__aenter__()
+    clock.now += 1.5
+    async with other.hold("k", limits):
+        pass
+    assert len(asyncio.all_tasks()) > len(tasks)
+    for slots in (killed, other, Slots(store)):
+        await slots.aclose()
+        await slots.aclose()
+    assert asyncio.all_tasks() == tasks
+
+
 @pytest.mark.parametrize(
     ("pace", "left", "reset"),
     [
@@ -169,3 +229,20 @@ async def test_a_request_that_is_cancelled_gives_its_slot_back() -> None:
 def test_what_a_client_is_told(pace: Pace, left: int, reset: int) -> None:
     headers = rate_headers(pace, 1.0, 10)
     assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": f'"requests";r={left};t={reset}'}
+
+
+async def test_a_store_that_fails_says_so_and_holds_nothing() -> None:
+    class Failing(MemoryStore):
+        async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+            if not failed:
+                failed.append(key)
+                raise ConnectionError("no store")
+            return await super().lease(key, owner=owner, ttl=ttl)
+
+    failed: list[str] = []
+    slots, limits = Slots(Failing()), KeyLimits(concurrent=1)
+    with pytest.raises(ConnectionError, match="no store"):
+        await slots.hold("k", limits).__aenter__()
+    async with slots.hold("k", limits):
+        pass
+    await slots.aclose()

@@ -195,7 +195,7 @@ _IN_WORDS: Final = rf"(?:{_TENS})[- ](?:{_ONES})|{'|'.join(NUMBER_WORDS)}"
 _NUMBER: Final = re.compile(
     rf"(?P<sign>[$€£¥₹])?[ ]?(?<![^\W{DENSE}])(?<![.,])(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})(?:st|nd|rd|th)?"
     r"(?P<gap>[ \u00a0\u202f-]?)(?P<after>%|°[CF]|km/h|[^\W\d_]+\.?)?"
-    rf"|\b(?P<words>(?:{_IN_WORDS})|(?:a|half a) (?=million|billion|thousand|hundred|dozen))\b"
+    rf"|\b(?P<words>(?:{_IN_WORDS})|(?:a|half a)(?= (?:million|billion|thousand|hundred|dozen)))\b"
     r"(?:[ -](?P<wafter>[^\W\d_]+|%))?",
     re.IGNORECASE,
 )
@@ -227,8 +227,8 @@ def dates_of(text: str) -> list[Date]:
         readings: tuple[tuple[int | None, int | None, int | None], ...]
         if group["a5"]:
             year, one, two = int(group["y5"]), int(group["a5"]), int(group["b5"])
-            readings = ((year, two, one), (year, one, two)) if one != two else ((year, one, two),)
-            readings = tuple(reading for reading in readings if 1 <= (reading[1] or 1) <= 12)
+            orders = ((two, one), (one, two)) if one != two else ((one, two),)
+            readings = tuple((year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
         else:
             kind = next(number for number in "12346" if group.get(f"m{number}") or group.get(f"y{number}"))
             month = group.get(f"m{kind}") or ""
@@ -308,8 +308,8 @@ def _in_digits(match: re.Match[str], rounded: bool) -> Number:
 
 
 def _in_words(match: re.Match[str], rounded: bool) -> Number:
-    parts = re.split(r"[ -]", match["words"].lower().strip())
-    value = 0.5 if parts[0] == "half" else sum(NUMBER_WORDS.get(part, 0.0) for part in parts) or 1.0
+    parts = re.split(r"[ -]", match["words"].lower())
+    value = {"half": 0.5, "a": 1.0}.get(parts[0]) or sum(NUMBER_WORDS[part] for part in parts)
     after, end, unit = (match["wafter"] or "").lower(), match.end("words"), ""
     if after in SCALES and after not in _LETTERS:
         value, end = value * SCALES[after], match.end("wafter")
@@ -321,8 +321,9 @@ def _in_words(match: re.Match[str], rounded: bool) -> Number:
 
 def _readings(digits: str) -> tuple[float, ...]:
     """Return what digits with points and commas may mean."""
-    if digits.count(".") > 1 and not all(len(part) == 3 for part in digits.split(".")[1:]):
-        return (float("".join(f"{int(part):05}" for part in digits.split(".")[:3])),)  # a version such as 3.12.4
+    parts = digits.split(".")
+    if len(parts) > 2 and "".join(parts).isdecimal() and any(len(part) != 3 for part in parts[1:]):
+        return (float("".join(f"{int(part):05}" for part in parts[:3])),)  # a version such as 3.12.4
     bare = re.sub(r"['’ \u00a0\u202f]", "", digits)
     points, commas = bare.count("."), bare.count(",")
     if points and commas:

@@ -133,14 +133,12 @@ def _dates(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
 
 
 def _in_parts(date: Date, text: str) -> bool:
-    """Tell whether day, month and year of a date all stand in a text, though not together, as in a table."""
-    from_numbers = {value for number in numbers_of(text) for value in number.values}
-    months = {other[1] for stated in dates_of(text) for other in stated.readings}
-    years = {other[0] for stated in dates_of(text) for other in stated.readings} | from_numbers
-    days = {other[2] for stated in dates_of(text) for other in stated.readings} | from_numbers
+    """Tell whether month and year of a date without a day both stand in a text, though not together, as in a table."""
+    stated = [reading for other in dates_of(text) for reading in other.readings]
+    months = {month for _, month, _ in stated}
+    years = {year for year, _, _ in stated} | {value for number in numbers_of(text) for value in number.values}
     return any(
-        year is not None and year in years and month in months and (day is None or day in days) and day is None
-        for year, month, day in date.readings
+        day is None and year is not None and year in years and month in months for year, month, day in date.readings
     )
 
 

@@ -184,7 +184,9 @@ class SearchChain:
         with self._lock:
             if self._web is None:
                 settings = self._settings or load_with(_USUAL)
-                uncounted = settings.session.model_copy(update={"max_searches": 0})  # the chain counts, failed searches too
+                uncounted = settings.session.model_copy(
+                    update={"max_searches": 0}
+                )  # the chain counts, failed searches too
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings)
                 self._store = open_store(settings.storage.url)

@@ -1,0 +1,117 @@
+"""Mutants that no test can tell from the original, each with the reason.
+
+A mutant is known by its module, its function and the line that it makes. `scripts/mutants.py` says which entries no
+longer name a mutant.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["EQUIVALENT"]
+
+EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    (
+        "src/groundwire/safety/guard.py",
+        "_look_up",
+        "pass",
+        "canonical_host lets no name through that the standard library's codec refuses",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_read",
+        'before, _, fragment = rest[1 + len(authority) :].partition("#")',
+        "the character more is the authority's last; it stands before the first slash, and is dropped with it",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_read",
+        'authority = re.split(r"[/?#]", rest[2:], maxsplit=0)[0]',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_read",
+        'authority = re.split(r"[/?#]", rest[2:], maxsplit=2)[0]',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "join_url",
+        'if ":" in re.split(r"[/?#]", location, maxsplit=0)[0]:',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "join_url",
+        'if ":" in re.split(r"[/?#]", location, maxsplit=2)[0]:',
+        "only the first part is used, however many there are",
+    ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "",
+        "_AT_ONCE = 50001 # bytes that are read without a thread",
+        "only where the work is done changes",
+    ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "",
+        "_AT_ONCE = 49999 # bytes that are read without a thread",
+        "only where the work is done changes",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.feed",
+        "if False:",
+        "the short way for plain text gives what the long way gives",
+    ),
+    (
+        "src/groundwire/routing/budget.py",
+        "SessionBudget._part",
+        "wanted = min(wanted + 1, int(limit - count.total) // each)",
+        "what is refused does not fit, so what fits is less than what was wanted",
+    ),
+    (
+        "src/groundwire/routing/budget.py",
+        "SessionBudget._part",
+        "wanted = min(wanted - 0, int(limit - count.total) // each)",
+        "what is refused does not fit, so what fits is less than what was wanted",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner._end_run",
+        'case "text" | "code" if fences and (run[(-1)] == "`" or self._mode == "text"):',
+        "a run is one character again and again",
+    ),
+    (
+        "src/groundwire/citations/verify/facts.py",
+        "_is_short_for",
+        "return len(short) == 1 and len(long) > 1 and short[(-1)][0].casefold() == initials",
+        "there is one word: the first is the last",
+    ),
+    (
+        "src/groundwire/reading/main_content/select.py",
+        "kind_row",
+        "total = sum(map(mul, column, weights)) if column.count(0) <= count else 0",
+        "a column of zeros has the sum 0; the condition only spares the work",
+    ),
+    (
+        "src/groundwire/reading/main_content/select.py",
+        "choose",
+        "if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 253:",
+        "scores are whole numbers, and none lies between 50.6 and 50.8",
+    ),
+    (
+        "src/groundwire/server/auth/keys.py",
+        "",
+        "_NOBODY = hashlib.sha256(secrets.token_bytes(31)).hexdigest()",
+        "a digest that no key has, whatever it is made of",
+    ),
+    (
+        "src/groundwire/server/auth/rate_limits.py",
+        "Slots._take",
+        "pass # gateways should not all try the same ones first",
+        "the order of tries changes only how many there are",
+    ),
+)
+"""Module, function, the line as mutated, and why nothing changes."""

@@ -1,0 +1,231 @@
+"""Numbers and dates of a sentence: what each way of writing means, and when two of them say the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire.citations.verify.entities import dates_of, numbers_of, same_date, same_number
+
+pytestmark = pytest.mark.req("B9")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1234", (1234.0,)),
+        ("12.5", (12.5,)),
+        ("0,5", (0.5,)),
+        ("12,34", (12.34,)),
+        ("1.2345", (1.2345,)),
+        ("1.234", (1.234, 1234.0)),  # rather a decimal point
+        ("1,234", (1234.0, 1.234)),  # rather a comma between thousands
+        ("1.234,5", (1234.5,)),
+        ("1,234.5", (1234.5,)),
+        ("1,234,567.25", (1_234_567.25,)),
+        ("1.234.567,25", (1_234_567.25,)),
+        ("1.234.567", (1_234_567.0,)),
+        ("1'234.567.89", (123_456_789.0,)),  # nobody writes so; it must not fail
+        ("1,234,567", (1_234_567.0,)),
+        ("1'234", (1234.0,)),
+        ("1’234’567", (1_234_567.0,)),
+        ("1 234 567", (1_234_567.0,)),
+        ("1\u202f234,5", (1234.5,)),
+        ("-5", (-5.0,)),
+        ("\u22125.5", (-5.5,)),
+        ("3.12.4", (30_001_200_004.0,)),  # a version
+        ("3.12.40", (30_001_200_040.0,)),
+        ("10.1.2.3", (100_000_100_002.0,)),
+    ],
+)
+def test_what_digits_may_mean(text: str, values: tuple[float, ...]) -> None:
+    (number,) = numbers_of(f"was {text} then")
+    assert number.values == values
+    assert (number.unit, number.rounded) == ("", False)
+    assert number.start == 4 + text.startswith(("-", "\u2212"))
+    assert number.end == 4 + len(text)
+    assert number.text == text.lstrip("-\u2212")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "value", "unit"),
+    [
+        ("20%", "20%", 20, "%"),
+        ("20 %", "20 %", 20, "%"),
+        ("20 percent", "20 percent", 20, "%"),
+        ("12-km", "12", 12, "km"),
+        ("5 kg.", "5", 5, "kg"),
+        ("5 KG", "5", 5, "kg"),
+        ("5 in", "5", 5, ""),  # rather the preposition
+        ("5 inches", "5", 5, "inch"),
+        ("90 km/h", "90", 90, "kmh"),
+        ("21 °C", "21", 21, "celsius"),
+        ("21st", "21", 21, ""),
+        ("5 million", "5 million", 5e6, ""),
+        ("5 Million.", "5 Million.", 5e6, ""),
+        ("2 dozen", "2 dozen", 24, ""),
+        ("5k", "5k", 5_000, ""),
+        ("5 k", "5", 5, ""),
+        ("5b", "5b", 5e9, ""),
+        ("5 b", "5", 5, ""),
+        ("5m", "5", 5, "m"),  # metres
+        ("5 m", "5", 5, "m"),
+        ("$5m", "$5m", 5e6, "usd"),
+        ("$5 m", "$5 m", 5e6, "usd"),
+        ("$5 k", "$5 k", 5_000, "usd"),
+        ("€3.2bn", "€3.2bn", 3.2e9, "eur"),
+        ("$ 7", "$ 7", 7, "usd"),
+        ("£7 km", "£7", 7, "gbp"),
+        ("five", "five", 5, ""),
+        ("zero", "zero", 0, ""),
+        ("nineteen", "nineteen", 19, ""),
+        ("twenty", "twenty", 20, ""),
+        ("twenty-one", "twenty-one", 21, ""),
+        ("twenty-five", "twenty-five", 25, ""),
+        ("Ninety nine", "Ninety nine", 99, ""),
+        ("two metres", "two", 2, "m"),
+        ("two m", "two", 2, "m"),
+        ("five k", "five", 5, ""),
+        ("five in", "five", 5, ""),
+        ("two million", "two million", 2e6, ""),
+        ("one hundred", "one hundred", 100, ""),
+        ("three dozen", "three dozen", 36, ""),
+        ("a hundred", "a hundred", 100, ""),
+        ("a dozen", "a dozen", 12, ""),
+        ("half a million", "half a million", 500_000, ""),
+        ("Half a dozen", "Half a dozen", 6, ""),
+    ],
+)
+def test_what_is_counted_and_what_scales_it(text: str, shown: str, value: float, unit: str) -> None:
+    (number,) = numbers_of(f"it: {text}")
+    assert (number.text, number.values, number.unit) == (shown, (float(value),), unit)
+    assert (number.start, number.end) == (4, 4 + len(shown))
+
+
+@pytest.mark.parametrize("text", ["a tower", "half a loaf", "x.5", "x5", "1.5.", "A million-dollar"])
+def test_what_is_no_number_of_its_own(text: str) -> None:
+    assert [number.text for number in numbers_of(text)] in ([], ["1.5"], ["A million"])
+
+
+@pytest.mark.parametrize(
+    "words", ["about", "approximately", "more than", "fewer than", "Just  under", "ca.", "up to", "at least"]
+)
+def test_a_number_says_that_it_is_not_exact(words: str) -> None:
+    for text in (f"{words} 500 people", f"It was {words} five people"):
+        assert [number.rounded for number in numbers_of(text)] == [True]
+    assert [number.rounded for number in numbers_of(f"{words} $500")] == [True]
+    assert [number.rounded for number in numbers_of(f"{words} the 500 people")] == [False]
+    assert [number.rounded for number in numbers_of(f"500 {words} it")] == [False]
+
+
+@pytest.mark.parametrize(("text", "rounded"), [("~5", True), ("≈5", True), ("5~", False), ("approximately 5", True)])
+def test_signs_say_so_too(text: str, rounded: bool) -> None:
+    assert [number.rounded for number in numbers_of(text)] == [rounded]
+
+
+def test_numbers_stand_in_order() -> None:
+    assert numbers_of("twenty ten")[0].values == (20.0,)
+    found = numbers_of("Between 10 and fifteen people came at 14:30")
+    assert [number.values[0] for number in found] == [10, 15, 14, 30]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stated", "same"),
+    [
+        ("1,234", "1234", True),
+        ("1.234", "1234", True),
+        ("1,234", "1.234", True),
+        ("1234", "1235", False),
+        ("500,000", "half a million", True),
+        ("0", "zero", True),
+        ("zero", "one", False),
+        ("0.1", "0.10000000000001", True),
+        ("0.1", "0.100000000001", False),
+        ("1000000000000", "1000000000001", True),
+        ("1000000000000", "1000000000002", False),
+        ("-5", "5", False),
+        # Rounded as it says: half of the last digit that counts.
+        ("about 1300", "1250", True),
+        ("about 1300", "1350", True),
+        ("about 1300", "1249", False),
+        ("about 1300", "1351", False),
+        ("about 1234", "1234.4", True),
+        ("about 1234", "1234.6", False),
+        ("about 0.5", "0.54", True),
+        ("about 0.5", "0.56", False),
+        ("about 100", "149", True),
+        ("about 100", "151", False),
+        ("about 0", "0.4", True),
+        ("about 0", "0.6", False),
+        ("about 5", "0", False),
+        ("about 0.4", "0", False),
+        ("1300", "1251", False),
+        ("1300", "about 1251", False),
+        # A scale says that the number was rounded, from a hundred thousand on.
+        ("6.2 million", "6,234,567", True),
+        ("6.2 million", "6,251,000", False),
+        ("100 thousand", "100,400", True),
+        ("99 thousand", "99,400", False),
+        ("6200000", "6,234,567", False),
+        ("100000", "100001", False),
+        ("1.234 million", "1234100", False),
+    ],
+)
+def test_when_two_numbers_are_the_same(claimed: str, stated: str, same: bool) -> None:
+    (one,), (other,) = numbers_of(claimed), numbers_of(stated)
+    assert same_number(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "readings"),
+    [
+        ("2020-02-03", [(2020, 2, 3)]),
+        ("3/4/2020", [(2020, 4, 3), (2020, 3, 4)]),
+        ("3.4.2020", [(2020, 4, 3), (2020, 3, 4)]),
+        ("4/4/2020", [(2020, 4, 4)]),
+        ("1/12/2020", [(2020, 12, 1), (2020, 1, 12)]),
+        ("13/12/2020", [(2020, 12, 13)]),
+        ("12/31/2020", [(2020, 12, 31)]),
+        ("31/1/2020", [(2020, 1, 31)]),
+        ("31 March 1889", [(1889, 3, 31)]),
+        ("March 31st, 1889", [(1889, 3, 31)]),
+        ("March, 1889", [(1889, 3, None)]),
+        ("3rd of May", [(None, 5, 3)]),
+        ("May 3", [(None, 5, 3)]),
+        ("3 de mayo de 2020", [(2020, 5, 3)]),
+        ("31. März 1889", [(1889, 3, 31)]),
+        ("1889年3月31日", [(1889, 3, 31)]),
+        ("1889年3月", [(1889, 3, None)]),
+        ("1889年", [(1889, None, None)]),
+    ],
+)
+def test_what_a_date_may_mean(text: str, readings: list[tuple[int | None, int | None, int | None]]) -> None:
+    (date,) = dates_of(f"on {text} it was")
+    assert list(date.readings) == readings
+    assert (date.text, date.start, date.end) == (text, 3, 3 + len(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["13/13/2020", "0/0/2020", "0/5/2020", "5/0/2020", "32/5/2020", "in March", "1889", "3/4/20201", ""]
+)
+def test_what_is_no_date(text: str) -> None:
+    assert dates_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stated", "same"),
+    [
+        ("31 March 1889", "1889-03-31", True),
+        ("March 1889", "31 March 1889", True),
+        ("31 March", "31 March 1889", True),
+        ("31 March 1889", "March 1889", False),
+        ("31 March 1889", "31 March", False),
+        ("31 March 1889", "31 March 1890", False),
+        ("30 March 1889", "31 March 1889", False),
+        ("3/4/2020", "4 March 2020", True),
+        ("3/4/2020", "3 April 2020", True),
+        ("3/4/2020", "4 April 2020", False),
+    ],
+)
+def test_when_two_dates_are_the_same(claimed: str, stated: str, same: bool) -> None:
+    (one,), (other,) = dates_of(claimed), dates_of(stated)
+    assert same_date(one, other) is same

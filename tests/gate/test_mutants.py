@@ -1,0 +1,114 @@
+"""The mutants: what is changed, that the tables are true, and that what nobody tests is seen."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mutants
+from equivalent_mutants import EQUIVALENT
+from mutations import mutations
+
+CODE = '''
+"""A module."""
+
+LIMIT: int = 3
+
+
+def decide(count: int, words: list[str], *, far: bool = False) -> bool:
+    """Decide."""
+    if count < LIMIT and not far:
+        words.append("é")
+    return count * 2 in (4, 5) or len(words) > 1
+'''
+
+
+def test_what_is_changed() -> None:
+    changed = [(mutation.line, mutation.after) for mutation in mutations(CODE)]
+    assert changed == [
+        (4, "LIMIT: int = 4"),
+        (4, "LIMIT: int = 2"),
+        (7, "def decide(count: int, words: list[str], *, far: bool = True) -> bool:"),
+        (9, "if not (count < LIMIT and not far):"),
+        (9, "if False:"),
+        (9, "if count <= LIMIT and not far:"),
+        (9, "if count >= LIMIT and not far:"),
+        (9, "if count < LIMIT or not far:"),
+        (9, "if count < LIMIT and far:"),
+        (11, "return None"),
+        (11, "return count / 2 in (4, 5) or len(words) > 1"),
+        (11, "return count * 3 in (4, 5) or len(words) > 1"),
+        (11, "return count * 1 in (4, 5) or len(words) > 1"),
+        (11, "return count * 2 not in (4, 5) or len(words) > 1"),
+        (11, "return count * 2 in (5, 5) or len(words) > 1"),
+        (11, "return count * 2 in (3, 5) or len(words) > 1"),
+        (11, "return count * 2 in (4, 6) or len(words) > 1"),
+        (11, "return count * 2 in (4, 4) or len(words) > 1"),
+        (11, "return count * 2 in (4, 5) and len(words) > 1"),
+        (11, "return count * 2 in (4, 5) or len(words) >= 1"),
+        (11, "return count * 2 in (4, 5) or len(words) <= 1"),
+        (11, "return count * 2 in (4, 5) or len(words) > 2"),
+        (11, "return count * 2 in (4, 5) or len(words) > 0"),
+    ]
+
+
+@pytest.mark.parametrize("module", mutants.table())
+def test_each_mutant_is_a_module_that_differs(module: str) -> None:
+    source = (mutants.ROOT / module).read_text()
+    tree = ast.dump(ast.parse(source))
+    found = list(mutations(source))
+    assert found
+    for mutation in found[:: max(1, len(found) // 20)]:
+        assert ast.dump(ast.parse(mutation.source)) != tree, mutation.after
+
+
+def test_the_tables_name_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for module, tests in mutants.table().items():
+        assert (mutants.ROOT / module).is_file()
+        assert all((mutants.ROOT / test).is_file() for test in tests)
+    assert len(mutants.equivalents(list(mutants.table()))) == len(EQUIVALENT)
+    assert capsys.readouterr().out == "", "an entry names no mutant"
+
+
+def test_a_sample_is_told_by_its_seed() -> None:
+    modules = list(mutants.table())
+    assert mutants.sample(modules, 50, 7) == mutants.sample(modules, 50, 7)
+    assert mutants.sample(modules, 50, 7) != mutants.sample(modules, 50, 8)
+    assert sum(map(len, mutants.sample(modules, 50, 7).values())) == 50
+
+
+FATES = """
+import sys
+from pathlib import Path
+import mutants
+from mutations import Mutation, mutations
+
+module, tests = "src/groundwire/routing/hedging_policy.py", ["tests/routing/test_latency.py"]
+workshop = mutants.Workshop(Path(sys.argv[1]))
+source = (mutants.ROOT / module).read_text()
+(changed,) = (one for one in mutations(source) if one.after.startswith("_KEPT = 201"))
+same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
+for mutation in (same, changed, same):
+    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0)))
+"""
+
+
+def test_what_a_test_notices_is_killed_and_what_none_does_survives(tmp_path: Path) -> None:
+    module = Path("src/groundwire/routing/hedging_policy.py")
+    before = (mutants.ROOT / module).read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-c", FATES, tmp_path],
+        cwd=mutants.ROOT,
+        env=os.environ | {"PYTHONPATH": str(mutants.ROOT / "scripts")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["survived", "killed", "survived"]
+    assert (mutants.ROOT / module).read_bytes() == before
+    assert (tmp_path / module).read_bytes() == before
