@@ -9,7 +9,7 @@ from typing import get_args
 
 from generating.docstrings import first_sentence, markdown, row
 from groundwire import errors
-from groundwire.cli.call_runner import exit_code
+from groundwire.cli.exit_codes import exit_code
 from groundwire.errors import GroundwireError, ProviderError
 from groundwire.models import Outcome
 

@@ -14,7 +14,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 MOST_FILES = {"search": 43, "open_page": 45}
 MOST_CALLS = {"search": 225, "open_page": 190}
-THEIRS = ("observing/", "storage/")  # pairs in these packages are left
+THEIRS = ("telemetry/", "storage/")  # pairs in these packages are left
 
 
 @pytest.mark.timeout(120)  # a process of its own, beside others

@@ -251,7 +251,7 @@ async def test_with_keys_a_wrong_one_is_refused(serve: Serve, models: ModelServe
 async def test_the_rate_of_a_key(serve: Serve, tmp_path: Path) -> None:
     key, record = make_key("ci", datetime.now(UTC))
     KeyFile(tmp_path / "keys.json").add(record)
-    _, client = await serve(rate=1, burst=2)
+    _, client = await serve(requests_per_minute=1, burst=2)
     answers = [await client.ask(X_API_Key=key) for _ in range(3)]
     assert [status for status, _, _ in answers] == [200, 200, 429]
     assert answers[2][1]["retry-after"]
@@ -267,7 +267,7 @@ async def test_a_body_that_is_too_large_or_does_not_come(serve: Serve, preset: P
 
 
 async def test_no_more_calls_at_once_than_the_server_takes(serve: Serve) -> None:
-    _, client = await serve(concurrent=1)
+    _, client = await serve(max_concurrent_requests=1)
     held = await client.hold()
     status, _, body = await client.ask()
     assert (status, code(body)) == (429, "busy")

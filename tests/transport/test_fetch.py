@@ -160,7 +160,7 @@ async def test_no_body_needs_no_decoding(
     for _ in range(2):
         reply = await transport.fetch(server.url, deadline=soon())
         assert (reply.status, reply.body) == (int(status[:3]), b"")
-    assert server.max_connections == 1
+    assert server.connections == 1
 
 
 @pytest.mark.parametrize("coding", ["br", "gzip"])

@@ -91,7 +91,7 @@ async def test_a_connection_lasts_for_any_number_of_answers(connect: Connect, se
     for number in range(40):
         path = "/large" if number % 4 == 0 else "/small"
         assert (await transport.fetch(server.url + path, deadline=soon(), cap=300_000)).status == 200
-    assert server.max_connections == 1
+    assert server.connections == 1
 
 
 async def test_what_a_large_body_was_allowed_is_not_left_to_the_next_head(

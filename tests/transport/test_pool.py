@@ -46,7 +46,7 @@ async def test_a_connection_with_an_unread_body_is_closed(connect: Connect, serv
         await transport.fetch(server.url + "/big", deadline=soon(), cap=1_000)
     await server.ended.wait()
     assert (await transport.fetch(server.url, deadline=soon())).body == b"small"
-    assert server.max_connections == 2
+    assert server.connections == 2
 
 
 @pytest.mark.req("B3")
@@ -196,7 +196,7 @@ async def main():
         transport = Transport(Guard(allowed_origins=[world.searxng.url]))
         for _ in range(2):
             await transport.fetch(world.searxng.url, deadline=Deadline.after(60))
-        world.searxng.fail(Fault.bomb("gzip", mb=10_000))
+        world.searxng.fail(InjectedFault.bomb("gzip", mb=10_000))
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             await transport.fetch(world.searxng.url, deadline=Deadline.after(60))

@@ -157,7 +157,7 @@ async def test_ten_redirects_and_no_more(
         with pytest.raises(TooManyRedirects, match="more than 10 times"):
             await fetching
     assert len(server.heads) == 11
-    assert server.max_connections == 1
+    assert server.connections == 1
 
 
 async def test_a_loop_ends(connect: Connect, serve: Serve, response: Response) -> None:
@@ -177,7 +177,7 @@ async def test_the_body_of_a_redirect_is_not_read(
     server: Any = await serve(lambda head: [moved, server.hold] if first(head) else [response(b"end")])
     reply = await connect(server.url).fetch(server.url + "/start", deadline=soon())
     assert reply.body == b"end"
-    assert server.max_connections == 2
+    assert server.connections == 2
     await server.ended.wait()
 
 

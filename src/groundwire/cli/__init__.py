@@ -14,7 +14,7 @@ from types import MappingProxyType
 import click
 
 from groundwire._version import __version__
-from groundwire.cli.call_runner import ExitCode
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import log_to_stderr
 
 __all__ = ["group", "main"]

@@ -16,8 +16,9 @@ from typing import IO, Any, NoReturn, TypeVar, get_args
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, each, exit_code, say_error, storable, warn
+from groundwire.cli.call_runner import each, say_error, storable, warn
 from groundwire.cli.completion import one_of
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, day, escaped, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange

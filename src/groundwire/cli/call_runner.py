@@ -2,8 +2,6 @@
 
 What a person sees while waiting: a line on the terminal that says what is under way.
 
-What the exit codes say, and which error gives which.
-
 A command that stands for a tool: under `--json` its failures are the tool's results too.
 """
 
@@ -15,24 +13,22 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import Any, NoReturn, TypeVar
 
 import click
 
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, escaped
-from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
+from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.settings import load
 from groundwire.tools import ToolResult, render_json
 from groundwire.web import Web
 
 __all__ = [
-    "ExitCode",
     "Failed",
     "ToolCommand",
     "each",
-    "exit_code",
     "print_json",
     "progress",
     "run",
@@ -145,28 +141,6 @@ def say_error(text: str) -> None:
 def warn(text: str) -> None:
     """Say on standard error what a person should know."""
     click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
-
-
-class ExitCode(IntEnum):
-    """The exit codes of every command."""
-
-    OK = 0
-    """There are results, or the page was read."""
-    NOTHING = 1
-    """The web was searched, and nothing was found."""
-    WRONG_USE = 2
-    """An argument or a setting is wrong."""
-    FAILED = 3
-    """The web could not be searched, or the page could not be read."""
-    INTERRUPTED = 130
-    """Control-C; 128 + SIGINT, as shells have it."""
-    BROKEN_PIPE = 141
-    """Nobody reads the output any more; 128 + SIGPIPE."""
-
-
-def exit_code(error: GroundwireError) -> ExitCode:
-    """Return the exit code for an error."""
-    return ExitCode.WRONG_USE if isinstance(error, (InvalidRequest, ConfigurationError)) else ExitCode.FAILED
 
 
 Failed = Callable[[str, GroundwireError], ToolResult]

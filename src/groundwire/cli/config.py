@@ -10,7 +10,8 @@ from itertools import groupby
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, say_error, warn
+from groundwire.cli.call_runner import say_error, warn
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import ConfigurationError
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable

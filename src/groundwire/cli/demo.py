@@ -19,7 +19,8 @@ from types import FrameType
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, say_error
+from groundwire.cli.call_runner import say_error
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import wrap
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings

@@ -12,7 +12,8 @@ from dataclasses import asdict
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, exit_code, say_error, without_waiting
+from groundwire.cli.call_runner import say_error, without_waiting
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, escaped
 from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
 from groundwire.errors import GroundwireError

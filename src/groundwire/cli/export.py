@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, say_error
+from groundwire.cli.call_runner import say_error
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.errors import ConfigurationError
 from groundwire.integrations.hosts.extension import export_extension
 

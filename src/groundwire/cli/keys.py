@@ -13,7 +13,8 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from groundwire.cli.call_runner import each, exit_code, say_error, warn
+from groundwire.cli.call_runner import each, say_error, warn
+from groundwire.cli.exit_codes import exit_code
 from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.providers.registry import provider_class

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from groundwire.cli.call_runner import ExitCode, exit_code
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, diff
 from groundwire.errors import ConfigurationError, GroundwireError
 

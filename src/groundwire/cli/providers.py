@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, exit_code, progress, say_error, warn, without_waiting
+from groundwire.cli.call_runner import progress, say_error, warn, without_waiting
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import clean, escaped
 from groundwire.errors import GroundwireError

@@ -15,7 +15,8 @@ from types import FrameType
 import click
 
 from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
-from groundwire.cli.call_runner import ExitCode, say_error, warn
+from groundwire.cli.call_runner import say_error, warn
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean
 from groundwire.errors import ConfigurationError
 

@@ -9,8 +9,9 @@ from typing import Any, get_args
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, ToolCommand, each, print_json, run, storable, warn
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable, warn
 from groundwire.cli.completion import one_of, providers_that_search
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, day, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
 from groundwire.routing.hedging_policy import Strategy

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.call_runner import exit_code, say_error, warn, without_waiting
+from groundwire.cli.call_runner import say_error, warn, without_waiting
+from groundwire.cli.exit_codes import exit_code
 from groundwire.cli.terminal_text import clean
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, each, exit_code, say_error, warn
+from groundwire.cli.call_runner import each, say_error, warn
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.setup_prompts import Given, Talk, read_given
 from groundwire.cli.setup_steps import SetupRefused, Steps
 from groundwire.cli.terminal_text import diff

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, exit_code, say_error, warn
+from groundwire.cli.call_runner import say_error, warn
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import GroundwireError
 from groundwire.settings import load

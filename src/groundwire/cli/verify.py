@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from groundwire.cli.call_runner import ExitCode, exit_code, run, say_error
+from groundwire.cli.call_runner import run, say_error
+from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, escaped
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.web import Web

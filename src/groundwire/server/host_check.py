@@ -12,12 +12,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from types import MappingProxyType
-from typing import Literal
-
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from typing import TYPE_CHECKING, Literal
 
 from groundwire.server.request_errors import error_body
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "is_loopback"]
 
@@ -130,6 +130,8 @@ class HostCheckMiddleware:
             fault = self._check.judge(headers.get(b"host"), headers.get(b"origin"))
             if fault is not None:
                 status, text = _REFUSALS[fault]
+                from starlette.responses import Response  # an extra, which keys and other commands do without
+
                 await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
                 return
         await self._app(scope, receive, send)

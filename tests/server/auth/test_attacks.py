@@ -281,7 +281,7 @@ async def test_a_body_that_drips(serve: Serve) -> None:
 
 
 async def test_a_process_takes_no_more_than_it_can(serve: Serve) -> None:
-    gateway = await serve(concurrent=1)
+    gateway = await serve(max_concurrent_requests=1)
     first = asyncio.create_task(gateway.ask("/wait"))
     await gateway.echo.entered.wait()
     busy = await gateway.ask("/x")
@@ -309,7 +309,7 @@ async def test_a_key_has_only_so_many_under_way(serve: Serve) -> None:
 
 
 async def test_a_key_has_a_rate_and_is_told_what_is_left(serve: Serve) -> None:
-    gateway = await serve(rate=6_000, burst=2)
+    gateway = await serve(requests_per_minute=6_000, burst=2)
     own, usual = gateway.key("own", rate=60, burst=3), gateway.key("usual")
     answers = [await gateway.ask("/x", key=own) for _ in range(4)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429]
@@ -383,7 +383,7 @@ async def test_beyond_loopback_a_key_is_always_asked_for(serve: Serve) -> None:
     gateway = await serve(host="0.0.0.0")
     assert (await gateway.ask("/x")).status == 401
     assert (await gateway.ask("/x", key=gateway.key())).status == 200
-    named = await serve(host="0.0.0.0", hosts=["gw.example"])
+    named = await serve(host="0.0.0.0", allowed_hosts=["gw.example"])
     key = named.made[0] if named.made else gateway.made[0]
     assert (await named.ask("/x", key=key, Host="gw.example")).status == 200
     assert (await named.ask("/x", key=key, Host="other.example")).status == 421
