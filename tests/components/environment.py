@@ -5,6 +5,7 @@ SearXNG pins other versions of what we use, and is AGPL: it is installed apart a
 
 from __future__ import annotations
 
+import csv
 import fcntl
 import os
 import subprocess
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from components.processes import Unavailable
@@ -149,8 +150,14 @@ def _is_complete(root: Path, packages: Sequence[str]) -> bool:
     if not (root / "bin" / "python").exists():
         return False
     places = [str(place) for place in root.glob("lib/python*/site-packages")]
-    there = {f"{one.name.lower()}=={one.version}": one.files or () for one in distributions(path=places)}
-    return all(name in there and all(Path(file.locate()).exists() for file in there[name]) for name in packages)
+    there = {f"{one.name.lower()}=={one.version}": one for one in distributions(path=places)}
+    return all(name in there and all(file.exists() for file in _files(there[name])) for name in packages)
+
+
+def _files(distribution: Distribution) -> Iterator[Path]:
+    """Yield what was installed, as RECORD has it; `files` leaves out what is missing (since Python 3.12)."""
+    for row in csv.reader((distribution.read_text("RECORD") or "").splitlines()):
+        yield Path(str(distribution.locate_file(row[0])))
 
 
 def _uv(*arguments: str) -> None:
