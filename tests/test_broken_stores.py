@@ -90,13 +90,18 @@ def readonly(folder: Path) -> Iterator[None]:
     for path in (*files, folder):
         path.chmod(0o555 if path.is_dir() else 0o444)
     me = os.geteuid()
+    closed = [(parent, parent.stat().st_mode) for parent in folder.parents if not parent.stat().st_mode & 0o001]
     if me == 0:
+        for parent, mode in closed:  # the other user must get as far as the folder
+            parent.chmod(mode | 0o011)
         os.seteuid(65_534)
     try:
         yield
     finally:
         if me == 0:
             os.seteuid(me)
+            for parent, mode in closed:
+                parent.chmod(mode)
         for path in (folder, *files):
             path.chmod(0o755 if path.is_dir() else 0o644)
 
