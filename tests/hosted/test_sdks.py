@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, Protocol, TypeVar
 
 import anthropic
 import openai
@@ -20,6 +22,30 @@ from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, 
 NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))
 
 
+class _Closable(Protocol):
+    def close(self) -> object: ...
+
+
+_C = TypeVar("_C", bound=_Closable)
+
+
+class Open(Protocol):
+    """Closes an SDK's client with the test: a connection that is collected later is another test's warning."""
+
+    def __call__(self, client: _C) -> _C: ...
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    with ExitStack() as stack:
+
+        def keep(client: _C) -> _C:
+            stack.callback(client.close)
+            return client
+
+        yield keep
+
+
 @pytest.fixture
 def models(world: World) -> ModelServer:
     return world.add(ModelServer(script(end=Say("Something is new.", cites=(Cite(url="https://a.org/x", title="X"),)))))
@@ -33,8 +59,8 @@ def sent_to(models: ModelServer) -> dict[str, Any]:
 
 @pytest.mark.req("C1", "K6", "B7")
 @pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318"])
-def test_anthropic(models: ModelServer, tool: str | None) -> None:
-    client = anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0)
+def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
+    client = opened(anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
     body = body_of("anthropic", anthropic_tool(), anthropic_tool("add", ADD), model="claude-opus-4-8")
     request = prepare(body, "anthropic", needs=Needs(max_uses=2, allowed_domains=("a.org",)), tool=tool)
     answer = client.messages.create(**request)
@@ -56,8 +82,8 @@ def test_anthropic(models: ModelServer, tool: str | None) -> None:
 
 
 @pytest.mark.req("K3", "K6", "B7")
-def test_openai_responses(models: ModelServer) -> None:
-    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+def test_openai_responses(models: ModelServer, opened: Open) -> None:
+    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     body = body_of("openai_responses", responses("add", ADD), responses(), reasoning={"effort": "low"})
     request = prepare(body, "openai", needs=Needs(max_uses=2, allowed_domains=("a.org",), location=NEEDS.location))
     answer = client.responses.create(**request)
@@ -82,8 +108,8 @@ def test_openai_responses(models: ModelServer) -> None:
 
 
 @pytest.mark.req("C2", "B7")
-def test_openai_chat(models: ModelServer) -> None:
-    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+def test_openai_chat(models: ModelServer, opened: Open) -> None:
+    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=Needs(location=NEEDS.location))
     answer = client.chat.completions.create(**request)
     assert sent_to(models) == request
@@ -98,8 +124,8 @@ def test_openai_chat(models: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("api", ["ollama", "vllm", "openrouter", "groq", "perplexity", "xai_chat", "mistral_chat"])
-def test_chat_of_the_others(models: ModelServer, api: str) -> None:
-    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+def test_chat_of_the_others(models: ModelServer, api: str, opened: Open) -> None:
+    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of(api, hosted_definition()), api, settings=EVERYBODY)
     raw = client.post("/chat/completions", body=request, cast_to=openai.types.chat.ChatCompletion)
     assert raw.choices[0].message.content == "Something is new."
@@ -108,8 +134,8 @@ def test_chat_of_the_others(models: ModelServer, api: str) -> None:
 
 
 @pytest.mark.parametrize(("needs", "hosted"), [(Needs(allowed_domains=("a.org",)), True), (Needs(max_uses=1), False)])
-def test_xai(models: ModelServer, needs: Needs, hosted: bool) -> None:
-    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+def test_xai(models: ModelServer, needs: Needs, hosted: bool, opened: Open) -> None:
+    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of("xai", responses()), "xai", settings=EVERYBODY, needs=needs)
     answer = client.responses.create(**request)
     assert (answer.output[0].type == "web_search_call") == hosted
@@ -117,8 +143,8 @@ def test_xai(models: ModelServer, needs: Needs, hosted: bool) -> None:
 
 @pytest.mark.parametrize("snake", [True, False])
 @pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-2.5-flash"])
-def test_gemini(models: ModelServer, snake: bool, model: str) -> None:
-    client = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=models.url))
+def test_gemini(models: ModelServer, snake: bool, model: str, opened: Open) -> None:
+    client = opened(genai.Client(api_key="none", http_options=types.HttpOptions(base_url=models.url)))
     tools = [{"function_declarations": [_snake(declaration()), _snake(declaration("add", ADD))]}]
     if snake:
         request: dict[str, Any] = {"model": model, "contents": "What is new?", "config": {"tools": tools}}
@@ -157,9 +183,9 @@ def _snake(one: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.req("C3")
-def test_a_model_that_searches_by_us_calls_our_function(world: World) -> None:
+def test_a_model_that_searches_by_us_calls_our_function(world: World, opened: Open) -> None:
     models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}), end=Say("Done."))))
-    client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of("ollama", hosted_definition()), "ollama")
     answer = client.chat.completions.create(**request)
     calls = answer.choices[0].message.tool_calls
@@ -179,9 +205,9 @@ def test_a_model_that_searches_by_us_calls_our_function(world: World) -> None:
     assert whole.choices[0].message.tool_calls[0].function.arguments == '{"query": "rank fusion"}'
 
 
-def test_the_server_refuses_what_the_services_refuse(models: ModelServer) -> None:
-    openai_client = openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
-    anthropic_client = anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0)
+def test_the_server_refuses_what_the_services_refuse(models: ModelServer, opened: Open) -> None:
+    openai_client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    anthropic_client = opened(anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
     for body in (
         body_of("openai_chat", {"type": "web_search"}),
         body_of("openai_chat", web_search_options={}),
