@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import resource
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -203,6 +204,11 @@ def test_a_folder_in_which_nothing_can_be_made(
 
 
 async def _use_a_folder_without_rights(world: World, settings: Make, folder: Path) -> None:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    async with Web(kept(settings, elsewhere)) as web:
+        await use(web, world, "bm25")  # loads the modules that the other user may not be able to read
+    shutil.rmtree(elsewhere)
     with readonly(folder):
         async with Web(kept(settings, folder)) as web:
             for _ in range(2):
