@@ -119,11 +119,11 @@ def test_deep_and_wide_pages_take_linear_time() -> None:
 
 @pytest.mark.req("B11")
 def test_the_last_of_very_many_rules_counts() -> None:
-    rules = "".join(f".c{n}{{display:none}} p.d{n}, div .e{n}{{opacity:0}}" for n in range(3_000))
-    rows = "".join(f"<p class=c{n}>SECRET</p><p class=d{n}>SECRET</p>" for n in range(3_000))
+    rules = "".join(f".c{n}{{display:none}} p.d{n}, div .e{n}{{opacity:0}}" for n in range(800))
+    rows = "".join(f"<p class=c{n}>SECRET</p><p class=d{n}>SECRET</p>" for n in range(800))
     text, removed = _seen(f"<style>{rules}</style>{rows}<p class=e1>shown</p>")
     assert text.strip() == "shown"
-    assert removed.counts == {"display": 3_000, "opacity": 3_000}
+    assert removed.counts == {"display": 800, "opacity": 800}
 
 
 @given(st.text(alphabet="<>/=\"' \n;:{}()[]@\\-#.*!abdeilnopsty019%,", max_size=300))

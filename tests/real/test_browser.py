@@ -353,8 +353,9 @@ async def test_a_worn_browser_is_replaced(make: Make, site: Application) -> None
         seen = []
         for _ in range(3):
             assert PARAGRAPHS[0] in (await web.open_page(site.url + "/now")).content
-            seen.append(min(processes() - before))
-        assert seen[0] == seen[1] != seen[2]
+            seen.append(processes() - before)
+        assert seen[0] & seen[1]
+        assert not seen[0] & seen[1] & seen[2]  # helpers come and go in between
     await until_gone(before)
 
 
