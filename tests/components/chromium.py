@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import tempfile
 from pathlib import Path
 
 from components.needs import needed, system_program
@@ -42,9 +44,9 @@ async def until_gone(before: set[int]) -> None:
 
 
 def _is_ours(process: int) -> bool:
-    """Tell whether a process was started, by whatever steps, from this one; others may run browsers, too."""
+    """Tell whether a process was started, by whatever steps, from this one; other workers run browsers, too."""
     try:
         marks = Path(f"/proc/{process}/environ").read_bytes()
     except OSError:
         return False
-    return b"groundwire-" in marks
+    return os.fsencode(f"HOME={tempfile.gettempdir()}/groundwire-") in marks

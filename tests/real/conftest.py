@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,6 +45,13 @@ def _group(item: pytest.Item) -> str:
         return "browser"
     fixtures = getattr(item, "fixturenames", ())
     return next((group for fixture, group in _SHARED.items() if fixture in fixtures), "")
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the browsers of a test homes of their own, by which they are told from those of other workers."""
+    if request.path.stem in _BROWSERS:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 @pytest.fixture(scope="session")
