@@ -92,7 +92,10 @@ def __getattr__(name: str) -> object:
                 value = getattr(module, name)
                 globals()[name] = value
                 return value
-    raise AttributeError(f"module 'groundwire' has no attribute {name!r}")
+    from groundwire.models.aliases import CLASSES, other_method
+
+    hint = f"; did you mean {CLASSES[name]!r}?" if name in CLASSES else other_method(name)
+    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{hint}")
 
 
 def __dir__() -> list[str]:

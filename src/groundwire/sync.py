@@ -12,10 +12,11 @@ import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from groundwire.errors import Closed
 from groundwire.models import Budget
+from groundwire.models.aliases import other_method
 from groundwire.web import Web
 
 __all__ = ["SyncWeb", "open_page", "search"]
@@ -73,6 +74,11 @@ class SyncWeb:
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
+
     search = _blocking(Web.search)
     open_page = _blocking(Web.open_page)
     open_pages = _blocking(Web.open_pages)
@@ -122,6 +128,8 @@ class SyncWeb:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    aclose = close
 
     def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         if self._closed:

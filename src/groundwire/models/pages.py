@@ -163,3 +163,16 @@ class Page(FrozenModel):
     """Whether it is older than it should be."""
     freshness: Freshness | None = Field(default=None, exclude=True, repr=False)
     """What the server said about keeping it; None when it is not known. It is no part of the page as JSON."""
+
+    @property
+    def markdown(self) -> str:
+        """The page as Markdown: another name of `content`."""
+        return self.content
+
+    @property
+    def text(self) -> str:
+        """The page as Markdown: another name of `content`."""
+        return self.content
+
+    def __str__(self) -> str:
+        return self.content or self.error

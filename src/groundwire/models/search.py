@@ -134,6 +134,26 @@ class SearchResponse(FrozenModel):
     stale: bool = False
     """Whether the answer is older than it should be."""
 
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[SearchResult]:  # type: ignore[override]  # over the results, not over the fields
+        return iter(self.results)
+
+    @overload
+    def __getitem__(self, index: int) -> SearchResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SearchResult, ...]: ...
+    def __getitem__(self, index: int | slice) -> SearchResult | tuple[SearchResult, ...]:
+        try:
+            return self.results[index]
+        except TypeError:
+            raise TypeError("A response is a sequence of results: use response[0], or response.results.") from None
+
+    def __str__(self) -> str:
+        rows = (f"{row.citation_id}. {row.title}\n   {row.url}\n   {row.snippet}".rstrip() for row in self.results)
+        return "\n\n".join(rows) or f"No results found for: {self.query}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateWindow:

@@ -6,8 +6,10 @@ What all nouns that cross a border have in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -104,7 +106,30 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("link", "href", "uri", "id"), ("url",)),
+        **dict.fromkeys(("body", "description", "excerpt", "highlights", "summary"), ("snippet", "content")),
+        **dict.fromkeys(("text", "raw_content", "html", "md"), ("content", "snippet")),
+        **dict.fromkeys(("content", "markdown"), ("snippet",)),
+        **dict.fromkeys(("date", "published_date", "publishedDate", "page_age"), ("published",)),
+        **dict.fromkeys(("items", "data", "organic", "hits", "web"), ("results",)),
+        "name": ("title",),
+    }
+)
+"""What other libraries call the fields of results and pages; the first that a model has is meant."""
+
+
 class FrozenModel(BaseModel):
     """A frozen model with a JSON form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            fields = type(self).model_fields
+            right = next((one for one in _OTHER_NAMES.get(name, ()) if one in fields), None)
+            if right is None:
+                return super().__getattr__(name)
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {right!r}?")

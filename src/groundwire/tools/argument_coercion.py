@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from groundwire.models import TimeRange
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, TIME_RANGES
 from groundwire.settings.error_messages import faults
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "understood"]
@@ -30,40 +31,15 @@ _LONGEST_JSON = 10_000  # characters; a list of domains is shorter
 
 _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "web_search": MappingProxyType(
-            {
-                **dict.fromkeys(("q", "search_query", "search_term", "text"), "query"),
-                **dict.fromkeys(("count", "max_results", "num_results", "number_of_results", "top_k"), "limit"),
-                **dict.fromkeys(("domains", "include_domains"), "allowed_domains"),
-                **dict.fromkeys(("freshness", "recency", "timelimit"), "time_range"),
-            }
-        ),
-        "open_page": MappingProxyType(
-            {
-                **dict.fromkeys(("link", "page", "page_url", "uri"), "url"),
-                **dict.fromkeys(("max_characters", "max_chars"), "max_length"),
-            }
-        ),
+        "web_search": SEARCH,
+        "open_page": OPEN_PAGE,
         "search": MappingProxyType(
-            {
-                **dict.fromkeys(("q", "search_query", "search_term", "text"), "query"),
-                **dict.fromkeys(("count", "limit", "num_results", "number_of_results", "top_k"), "max_results"),
-                **dict.fromkeys(("domains", "include_domains"), "allowed_domains"),
-            }
+            {"limit": "max_results"}
+            | {name: "max_results" if right == "limit" else right for name, right in SEARCH.items()}
         ),
     }
 )
 """Other tools' names for our arguments, by tool."""
-
-_RANGES: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("day", "1d", "24h", "pd", "past day", "past_day", "last day"), "d"),
-        **dict.fromkeys(("week", "1w", "7d", "pw", "past week", "past_week", "last week"), "w"),
-        **dict.fromkeys(("month", "1m", "30d", "pm", "past month", "past_month", "last month"), "m"),
-        **dict.fromkeys(("year", "1y", "12m", "py", "past year", "past_year", "last year"), "y"),
-        **dict.fromkeys(("any", "any time", "anytime"), "all"),
-    }
-)
 
 
 class SearchArguments(BaseModel):
@@ -190,7 +166,7 @@ def _value(name: str, value: Any) -> Any:
         return value.strip().strip("'\"").replace(",", "").replace("_", "")
     if name == "time_range":
         word = value.strip().strip("'\"").lower()
-        return _RANGES.get(word, word)
+        return TIME_RANGES.get(word, word)
     return _address(value) if name == "url" else value
 
 

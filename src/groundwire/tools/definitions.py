@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
@@ -56,6 +56,24 @@ class ToolDefinition:
     def definition(self) -> dict[str, Any]:
         """Return name, description and parameters, as most model APIs take them."""
         return {"name": self.name, "description": self.description, "parameters": _plain(self.parameters)}
+
+    def to_openai(self, *, api: Literal["chat", "responses"] = "chat") -> dict[str, Any]:
+        """Return the tool as OpenAI's Chat Completions API takes it in `tools`, or as the Responses API does.
+
+        Args:
+            api: Which of the two; APIs that are compatible with OpenAI's take `chat`.
+        """
+        if api == "responses":
+            return {"type": "function", **self.definition(), "strict": False}
+        return {"type": "function", "function": self.definition()}
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Return the tool as Anthropic's Messages API takes it in `tools`."""
+        return {"name": self.name, "description": self.description, "input_schema": _plain(self.parameters)}
+
+    def to_gemini(self) -> dict[str, Any]:
+        """Return the tool as an element of `functionDeclarations` of Gemini's API."""
+        return {"name": self.name, "description": self.description, "parametersJsonSchema": _plain(self.parameters)}
 
 
 def web_tool_definitions(settings: Settings) -> tuple[ToolDefinition, ToolDefinition]:

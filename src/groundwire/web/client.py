@@ -8,13 +8,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
 from uuid import uuid4
 
 from groundwire.cassette import Cassette, choose_cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_URL, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
+from groundwire.models.aliases import (
+    OPEN_PAGE,
+    SEARCH,
+    PageAliases,
+    SearchAliases,
+    TimeRangeName,
+    takes_aliases,
+    time_range_of,
+)
 from groundwire.models.validators import check_choice, check_date, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.reading.passages.token_budget import CountTokens
@@ -103,12 +112,19 @@ class Web(SessionView):
             named=bool(name),
         )
 
+    def __enter__(self) -> NoReturn:
+        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in code without async.")
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Never reached."""
+
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self.aclose()
 
+    @takes_aliases(SEARCH)
     async def search(
         self,
         query: str,
@@ -116,7 +132,7 @@ class Web(SessionView):
         limit: int | None = None,
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
-        time_range: TimeRange = "all",
+        time_range: TimeRange | TimeRangeName = "all",
         published_after: date | str | None = None,
         published_before: date | str | None = None,
         language: str | None = None,
@@ -126,6 +142,7 @@ class Web(SessionView):
         strategy: Strategy | None = None,
         refresh: bool = False,
         timeout: float | None = None,
+        **aliases: Unpack[SearchAliases],
     ) -> SearchResponse:
         """Search the web.
 
@@ -134,7 +151,7 @@ class Web(SessionView):
             limit: The most results, 1 to 50; by default the setting `search.limit`.
             allowed_domains: Only these domains and their sub-domains; empty means every domain.
             blocked_domains: Never these domains nor their sub-domains.
-            time_range: How recent: `d` (day), `w`, `m`, `y` or `all`.
+            time_range: How recent: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
             published_after: The first day on which a result may have been published, a date or `2026-01-31`.
             published_before: The last such day.
             language: A language tag such as `en`.
@@ -145,6 +162,8 @@ class Web(SessionView):
                 at once, merged); by default the setting `search.strategy`.
             refresh: Whether to skip the cache; the new result is stored.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
+            aliases: The same arguments under the names of other libraries, such as `max_results` for `limit` and
+                `include_domains` for `allowed_domains`.
 
         Returns:
             The results, numbered to be cited by, with everything that was tried. A page keeps its number as long as
@@ -161,7 +180,7 @@ class Web(SessionView):
             limit=self.settings.search.limit if limit is None else limit,
             allowed_domains=check_domains("allowed_domains", allowed_domains),
             blocked_domains=check_domains("blocked_domains", blocked_domains),
-            time_range=time_range,
+            time_range=time_range_of(time_range),
             published_after=check_date("published_after", published_after),
             published_before=check_date("published_before", published_before),
             language=language,
@@ -174,6 +193,7 @@ class Web(SessionView):
         deadline = self._begin(timeout, self.settings.search.timeout)
         return await self._search_flow.search(checked, deadline, chosen, "refresh" if refresh else "use", self._budget)
 
+    @takes_aliases(OPEN_PAGE)
     async def open_page(
         self,
         url: str,
@@ -186,6 +206,7 @@ class Web(SessionView):
         refresh: bool = False,
         timeout: float | None = None,
         context: Around | None = None,
+        **aliases: Unpack[PageAliases],
     ) -> Page:
         """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
 
@@ -202,6 +223,7 @@ class Web(SessionView):
             refresh: Whether to skip the cache; the new result is stored.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
             context: Returns what will stand around the content where it is shown; `max_tokens` counts it too.
+            aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
 
         Returns:
             The page, or a part of it: `start`, `end` and `version` say which, `next_cursor` how to go on, `truncated`
@@ -315,6 +337,10 @@ class Web(SessionView):
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)
+
+    async def close(self) -> None:
+        """Close all connections, as `aclose` does."""
+        await self.aclose()
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         if self._resources.closed:

@@ -6,11 +6,12 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.models import Budget
+from groundwire.models.aliases import other_method
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.routing.budget import Limits, Reservation, SessionBudget
@@ -48,6 +49,11 @@ class SessionView:
     _search_flow: SearchFlow
     _open_pages: OpenPages
     _is_view: bool
+
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
         """Return a view of this `Web` with a budget of its own; it shares everything else and closes nothing.

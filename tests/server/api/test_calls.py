@@ -52,6 +52,17 @@ async def test_searching(gateway: Any) -> None:
     assert body["attempts"][0]["outcome"] == "ok"
 
 
+async def test_names_of_other_apis_are_taken(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    asked = {"q": "reciprocal rank fusion", "max_results": 2, "time_range": "year", "exclude_domains": ["nowhere.test"]}
+    status, body = await post(client, "/v1/search", asked)
+    assert (status, len(body["results"])) == (200, 2)
+    status, said = await post(client, "/v1/search", asked | {"limit": 3})
+    assert (status, said["error"]["field"]) == (400, "max_results")  # which of the two is meant nobody can know
+    status, said = await post(client, "/v1/pages", {"link": body["results"][0]["url"], "max_chars": 300})
+    assert (status, said["pages"][0]["status"]) == (200, "success")
+
+
 async def test_what_is_wrong_is_said(gateway: Any) -> None:
     client = await (await gateway()).client()
     for body, field in (

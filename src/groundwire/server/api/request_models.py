@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
@@ -57,6 +68,13 @@ def _given(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
     return {"required": list(names), "properties": have | lack}
 
 
+def _names(aliases: Mapping[str, str]) -> AliasGenerator:
+    """Return what lets a request name its members as other APIs do, too."""
+    return AliasGenerator(
+        validation_alias=lambda field: AliasChoices(field, *(name for name, right in aliases.items() if right == field))
+    )
+
+
 class ApiRequest(BaseModel):
     """A request."""
 
@@ -71,6 +89,8 @@ class ApiRequest(BaseModel):
 class SearchRequest(ApiRequest):
     """What to search for."""
 
+    model_config = ConfigDict(alias_generator=_names(SEARCH))
+
     query: Words
     """The words."""
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Whole] | None = None
@@ -79,7 +99,7 @@ class SearchRequest(ApiRequest):
     """Only these domains and their sub-domains; none means every domain."""
     blocked_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
     """Never these domains nor their sub-domains."""
-    time_range: TimeRange = "all"
+    time_range: Annotated[TimeRange | TimeRangeName, AfterValidator(time_range_of)] = "all"
     """How recent: within a day, a week, a month, a year, or any age."""
     published_after: date | None = None
     """The first day on which a result may have been published."""
@@ -103,10 +123,11 @@ class PagesRequest(ApiRequest):
     """Which pages to read: `url` for one, or `urls` for several side by side."""
 
     model_config = ConfigDict(
+        alias_generator=_names(OPEN_PAGE),
         json_schema_extra={
             "oneOf": [_given("url", without=("urls",)), _given("urls", without=("url", "cursor"))],
             "not": {"anyOf": [_given(*pair) for pair in (("query", "cursor"), ("query", "find"), ("cursor", "find"))]},
-        }
+        },
     )
 
     url: Address | None = None

@@ -1,0 +1,147 @@
+"""What people type from memory of other libraries: it works, or the first line of the error names the right word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import groundwire
+from groundwire import Page, SyncWeb, Web
+from groundwire.errors import InvalidRequest
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, canonical, time_range_of
+from groundwire.settings import Settings
+from groundwire.tools import web_tool_definitions, web_tools
+
+Make = Callable[..., Settings]
+QUERY = "reciprocal rank fusion"
+
+
+@pytest.fixture
+def web(settings: Make) -> Any:
+    with SyncWeb(settings()) as made:
+        yield made
+
+
+def test_a_response_is_a_sequence_of_results(web: Any) -> None:
+    response = web.search(QUERY)
+    assert len(response) == len(response.results) > 1
+    assert response[0] is response.results[0]
+    assert response[:2] == response.results[:2]
+    assert [row.url for row in response] == [row.url for row in response.results]
+    assert response
+    assert not response.model_copy(update={"results": ()})
+    with pytest.raises(TypeError, match=r"response\.results"):
+        response["results"]
+
+
+def test_a_response_and_a_page_print_as_text(web: Any) -> None:
+    response = web.search(QUERY, limit=2)
+    assert str(response).startswith(f"1. {response[0].title}\n   {response[0].url}\n")
+    page = web.open_page(response[0].url)
+    assert str(page) == page.markdown == page.text == page.content
+    assert str(Page(url="https://a.test/", status="error", error="Gone.")) == "Gone."
+
+
+@pytest.mark.parametrize("name", sorted(name for name, right in SEARCH.items() if right == "limit"))
+def test_a_limit_has_many_names(web: Any, name: str) -> None:
+    assert len(web.search(QUERY, **{name: 2})) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"include_domains": ["nowhere.test"]}, {"allowed_domains": ["nowhere.test"]}),
+        ({"exclude_domains": ["nowhere.test"]}, {"blocked_domains": ["nowhere.test"]}),
+        ({"time_range": "month"}, {"time_range": "m"}),
+        ({"timelimit": "w"}, {"time_range": "w"}),
+        ({"freshness": "pw"}, {"time_range": "w"}),
+        ({"start_published_date": "2026-01-01"}, {"published_after": "2026-01-01"}),
+        ({"country": "us", "lang": "en"}, {"region": "us", "language": "en"}),
+    ],
+)
+def test_filters_have_other_names(web: Any, given: dict[str, Any], meant: dict[str, Any]) -> None:
+    found, wanted = web.search(QUERY, **given), web.search(QUERY, **meant)
+    assert [row.filter for row in found.filters] == [row.filter for row in wanted.filters]
+    assert found.results == wanted.results
+
+
+async def test_async_and_sync_have_the_same_names(settings: Make) -> None:
+    web = Web(settings())
+    assert len(await web.search(QUERY, max_results=1)) == 1
+    await web.close()
+    blocking = SyncWeb(settings())
+    blocking.aclose()
+    with pytest.raises(TypeError, match="async with Web"), Web(settings()):
+        pytest.fail("it was entered")
+
+
+def test_a_wrong_argument_is_told_the_right_word(web: Any) -> None:
+    with pytest.raises(TypeError, match="'max_result'; did you mean 'limit'"):
+        web.search(QUERY, max_result=3)
+    with pytest.raises(TypeError, match="arguments: query, limit"):
+        web.search(QUERY, include_answer=True)
+    with pytest.raises(TypeError, match="'limit' twice"):
+        web.search(QUERY, limit=3, max_results=5)
+    with pytest.raises(InvalidRequest, match="day, week, month, year, all"):
+        web.search(QUERY, time_range="fortnight")
+
+
+@pytest.mark.parametrize("name", ["scrape", "extract", "fetch", "get", "open", "read", "get_contents"])
+def test_a_wrong_method_is_told_the_right_one(web: Any, name: str) -> None:
+    for owner in (web, web.inner, groundwire):
+        with pytest.raises(AttributeError, match="did you mean 'open_page'"):
+            getattr(owner, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("AsyncWeb", "Web"), ("Client", "SyncWeb"), ("AsyncClient", "Web"), ("web_search", "search")]
+)
+def test_a_wrong_class_is_told_the_right_one(name: str, right: str) -> None:
+    with pytest.raises(AttributeError, match=f"did you mean '{right}'"):
+        getattr(groundwire, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [("link", "url"), ("href", "url"), ("body", "snippet"), ("description", "snippet"), ("content", "snippet")],
+)
+def test_a_wrong_field_is_told_the_right_one(web: Any, name: str, right: str) -> None:
+    with pytest.raises(AttributeError, match=f"{name!r}; did you mean {right!r}"):
+        getattr(web.search(QUERY)[0], name)
+
+
+def test_only_names_that_mean_something_are_hinted_at(web: Any) -> None:
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
+        web.nonsense()
+    assert not hasattr(groundwire, "nonsense")
+
+
+def test_tools_in_the_shapes_of_the_three_apis(settings: Make) -> None:
+    for tool in web_tool_definitions(settings()):
+        chat = tool.to_openai()
+        assert chat == {"type": "function", "function": tool.definition()}
+        assert tool.to_openai(api="responses")["name"] == tool.name
+        assert tool.to_anthropic()["input_schema"] == tool.definition()["parameters"]
+        assert tool.to_gemini()["parametersJsonSchema"] == tool.definition()["parameters"]
+
+
+async def test_tools_and_people_are_understood_alike(settings: Make) -> None:
+    async with Web(settings()) as web:
+        result = await web_tools(web)[0].call(query=QUERY, num_results=1, recency="month")
+        assert result.status == "success"
+
+
+@pytest.mark.parametrize("aliases", [SEARCH, OPEN_PAGE])
+def test_no_alias_is_another_argument(aliases: dict[str, str]) -> None:
+    assert not set(aliases) & (set(aliases.values()) - {"page"})
+    for name, right in aliases.items():
+        assert canonical("f", {name: 1}, tuple(aliases.values()), aliases) in ({right: 1}, {name: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "letter"), [("Day", "d"), ("past week", "w"), ("1m", "m"), ("YEAR", "y"), ("any", "all")]
+)
+def test_time_ranges(name: str, letter: str) -> None:
+    assert time_range_of(name) == letter
