@@ -20,6 +20,7 @@ from groundwire.errors import ConfigurationError, GroundwireError, UnknownProvid
 from groundwire.settings import Settings, load
 from groundwire.settings.atomic_write import read
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
+from groundwire.settings.user_folders import expand_user
 from groundwire.setup import (
     FileKeeper,
     Keeper,
@@ -88,7 +89,7 @@ def setup(
         if talk is None and not (yes and (searching or reading)):
             raise ConfigurationError(_nobody(named=bool(searching or reading)))
         named = os.environ.get(FILE_VARIABLE) or FILE_NAME
-        path = working_folder() / Path(named).expanduser() if project else user_file()
+        path = working_folder() / expand_user(named) if project else user_file()
         _run(settings, searching, reading, given, talk, path, keep=keep, only=only, tries=not no_verify)
     except SetupRefused as error:
         say_error(f"{error} Nothing was written.")

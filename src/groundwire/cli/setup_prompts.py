@@ -19,6 +19,7 @@ from groundwire.cli.terminal_text import clean, wrap
 from groundwire.errors import InvalidRequest
 from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.sources import is_open_to_others
+from groundwire.settings.user_folders import expand_user
 from groundwire.setup import Offer, ProviderStatus, Verification, clean_key
 
 __all__ = ["Given", "Talk", "can_open_pages", "read_given"]
@@ -94,7 +95,7 @@ def _key(text: str, place: str) -> SecretStr:
 def _read(name: str) -> str:
     if name == "-":
         return sys.stdin.read(_LARGEST)
-    path = Path(name).expanduser()
+    path = expand_user(name)
     if is_open_to_others(path):
         click.echo(f"Note: other users of this machine can read {path}.", err=True)
     try:

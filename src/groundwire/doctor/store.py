@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import platformdirs
-
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.doctor.system import archive_path, existing
 from groundwire.errors import ConfigurationError
 from groundwire.settings.schema import shown
 from groundwire.settings.store_url import parse_store_url
+from groundwire.settings.user_folders import user_folder
 from groundwire.storage import StoreError
 from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION
 from groundwire.storage.valkey import ValkeyStore
@@ -37,7 +36,7 @@ async def check_store(examination: Examination) -> Seen:
     if address.kind == "memory":
         return "process memory; nothing outlives a process", ()
     if address.kind == "sqlite":
-        path = Path(address.target) if address.target else platformdirs.user_cache_path("groundwire") / "store.sqlite3"
+        path = Path(address.target) if address.target else user_folder("cache") / "store.sqlite3"
         return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
     if not examination.machine.has_module("redis"):
         return "", ()  # the check of optional parts says so

@@ -13,12 +13,11 @@ import socket
 from contextlib import closing
 from pathlib import Path
 
-import platformdirs
-
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.settings import Settings
 from groundwire.settings.store_url import parse_store_url
+from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.store import default_path
 
 __all__ = ["archive_path", "check_disk", "check_port", "existing"]
@@ -28,7 +27,7 @@ _FULL, _LOW = 20_000_000, 500_000_000  # bytes; the cache may take 256 MB and th
 
 async def check_disk(examination: Examination) -> Seen:
     """See whether there is room for the cache and the archive."""
-    folders = {existing(platformdirs.user_cache_path("groundwire"))}
+    folders = {existing(user_folder("cache"))}
     settings = examination.settings
     if settings is not None:
         address = parse_store_url(settings.storage.url)
@@ -56,7 +55,7 @@ async def check_disk(examination: Examination) -> Seen:
 
 def archive_path(settings: Settings) -> Path:
     """Return where the archive is."""
-    return Path(settings.archive.path).expanduser() if settings.archive.path else default_path()
+    return expand_user(settings.archive.path) if settings.archive.path else default_path()
 
 
 def existing(folder: Path) -> Path:

@@ -38,6 +38,7 @@ from groundwire.settings.sources import (
     working_folder,
 )
 from groundwire.settings.store_url import parse_store_url
+from groundwire.settings.user_folders import no_home
 from groundwire.settings.validation import conflicting_settings
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
@@ -69,7 +70,7 @@ def load(
     environment = os.environ if environment is None else environment
     folder = working_folder() if folder is None else folder
     problems: list[str] = []
-    warnings: list[str] = []
+    warnings = [told] if user_folder is None and (told := no_home()) else []
     dotenv = _dotenv(folder / ".env", problems, warnings)
     kept_in = keys_file(user_folder)
     kept = _kept_keys(kept_in, problems, warnings)

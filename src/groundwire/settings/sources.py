@@ -18,6 +18,7 @@ from groundwire.errors import ConfigurationError
 from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.provider_options import option_names, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
+from groundwire.settings.user_folders import expand_user, user_folder
 
 __all__ = [
     "FILE_NAME",
@@ -68,7 +69,7 @@ def places(
     """
     found = [own] if _exists(own := user_file(user_folder)) else []
     if named:
-        path = _expanded(folder, named)
+        path = folder / expand_user(named)
         if _exists(path):
             found.append(path)
         elif problems is not None:
@@ -84,11 +85,7 @@ def user_file(folder: Path | None = None) -> Path:
     Args:
         folder: The folder with the user's settings; by default the platform's.
     """
-    if folder is None:
-        import platformdirs
-
-        folder = platformdirs.user_config_path("groundwire")
-    return folder / FILE_NAME
+    return (folder or user_folder("config")) / FILE_NAME
 
 
 def keys_file(folder: Path | None = None) -> Path:
@@ -153,13 +150,6 @@ def read_dotenv(path: Path, warnings: list[str]) -> Mapping[str, str]:
         elif binding.key and binding.value is not None:
             values[binding.key] = binding.value
     return values
-
-
-def _expanded(folder: Path, named: str) -> Path:
-    try:
-        return folder / Path(named).expanduser()
-    except RuntimeError:  # there is no home folder
-        return folder / named
 
 
 def _upwards(folder: Path) -> tuple[Path, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from groundwire.errors import ConfigurationError
+from groundwire.settings.user_folders import expand_user
 
 __all__ = ["StoreAddress", "parse_store_url"]
 
@@ -64,7 +64,7 @@ def _path(parts: SplitResult) -> str:
         raise _wrong("for memory, write memory://")
     try:
         os.fsencode(text)
-        return str(Path(text).expanduser())
+        return str(expand_user(text))
     except (UnicodeError, RuntimeError) as exc:  # a name that no file can have, or the home of a user there is not
         raise _wrong("the path names no file") from exc
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from groundwire.settings.store_url import parse_store_url
+from groundwire.settings.user_folders import user_folder
 from groundwire.storage.base import Store
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
@@ -62,6 +63,4 @@ def open_store(
 
 
 def _usual_path() -> Path:
-    import platformdirs
-
-    return platformdirs.user_cache_path("groundwire") / "store.sqlite3"
+    return user_folder("cache") / "store.sqlite3"

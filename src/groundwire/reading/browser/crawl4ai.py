@@ -35,6 +35,7 @@ from groundwire.reading.browser.visit import judge_landing, visit_page, why_not,
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
+from groundwire.settings.user_folders import expand_user
 from groundwire.transport import FetchPolicy
 
 __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
@@ -124,15 +125,15 @@ class Crawl4AIReadProvider:
             fix = f"or set providers.{context.name}.python to the interpreter of an environment that has it"
             raise NotConfigured(context.name, f'install it: pip install "groundwire[crawl4ai]", {fix}')
         for option, path in (("python", options.python), ("executable", options.executable)):
-            if path and not os.access(Path(path).expanduser(), os.X_OK):
+            if path and not os.access(expand_user(path), os.X_OK):
                 where = f"providers.{context.name}.{option}"
                 raise ConfigurationError(f"{where} = {path!r}: there is no such program.")
-        executable = Path(options.executable).expanduser() if options.executable else find_chromium()
+        executable = expand_user(options.executable) if options.executable else find_chromium()
         if executable is None and not options.python:
             raise NotConfigured(context.name, f"there is no Chromium on this machine; {HINT}")
         return cls(
             context.transports.pages.guard,
-            Path(options.python or sys.executable).expanduser(),
+            expand_user(options.python or sys.executable),
             executable,
             options=options,
             upstream=context.settings.network.proxy,

@@ -17,6 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from groundwire.settings.user_folders import expand_user
+
 __all__ = ["HINT", "NOWHERE", "find_chromium", "flags", "has_playwright"]
 
 HINT: Final = (
@@ -77,7 +79,7 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
         return
     said = variables.get("PLAYWRIGHT_BROWSERS_PATH", "")
     usual = _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
-    root = Path(said or usual).expanduser() / f"{browser.replace('-', '_')}-{revision}"
+    root = expand_user(said or usual) / f"{browser.replace('-', '_')}-{revision}"
     for path in sorted(root.glob("**/*")):
         if path.name in _NAMES and path.is_file() and os.access(path, os.X_OK):
             yield path

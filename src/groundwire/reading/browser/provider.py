@@ -33,6 +33,7 @@ from groundwire.reading.browser.visit import judge_landing, visit_page, why_not,
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl
+from groundwire.settings.user_folders import expand_user
 from groundwire.transport import FetchPolicy
 
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
@@ -129,7 +130,7 @@ class BrowserReadProvider:
         if not replaying and not has_playwright():
             raise NotConfigured(context.name, 'install Playwright: pip install "groundwire[browser]"')
         if options.executable:
-            executable: Path | None = Path(options.executable).expanduser()
+            executable: Path | None = expand_user(options.executable)
             if executable is not None and not os.access(executable, os.X_OK):
                 where = f"providers.{context.name}.executable"
                 raise ConfigurationError(f"{where} = {options.executable!r}: there is no such program.")

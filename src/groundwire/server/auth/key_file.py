@@ -19,6 +19,7 @@ from groundwire.errors import ConfigurationError
 from groundwire.server.auth.keys import KeyRecord, succeed
 from groundwire.settings import Settings
 from groundwire.settings.sources import user_file
+from groundwire.settings.user_folders import expand_user
 
 __all__ = ["KeyFile", "key_file_of"]
 
@@ -36,7 +37,7 @@ class _Content(BaseModel):
 def key_file_of(settings: Settings) -> Path:
     """Return the file of keys that the settings name."""
     named = settings.server.key_file
-    return Path(named).expanduser() if named else user_file().with_name("keys.json")
+    return expand_user(named) if named else user_file().with_name("keys.json")
 
 
 class KeyFile:

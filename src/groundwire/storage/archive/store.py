@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page, SearchResponse
 from groundwire.safety.urls import parse_url
+from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
 from groundwire.storage.archive.lookup import ArchiveQueries, Statistics
 from groundwire.storage.archive.records import ARCHIVE, ArchiveHit, Item, Kind, items_of, key_of
@@ -311,15 +312,13 @@ def open_archive(settings: HasArchiveSettings) -> Archive | None:
     chosen = settings.archive
     if not chosen.enabled:
         return None
-    path = Path(chosen.path).expanduser() if chosen.path else default_path()
+    path = expand_user(chosen.path) if chosen.path else default_path()
     return Archive(path, max_bytes=chosen.max_bytes, max_age=chosen.max_age_days * _DAY)
 
 
 def default_path() -> Path:
     """Return where the archive is unless the settings name another file: in the user's cache folder."""
-    import platformdirs
-
-    return platformdirs.user_cache_path("groundwire") / "archive.db"
+    return user_folder("cache") / "archive.db"
 
 
 def _midnight(day: date) -> datetime:

@@ -1,0 +1,66 @@
+"""The user's folders, also for a user who has no home folder, as in a container with an arbitrary user id."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from groundwire.errors import ConfigurationError
+
+__all__ = ["expand_user", "no_home", "user_folder"]
+
+_NO_HOME = (
+    "there is no home folder: HOME is not set, and the user id is not in the password database. "
+    "Set HOME to a folder that this user may write in."
+)
+
+
+def user_folder(kind: Literal["config", "cache"]) -> Path:
+    """Return the user's folder for settings or for the cache, as the platform has it.
+
+    A container may run under a user id that has no home folder; then it is a folder of that user below the temporary
+    one, and `no_home` says so.
+
+    Raises:
+        ConfigurationError: there is no home folder, and that one belongs to somebody else.
+    """
+    import platformdirs
+
+    try:
+        return (
+            platformdirs.user_config_path("groundwire")
+            if kind == "config"
+            else platformdirs.user_cache_path("groundwire")
+        )
+    except RuntimeError:
+        folder = _without_home()
+        if folder.exists() and (folder.is_symlink() or folder.stat().st_uid != os.getuid()):
+            raise ConfigurationError(f"{folder} belongs to another user, and {_NO_HOME}") from None
+        return folder / kind
+
+
+def no_home() -> str:
+    """Return a sentence for a user without a home folder; nothing for others."""
+    try:
+        Path.home()
+    except RuntimeError:
+        return f"Settings and cache are in {_without_home()}, because {_NO_HOME}"
+    return ""
+
+
+def _without_home() -> Path:
+    return Path(tempfile.gettempdir()) / f"groundwire-{os.getuid()}"
+
+
+def expand_user(path: str | Path) -> Path:
+    """Return a path with `~` replaced by the home folder.
+
+    Raises:
+        ConfigurationError: there is no home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ConfigurationError(f"{str(path)!r} cannot be expanded: {_NO_HOME}") from None
