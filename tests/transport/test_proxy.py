@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedAddress, ConfigurationError, PageUnavailable, ProviderUnreachable
 from groundwire.safety.guard import Guard
+from groundwire.settings import load
 from groundwire.testing.world import World
 from groundwire.transport import Transport
+from groundwire.transport.clients import HttpClients
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]
@@ -95,3 +99,63 @@ def test_what_is_no_proxy(proxy: str) -> None:
     with pytest.raises(ConfigurationError, match=r"^network\.proxy: .* Write it as") as caught:
         Transport(Guard(), proxy=proxy)
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("environment", "url", "proxy"),
+    [
+        ({"HTTPS_PROXY": "http://p.test:3128"}, "https://api.test/v1", "http://p.test:3128"),
+        ({"HTTPS_PROXY": "http://p.test:3128"}, "http://api.test/v1", ""),
+        ({"all_proxy": "p.test:3128"}, "https://api.test/v1", "http://p.test:3128"),
+        ({"HTTPS_PROXY": "http://a.test:1", "https_proxy": "http://b.test:1"}, "https://api.test", "http://b.test:1"),
+        ({"HTTPS_PROXY": "http://p.test:1", "NO_PROXY": "other.test, .api.test"}, "https://x.api.test", ""),
+        ({"HTTPS_PROXY": "http://p.test:1", "NO_PROXY": "api.test"}, "https://notapi.test", "http://p.test:1"),
+        ({"HTTPS_PROXY": "http://p.test:1", "no_proxy": "*"}, "https://api.test", ""),
+        (
+            {"HTTPS_PROXY": "http://p.test:1", "GROUNDWIRE_NETWORK_PROXY": "http://q.test:1"},
+            "https://a.test",
+            "http://q.test:1",
+        ),
+        ({"HTTP_PROXY": "http://p.test:1", "REQUEST_METHOD": "GET"}, "http://api.test", ""),
+        ({"HTTPS_PROXY": " "}, "https://api.test", ""),
+    ],
+)
+def test_the_proxy_of_a_service(environment: dict[str, str], url: str, proxy: str, tmp_path: Path) -> None:
+    settings = load(environment=environment, folder=tmp_path, user_folder=tmp_path)
+    assert settings.proxy_for(url) == proxy
+    assert settings.warnings == ()
+
+
+def test_a_proxy_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    settings = load(environment={"ALL_PROXY": "socks5://p.test:1080"}, folder=tmp_path, user_folder=tmp_path)
+    assert settings.proxy_for("https://api.test") == ""
+    assert [warning.partition(" ")[0] for warning in settings.warnings] == ["ALL_PROXY"]
+
+
+async def test_services_go_through_the_proxy_of_the_environment_and_pages_do_not(
+    serve: Serve, response: Response, forwarder: Any, tmp_path: Path
+) -> None:
+    server: Any = await serve(response(b"through"))
+    forwarder.upstream = server.port
+    settings = load(environment={"HTTP_PROXY": forwarder.url}, folder=tmp_path, user_folder=tmp_path)
+    clients = HttpClients(settings, None, None)
+    try:
+        reply = await clients.service("http://api.example.com").fetch("http://api.example.com/x", deadline=soon())
+        assert reply.body == b"through"
+        assert clients.service("http://other.example.com") is clients.service("http://api.example.com")
+        with pytest.raises((PageUnavailable, BlockedAddress)):
+            await clients.pages.fetch("http://api.example.com/x", deadline=soon())
+        assert len(forwarder.heads) == 1
+    finally:
+        await clients.aclose()
+
+
+async def test_a_dead_resolver_is_told_from_a_name_that_does_not_exist(connect: Connect) -> None:
+    async def failing(host: str, port: int) -> list[str]:
+        raise socket.gaierror(socket.EAI_AGAIN if host == "down.example.com" else socket.EAI_NONAME, "no")
+
+    transport = connect(resolver=failing)
+    with pytest.raises(PageUnavailable, match=r"^down\.example\.com could not be looked up.*DNS settings"):
+        await transport.fetch("http://down.example.com/", deadline=soon())
+    with pytest.raises(PageUnavailable, match=r"^gone\.example\.com does not lead to .*spelling.*online"):
+        await transport.fetch("http://gone.example.com/", deadline=soon())

@@ -61,7 +61,7 @@ def trouble(call: Verification) -> str:
     error: BaseException | None = call.error
     while error is not None:
         if isinstance(error, ExchangeFailed):
-            return error.kind
+            return "name" if error.kind == "resolver" else error.kind
         error = error.__cause__
     return "network"
 
@@ -75,7 +75,7 @@ async def _names(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
 ) -> list[DoctorFinding]:
     lost = [name for name, what in failed.items() if what == "name"]
-    none_reached = bool(failed) and all(failed.values())
+    none_reached = bool(failed) and all(failed.values()) and set(failed.values()) != {"proxy"}
     outside = [name for name in failed if not examination.known.providers.get(name, {}).get("base_url")]
     if not lost and not (none_reached and outside):
         return []
@@ -165,34 +165,30 @@ def _proxies(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
 ) -> Iterator[DoctorFinding]:
     environment, proxy = examination.machine.environment, examination.known.network.proxy
-    if proxy:
-        lost = [name for name, what in failed.items() if what == "proxy"]
-        if lost:
-            yield DoctorFinding(
-                fault=Fault.PROXY_UNREACHABLE,
-                severity="problem",
-                subject="network.proxy",
-                what=f"The proxy {shown('network.proxy', proxy)} does not answer, or refuses us: "
-                f"{', '.join(lost)} cannot be reached.",
-                why=calls[lost[0]].what,
-                fix="Correct network.proxy, its user name and password included, or take it out.",
-            )
+    named = next((name for name in _PROXIES if environment.get(name)), "")
+    subject = "network.proxy" if proxy else named
+    if not subject:
         return
-    named = next((name for name in _PROXIES if environment.get(name)), None)
-    if named is None:
-        return
-    value = shown("network.proxy", environment[named])
-    none_reached = bool(calls) and all(failed.values())
-    yield DoctorFinding(
-        fault=Fault.PROXY_NEEDED if none_reached else Fault.PROXY_IGNORED,
-        severity="problem" if none_reached else "note",
-        subject=named,
-        what=f"{named}={value} is set, and Groundwire looks at no proxy of the environment.",
-        why="Nothing could be reached without it."
-        if none_reached
-        else "Services are reached without it, so nothing needs to be done.",
-        fix=f'[network]\nproxy = "{value}"' if none_reached else "Set network.proxy if it is wanted.",
-    )
+    value = shown("network.proxy", proxy or environment[named])
+    lost = [name for name, what in failed.items() if what == "proxy"]
+    if lost:
+        yield DoctorFinding(
+            fault=Fault.PROXY_UNREACHABLE,
+            severity="problem",
+            subject=subject,
+            what=f"The proxy {value} does not answer, or refuses us: {', '.join(lost)} cannot be reached.",
+            why=calls[lost[0]].what,
+            fix=f"Correct {subject}, its user name and password included, or take it out.",
+        )
+    if named and not proxy:
+        yield DoctorFinding(
+            fault=Fault.PROXY_NOT_FOR_PAGES,
+            severity="note",
+            subject=named,
+            what=f"{named}={value} is used for search services; pages are read without it.",
+            why="A proxy resolves names itself, so that an address inside could not be told from one outside.",
+            fix=f'If pages cannot be reached without it:\n[network]\nproxy = "{value}"',
+        )
 
 
 def _duration(seconds: float) -> str:

@@ -162,6 +162,10 @@ class Transports(Protocol):
         """The client for pages."""
         ...
 
+    def service(self, url: str) -> Transport:
+        """Return the client for a public service, which goes through the proxy that its address wants."""
+        ...
+
     def operator(self, base_url: str) -> Transport:
         """Return a client that may reach the one origin of a URL that the operator configured, private or not."""
         ...

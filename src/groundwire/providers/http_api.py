@@ -117,7 +117,7 @@ class ApiProvider:
         """
         options = context.options(cls.Options)
         keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
-        transport = context.transports.api
+        transport = context.transports.service(cls.service)
         where = f"providers.{context.name}.base_url"
         if options.base_url:
             try:

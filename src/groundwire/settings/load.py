@@ -117,8 +117,30 @@ def load(
     }
     secrets = {name: SecretStr(value) for name, value in ambient.items()}
     object.__setattr__(settings, "_ambient", secrets)
+    object.__setattr__(settings, "_proxies", _proxies(environment, warnings))
     object.__setattr__(settings, "_warnings", tuple(warnings))
     return settings
+
+
+def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str, str]:
+    """Return the environment's proxies by scheme, and the hosts without one under `no`; lower case wins."""
+    found: dict[str, str] = {}
+    for name in sorted(environment):  # capitals come first
+        scheme, _, rest = name.lower().partition("_")
+        value = environment[name].strip()
+        if rest != "proxy" or scheme not in {"https", "http", "all", "no"}:
+            continue
+        if (
+            name == "HTTP_PROXY" and "REQUEST_METHOD" in environment
+        ):  # a CGI script: a client's header (CVE-2016-1000110)
+            continue
+        if scheme != "no" and value and "://" not in value:
+            value = f"http://{value}"
+        if scheme != "no" and value and not value.startswith(("http://", "https://")):
+            warnings.append(f"{name} is ignored: only HTTP proxies are used, such as http://proxy.example:3128.")
+            continue
+        found[scheme] = value
+    return {scheme: value for scheme, value in found.items() if value}
 
 
 def _may_be_a_key(name: str) -> bool:

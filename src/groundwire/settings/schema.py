@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -102,6 +103,7 @@ class Settings(BaseModel):
     _ambient: Mapping[str, SecretStr] | None = PrivateAttr(default=None)
     _warnings: tuple[str, ...] = PrivateAttr(default=())
     _asks_keyring: bool = PrivateAttr(default=True)
+    _proxies: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -112,6 +114,25 @@ class Settings(BaseModel):
     def loaded(self) -> bool:
         """Whether `groundwire.settings.load` made them, which has refused contradictions already."""
         return self._ambient is not None
+
+    def proxy_for(self, url: str) -> str:
+        """Return the forward proxy for calls to a provider, or nothing: `network.proxy`, else that of the environment.
+
+        HTTPS_PROXY, HTTP_PROXY and ALL_PROXY are read as curl reads them, in both cases, but for the hosts that
+        NO_PROXY names. Settings that were made by hand look at no environment.
+
+        Args:
+            url: The provider's address.
+        """
+        if self.network.proxy or not self._proxies:
+            return self.network.proxy
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        for name in self._proxies.get("no", "").lower().split(","):
+            bare = name.strip().removeprefix("*.").lstrip(".").partition(":")[0]
+            if bare and (bare in {"*", host} or host.endswith(f".{bare}")):
+                return ""
+        return self._proxies.get(parts.scheme) or self._proxies.get("all", "")
 
     def origin(self, key: str) -> str:
         """Return where the value of a dotted key came from: `default`, a file, a variable, `argument`."""

@@ -249,7 +249,8 @@ class NetworkSettings(SettingsSection):
     """How to reach the network."""
 
     proxy: str = Field(default="", repr=False)  # it may hold a password
-    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names; the environment's are ignored."""
+    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names. Empty means that search services
+    are called through HTTPS_PROXY, but for the hosts of NO_PROXY, and that pages are read without a proxy."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
     """How we introduce ourselves to servers."""
 

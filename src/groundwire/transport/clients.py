@@ -41,13 +41,23 @@ class HttpClients:
         self.api = self._transport(self.guard, settings.network.proxy)
         self.pages = self._transport(self.guard, settings.network.proxy)
         self._operators: list[Transport] = []
+        self._proxied: dict[str, Transport] = {}
+
+    def service(self, url: str) -> Transport:
+        """Return the client for a public service, which goes through the proxy that its address wants."""
+        proxy = self._settings.proxy_for(url)
+        if proxy == self._settings.network.proxy:
+            return self.api
+        if proxy not in self._proxied:
+            self._proxied[proxy] = self._transport(self.guard, proxy)
+        return self._proxied[proxy]
 
     def operator(self, base_url: str) -> Transport:
         """Return a client that may reach the origin of `base_url` besides public addresses."""
         origin = parse_url(base_url).origin
         try:
             Guard().admit(origin)
-            proxy = self._settings.network.proxy
+            proxy = self._settings.proxy_for(base_url)
         except BlockedAddress:
             proxy = ""  # a service inside is not reached by way of outside
         transport = self._transport(self._guard(origin), proxy)
@@ -56,7 +66,7 @@ class HttpClients:
 
     async def aclose(self) -> None:
         """Close them all."""
-        for transport in (self.api, self.pages, *self._operators):
+        for transport in (self.api, self.pages, *self._operators, *self._proxied.values()):
             await transport.aclose()
 
     def _guard(self, *origins: str) -> Guard:

@@ -181,5 +181,6 @@ def _origin(proxy: str) -> str:
         return parse_url(f"{scheme}://{authority.rpartition('@')[2]}").origin
     except (ValueError, InvalidRequest, BlockedAddress) as error:
         raise ConfigurationError(
-            "network.proxy: this is not the address of an HTTP proxy. Write it as http://proxy.example:3128."
+            "network.proxy: this is not the address of an HTTP proxy. Write it as http://proxy.example:3128, also in "
+            "HTTPS_PROXY."
         ) from error

@@ -6,6 +6,7 @@ A library's own words stay behind, since they may name addresses.
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Literal, NoReturn, get_args
 
 from groundwire.cassette import RecordedFailure
@@ -39,7 +40,7 @@ _RECORD = "Record it again: groundwire record FILE -- COMMAND"
 _WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
 
 
-Trouble = Literal["network", "proxy", "name", "certificate", "large", "coding", "protocol", "cassette"]
+Trouble = Literal["network", "proxy", "name", "resolver", "certificate", "large", "coding", "protocol", "cassette"]
 _TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
 
 
@@ -50,6 +51,9 @@ class ExchangeFailed(Exception):
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
+
+
+_NO_ANSWER = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
 
 
 class Vetoed(OSError):
@@ -85,6 +89,8 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
         case aiohttp.ClientConnectorError() if proxied:  # only the proxy is looked up and connected to
             return ExchangeFailed("proxy", "could not be reached: the proxy does not answer")
         case aiohttp.ClientConnectorDNSError():
+            if getattr(error.os_error, "errno", None) in _NO_ANSWER:
+                return ExchangeFailed("resolver", "could not be looked up: no name server answers")
             return ExchangeFailed("name", "does not resolve")
         case aiohttp.ClientConnectorError():
             return ExchangeFailed("network", "refused the connection or could not be reached")
@@ -141,7 +147,9 @@ def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoR
         case "protocol":
             raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
         case "proxy":
-            fix = "Check the setting network.proxy"
+            fix = "Check the setting network.proxy, or the variable HTTPS_PROXY"
+        case "resolver":
+            fix = "Check this machine's network connection and its DNS settings"
         case "certificate":
             fix = "Check its address and its certificate"
         case "cassette":
@@ -161,9 +169,11 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
         case "coding":
             text = f"The page at {host} {error.detail}. Open another page."
         case "name":
-            text = f"{nowhere(host)} Check the spelling, or search for the page."
+            text = f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
+        case "resolver":
+            text = f"{host} {error.detail}. Check this machine's network connection and its DNS settings."
         case "proxy":
-            text = f"{host} {error.detail}. Check the setting network.proxy."
+            text = f"{host} {error.detail}. Check the setting network.proxy, or HTTPS_PROXY."
         case "cassette":
             text = f"{host} {error.detail}. {_RECORD}."
         case _:
