@@ -55,10 +55,37 @@ def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) 
     assert not practice.settings.exists()
 
 
+def test_nothing_of_it_stays(learner: Terminal) -> None:
+    with served(learner):
+        url = json.loads(learner.run("search", "reciprocal rank fusion", "--json").stdout)["results"][0]["url"]
+        assert learner.run("open", url).returncode == 0
+        assert learner.run("archive", "list").returncode == 0
+    assert learner.run("archive", "list").stderr.startswith("0 pages, 0 results")
+    assert "searxng" not in learner.run("stats").stdout
+
+
+def test_a_demo_that_was_killed_does_no_harm(learner: Terminal) -> None:
+    process = learner.start("demo", "--serve", "--port", "0")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.kill()
+    process.communicate()
+    settings = learner.home / "groundwire.toml"
+    assert settings.exists()
+    shown = learner.run("config", "show")
+    assert "was left by a demo that was killed; it is ignored" in shown.stderr
+    assert "127.0.0.1" not in shown.stdout.partition("Keys")[0].partition("[server]")[0]
+    with served(learner):  # the next one takes its place
+        assert learner.run("search", "reciprocal rank fusion").returncode == 0
+    assert not settings.exists()
+
+
 def test_settings_that_were_changed_stay(learner: Terminal) -> None:
     with served(learner) as practice, practice.settings.open("a") as file:
         file.write("# mine\n")
-    assert practice.settings.read_text().endswith("# mine\n")
+    left = practice.settings.read_text()
+    assert left.startswith("[search]")  # no longer the demo's
+    assert left.endswith("# mine\n")
 
 
 def test_the_stand_in_searches_opens_and_quotes(learner: Terminal) -> None:

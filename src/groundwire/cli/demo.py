@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import wrap
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings
+from groundwire.settings.sources import DEMO_LINE
 from groundwire.testing.model_apis import ModelServer, quoting
 from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
@@ -143,9 +145,6 @@ def _failed(reason: str) -> bool:
     return False
 
 
-_FIRST_LINE = "# Written by `groundwire demo --serve`, and removed when it ends."
-
-
 def practise(port: int) -> None:
     """Serve the miniature web and a stand-in for a model until Control-C or SIGTERM.
 
@@ -153,7 +152,7 @@ def practise(port: int) -> None:
         port: The first of its ports; 0 takes any free ones.
     """
     file = Path("groundwire.toml")
-    if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(_FIRST_LINE):
+    if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(DEMO_LINE):
         say_error("There is a groundwire.toml here already, and it stays as it is. Run this in an empty folder.")
         sys.exit(ExitCode.WRONG_USE)
     world = World(port=port)
@@ -184,8 +183,9 @@ def _serve_until_stopped(sites: int, models: str) -> None:
 
 @contextmanager
 def _settings(file: Path, world: World) -> Iterator[None]:
-    """Write the settings, and take them away again unless somebody changed them."""
-    text = f"""{_FIRST_LINE}
+    """Write the settings, and remove them again unless they were changed meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="groundwire-demo-") as folder:  # nothing of it is to outlive the demo
+        text = f"""{DEMO_LINE}{os.getpid()}
 [search]
 providers = ["searxng"]
 
@@ -194,13 +194,22 @@ base_url = "{world.searxng.url}"
 
 [policy] # what lies on this machine is closed to pages and agents, but for these
 allowed_origins = {json.dumps([site.url for site in world.sites.values()])}
+
+[storage]
+url = "sqlite:///{folder}/store.sqlite3"
+
+[archive]
+path = "{folder}/archive.db"
 """
-    file.write_text(text, encoding="utf-8")
-    try:
-        yield
-    finally:
-        if file.exists() and file.read_text(encoding="utf-8", errors="replace") == text:
-            file.unlink()
+        file.write_text(text, encoding="utf-8")
+        try:
+            yield
+        finally:
+            left = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+            if left == text:
+                file.unlink()
+            elif left.startswith(DEMO_LINE):  # somebody's own by now
+                file.write_text(left.partition("\n")[2], encoding="utf-8")
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from groundwire.settings.sources import (
     Flat,
     from_provider_variables,
     from_variables,
+    is_left_by_demo,
     is_of_a_document,
     is_open_to_others,
     keys_file,
@@ -75,7 +76,12 @@ def load(
     kept_in = keys_file(user_folder)
     kept = _kept_keys(kept_in, problems, warnings)
     named = environment.get(FILE_VARIABLE) or dotenv.get(FILE_VARIABLE)
-    files = [_from_file(path, problems) for path in places(named, folder, user_folder, problems)]
+    files = []
+    for path in places(named, folder, user_folder, problems):
+        if is_left_by_demo(path):
+            warnings.append(f"{path} was left by a demo that was killed; it is ignored. Delete it.")
+        else:
+            files.append(_from_file(path, problems))
     given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
     plain = [
         from_variables(source, origin, problems, warnings)

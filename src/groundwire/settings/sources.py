@@ -21,6 +21,7 @@ from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
 from groundwire.settings.user_folders import expand_user, user_folder
 
 __all__ = [
+    "DEMO_LINE",
     "FILE_NAME",
     "FILE_VARIABLE",
     "KEYS_FILE_NAME",
@@ -28,6 +29,7 @@ __all__ = [
     "Flat",
     "from_provider_variables",
     "from_variables",
+    "is_left_by_demo",
     "is_of_a_document",
     "is_open_to_others",
     "keys_file",
@@ -42,6 +44,8 @@ __all__ = [
 FILE_NAME = "groundwire.toml"
 KEYS_FILE_NAME = "keys.env"
 FILE_VARIABLE = "GROUNDWIRE_CONFIG"
+DEMO_LINE = "# Written by `groundwire demo --serve`, and removed when it ends; its process is "
+"""Begins the first line of the settings that lead to the demo's miniature web; the process id follows."""
 
 
 def working_folder() -> Path:
@@ -77,6 +81,21 @@ def places(
         return found
     above = next((path for parent in _upwards(folder) if _exists(path := parent / FILE_NAME)), None)
     return [*found, above] if above else found
+
+
+def is_left_by_demo(path: Path) -> bool:
+    """Tell whether a settings file was written by a `groundwire demo --serve` that was killed before it removed it."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            line = file.readline(200)
+        if not line.startswith(DEMO_LINE) or os.name != "posix":  # elsewhere signal 0 would end the process
+            return False
+        os.kill(int(line.removeprefix(DEMO_LINE)), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def user_file(folder: Path | None = None) -> Path:
