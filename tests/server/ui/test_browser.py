@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from components.browsing import DESK, PHONE, browsing
+from components.held import Held
 from groundwire import Web
 from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve, seed
@@ -58,6 +59,37 @@ async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve)
         look = await open_(scheme="light", size=PHONE)
         await look.go("/providers")
         await look.check_axe()
+
+
+@pytest.mark.parametrize("script", [True, False])
+async def test_a_search_under_way_is_seen(serve: Serve, world: World, script: bool) -> None:
+    _, url = await serve()
+    held = Held()
+    world.searxng.fail(held.fault, times=None)
+    async with browsing(url) as open_:
+        look = await open_(script=script)
+        await look.page.goto(url + QUERY, wait_until="commit")
+        waiting = look.page.locator(".waiting")
+        await waiting.wait_for(state="visible")
+        assert "Searching" in await waiting.inner_text()
+        held.release()
+        await look.page.locator(".found").wait_for(state="visible")
+        await waiting.wait_for(state="hidden")
+        await look.check()
+
+
+async def test_the_theme_can_be_chosen(serve: Serve) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_(scheme="light")
+        paper = "getComputedStyle(document.documentElement).backgroundColor"
+        await look.go("/")
+        light = await look.page.evaluate(paper)
+        await look.page.click("text=Dark theme")
+        assert await look.page.evaluate(paper) != light
+        await look.check_axe()
+        await look.go("/providers")  # it holds for the next page
+        assert await look.page.evaluate(paper) != light
 
 
 async def test_searching_and_reading(serve: Serve) -> None:

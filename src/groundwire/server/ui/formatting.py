@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-__all__ = ["age", "day", "duration", "host", "language_tag", "money", "number", "percent", "plural", "size", "web_url"]
+__all__ = [
+    "age",
+    "day",
+    "duration",
+    "host",
+    "language_tag",
+    "money",
+    "number",
+    "path",
+    "percent",
+    "plural",
+    "size",
+    "web_url",
+]
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 _UNITS = ((365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -62,6 +75,15 @@ def money(dollars: float | None) -> str:
 def number(value: float) -> str:
     """Return a whole number with its thousands set apart."""
     return f"{value:,.0f}"
+
+
+def path(url: str) -> str:
+    """Return the path of an address as people read it, `guides › install`; empty for the front page."""
+    try:
+        parts = unquote(urlsplit(url).path).split("/")
+    except ValueError:
+        return ""
+    return " › ".join(part for part in parts if part)
 
 
 def percent(share: float | None) -> str:

@@ -2,6 +2,34 @@
 (() => {
   "use strict";
 
+  // The theme of the system, or the one that was chosen here.
+  const root = document.documentElement;
+  const stored = () => {
+    try {
+      return localStorage.getItem("theme");
+    } catch {
+      return null; // a browser that keeps nothing has the system's
+    }
+  };
+  if (stored()) root.dataset.theme = stored();
+  const offerThemes = () => {
+    const button = document.querySelector("button.theme");
+    if (!button) return;
+    const isDark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "")) === "dark";
+    const say = () => (button.textContent = isDark() ? "Light theme" : "Dark theme");
+    button.hidden = false;
+    say();
+    button.addEventListener("click", () => {
+      root.dataset.theme = isDark() ? "light" : "dark";
+      say();
+      try {
+        localStorage.setItem("theme", root.dataset.theme);
+      } catch {
+        // It holds for this page.
+      }
+    });
+  };
+
   const field = () => document.getElementById("q");
   const links = () => [...document.querySelectorAll(".found a.read")];
   const isWriting = (target) =>
@@ -40,6 +68,7 @@
   // The list stays where it was when a page is opened beside it.
   const place = () => `place:${location.pathname}:${new URLSearchParams(location.search).get("q") ?? ""}`;
   const ready = () => {
+    offerThemes();
     mark();
     const list = document.getElementById("results");
     if (!list) return;
