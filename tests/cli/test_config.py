@@ -71,3 +71,41 @@ def test_json(terminal: Terminal) -> None:
     }
     assert rows["providers.searxng.categories"]["value"] == "general"
     assert done.stderr.startswith("Note: environment WEB_SEARCH_SESSION_LIMIT")
+
+
+def test_a_setting_is_changed_in_the_users_file(terminal: Terminal) -> None:
+    done = terminal.here("config", "set", "search.limit", "7")
+    assert (done.exit_code, done.stdout.startswith("search.limit = 7")) == (0, True)
+    assert terminal.here("config", "set", "search.blocked_domains", "a.test, b.test").exit_code in {0, 2}
+    assert "limit" in terminal.here("config", "show").stdout
+    rows = {row["key"]: row["value"] for row in json.loads(terminal.here("config", "show", "--json").stdout)}
+    assert rows["search.limit"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("search.limti", "3", "did you mean"),
+        ("search.limit", "many", "search.limit"),
+        ("limit", "3", "is not a setting"),
+        ("BRAVE_API_KEY", "x", "groundwire setup"),
+    ],
+)
+def test_what_cannot_be_set_is_said_and_nothing_is_written(terminal: Terminal, key: str, value: str, said: str) -> None:
+    before = terminal.here("config", "path").stdout
+    done = terminal.here("config", "set", key, value)
+    assert (done.exit_code, said in done.stderr) == (2, True)
+    assert terminal.here("config", "path").stdout == before
+
+
+def test_where_the_files_are(terminal: Terminal) -> None:
+    done = terminal.here("config", "path")
+    assert done.exit_code == 0
+    assert [line.split("  ")[0].strip() for line in done.stdout.splitlines()] == [
+        "your settings",
+        "project",
+        "keys",
+        "store",
+        "archive",
+    ]
+    assert "(does not exist)" in done.stdout

@@ -75,7 +75,7 @@ def test_wrong_options(terminal: Terminal) -> None:
     error = OpenPageToolResult.model_validate_json(done.stdout).error
     assert error == "Invalid value for '-m' / '--max-length': 'all' is not a valid integer. See groundwire open --help."
     assert terminal.here("open").exit_code == 2
-    assert terminal.here("open", "https://a.example/", "https://b.example/").exit_code == 2
+    assert terminal.here("open", "https://a.example/", "https://b.example/", "--cursor", "#2").exit_code == 2
 
 
 FAILING = {
@@ -145,3 +145,19 @@ def test_two_ways_to_ask_at_once_are_refused(terminal: Terminal) -> None:
     done = terminal.here("open", _article(terminal), "--query", "a", "--find", "b")
     assert done.exit_code == 2
     assert "find: cannot be given together with query" in done.stderr
+
+
+def test_several_pages_at_once(terminal: Terminal) -> None:
+    site = terminal.world.site("articles")
+    first, second = (str(site.page(path)) for path in list(site.pages)[:2])
+    done = terminal.here("open", first, second)
+    assert (done.exit_code, done.stdout.count("URL: http")) == (0, 2)
+    gone = f"{site.url}/gone"
+    done = terminal.here("open", first, gone, "--json")
+    rows = [OpenPageToolResult.model_validate_json(line) for line in done.stdout.splitlines()]
+    assert (done.exit_code, [row.status for row in rows]) == (3, ["success", "error"])
+    done = terminal.here("open", first, gone)
+    assert done.exit_code == 3
+    assert done.stderr.startswith(f"Error: {gone}: ")
+    done = terminal.here("open", first, second, "--cursor", "#2")
+    assert (done.exit_code, "give one URL" in done.stderr) == (2, True)

@@ -94,8 +94,11 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "long query": (["a" * 2_001], "query: has 2,001 characters. Shorten it to at most 2,000 characters."),
     "limit 0": (["x", "--limit", "0"], "limit: is 0. Pass a whole number from 1 to 50."),
     "limit 10000": (["x", "--limit", "10000"], "limit: is 10000. Pass a whole number from 1 to 50."),
-    "limit ten": (["x", "--limit", "ten"], "Invalid value for '-n' / '--limit': 'ten' is not a valid integer."),
-    "time range": (["x", "-t", "decade"], "does not know 'decade'. Pass one of: d, w, m, y, all."),
+    "limit ten": (
+        ["x", "--limit", "ten"],
+        "Invalid value for '-n' / '--limit' / '--max-results': 'ten' is not a valid integer.",
+    ),
+    "time range": (["x", "-t", "decade"], "does not know 'decade'. Pass one of: day, week, month, year, all."),
     "domain": (["x", "-d", "http://a.org/"], "'http://a.org/', which is not a domain name. Pass bare names such as"),
     "no domain": (["x", "-d", "a.org,"], "has '', which is not a domain name."),
     "language": (["x", "--language", "klingon!"], "language: does not know 'klingon!'. Pass a code such as en"),
@@ -176,3 +179,28 @@ def test_the_log_is_written_only_when_it_is_asked_for(terminal: Terminal) -> Non
     assert "searxng ok, HTTP 200 after " in spoken.stderr
     assert WebSearchToolResult.model_validate_json(spoken.stdout).results
     assert "INFO" not in terminal.here("search", QUERY).stderr
+
+
+def test_what_became_of_filters_is_said(terminal: Terminal) -> None:
+    done = terminal.here("search", QUERY, "--after", "2026-01-01")
+    assert "Note: published_after: " in done.stderr
+    done = terminal.here("search", QUERY, "-d", "nowhere.test")
+    assert (done.exit_code, "allowed_domains: sent as part of the query" in done.stderr) == (1, True)
+
+
+def test_options_under_the_names_of_other_tools(terminal: Terminal) -> None:
+    done = terminal.here("search", QUERY, "--max-results", "1", "-t", "year", "--exclude-domains", "b.org", "--json")
+    assert len(json.loads(done.stdout)["results"]) == 1
+
+
+def test_the_log_has_the_facts_of_a_call(terminal: Terminal) -> None:
+    (line,) = [one for one in terminal.here("-v", "search", QUERY).stderr.splitlines() if "groundwire.calls" in one]
+    assert " provider=searxng " in line
+    assert " attempts=searxng:ok " in line
+    told = terminal.here("-v", "--log-format", "json", "search", QUERY).stderr
+    (record,) = [
+        one
+        for one in map(json.loads, filter(lambda one: one.startswith("{"), told.splitlines()))
+        if one["logger"] == "groundwire.calls"
+    ]
+    assert (record["provider"], record["level"]) == ("searxng", "INFO")

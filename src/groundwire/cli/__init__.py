@@ -99,13 +99,19 @@ class _Group(click.Group):
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
 @click.option("-v", "--verbose", count=True, help="Say on standard error what is done; -vv says everything.")
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="With -v: how a record of the log is written; json is one object a line.",
+)
 @click.version_option(__version__, prog_name="groundwire")
 @click.pass_context
-def group(ctx: click.Context, verbose: int) -> None:
+def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     """The web for AI agents: search it, open its pages as Markdown."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
         ctx.color = False
-    ctx.with_resource(log_to_stderr(verbose))
+    ctx.with_resource(log_to_stderr(verbose, as_json=log_format == "json"))
 
 
 def main() -> None:

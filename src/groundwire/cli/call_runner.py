@@ -203,7 +203,8 @@ class ToolCommand(click.Command):
     def _flag(self, field: str) -> str:
         """Return the option that sets a field, where its name is another; else nothing."""
         options = (param for param in self.params if isinstance(param, click.Option))
-        flag = next((max(option.opts, key=len) for option in options if option.name == field), "")
+        long = (opt for option in options if option.name == field for opt in option.opts if opt.startswith("--"))
+        flag = next(long, "")
         return "" if flag == f"--{field}" else flag
 
 

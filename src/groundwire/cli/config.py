@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import tomllib
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,7 +19,13 @@ from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped
 from groundwire.errors import ConfigurationError
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
-from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, user_file
+from groundwire.settings.atomic_write import read
+from groundwire.settings.error_messages import did_you_mean
+from groundwire.settings.schema import known_keys
+from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
+from groundwire.settings.store_url import parse_store_url
+from groundwire.settings.user_folders import expand_user, user_folder
+from groundwire.storage.archive.store import default_path
 from groundwire.web import Web
 
 __all__ = ["config"]
@@ -29,7 +39,7 @@ _WIDEST = 44  # columns of a value; what is longer pushes its origin to the righ
 
 @click.group()
 def config() -> None:
-    """Look at the settings."""
+    """Show and change the settings."""
 
 
 @config.command(short_help="Print every setting, its value and its origin.", epilog=_EXIT_CODES)
@@ -62,6 +72,57 @@ def show(as_json: bool) -> None:
         sys.exit(ExitCode.WRONG_USE)
     if not as_json:
         _print_providers(settings, skipped)
+
+
+@config.command(short_help="Print where the settings, keys, cache and archive are.")
+def path() -> None:
+    """Print the files in use; one that does not exist yet is marked."""
+    settings = load()
+    store = parse_store_url(settings.storage.url)
+    files = {
+        "your settings": user_file(),
+        "project": next((one for one in places(None, working_folder()) if one != user_file()), Path(FILE_NAME)),
+        "keys": keys_file(),
+        "store": store.target or user_folder("cache") / "store.sqlite3" if store.kind == "sqlite" else store.kind,
+        "archive": expand_user(settings.archive.path) if settings.archive.path else default_path(),
+    }
+    for name, file in files.items():
+        missing = isinstance(file, Path) and not file.exists()
+        click.echo(f"{name:<14} {clean(str(file))}" + click.style("  (does not exist)" if missing else "", dim=True))
+
+
+@config.command("set", short_help="Change a setting in your settings file.")
+@click.argument("key")
+@click.argument("value")
+@click.option("--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your own file.")
+def set_(key: str, value: str, project: bool) -> None:
+    """Set KEY, such as search.limit, to VALUE; lists are written with commas. Comments in the file stay."""
+    from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
+
+    if key.endswith("_API_KEY") or key.startswith("keys."):
+        say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
+        sys.exit(ExitCode.WRONG_USE)
+    file = working_folder() / FILE_NAME if project else user_file()
+    try:
+        before = read(file)
+        plan = SetupPlan(file, before, with_values(before, {key: _toml(value)}))
+        if "." not in key:
+            raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
+        would_load(plan)
+        commit(plan, datetime.now(UTC))
+    except ConfigurationError as error:
+        say_error(str(error))
+        sys.exit(ExitCode.WRONG_USE)
+    click.echo(clean(f"{key} = {value}  ({file})"))
+
+
+def _toml(value: str) -> Any:
+    """Return a value as TOML reads it, or as text; text with commas is a list."""
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parts = [part.strip() for part in value.split(",")]
+        return parts if len(parts) > 1 else value
 
 
 async def _skipped(settings: Settings) -> tuple[str, ...]:

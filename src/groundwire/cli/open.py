@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, say_error
 from groundwire.cli.completion import providers_that_read
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
@@ -18,9 +21,9 @@ __all__ = ["open_"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  the page was read
+  0  every page was read
   2  wrong use: an argument or a setting
-  3  the page could not be read"""
+  3  a page could not be read"""
 _DEFAULTS = ReadSettings()
 
 
@@ -28,11 +31,11 @@ _DEFAULTS = ReadSettings()
     "open",
     cls=ToolCommand,
     failed=open_failed,
-    subject="url",
-    short_help="Read a page as Markdown.",
+    subject="urls",
+    short_help="Read pages as Markdown.",
     epilog=_EXIT_CODES,
 )
-@click.argument("url")
+@click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @click.option("-q", "--query", metavar="WORDS", help="Only the passages that answer this.")
 @click.option("--find", metavar="TEXT", help="Show only the matches of TEXT, with context.")
 @click.option(
@@ -66,20 +69,33 @@ _DEFAULTS = ReadSettings()
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def open_(url: str, sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Read the page at URL as Markdown."""
+def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Read the page at each URL as Markdown.
 
-    async def call(web: Web) -> Page:
-        await web.allow_urls_in(url)  # who typed it is the user
-        return await web.open_page(url, **options)
+    With several addresses, pages are read side by side, --max-length and --max-tokens are for all of them together, and
+    --json prints a line for each page.
+    """
+    if len(urls) > 1 and options.pop("cursor") is not None:
+        raise click.UsageError("--cursor reads on in one page: give one URL.")
 
-    page = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
-    if as_json:
-        print_json(opened(page))
-    elif sections:
-        click.echo(clean(_outline(page)))
-    else:
-        click.echo(clean(render_text(opened(page), fenced=False)))
+    async def call(web: Web) -> Sequence[Page]:
+        await web.allow_urls_in(*urls)  # who typed them is the user
+        if len(urls) > 1:
+            return await web.open_pages(urls, **options)
+        return [await web.open_page(urls[0], **options)]
+
+    pages = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
+    for page in pages:
+        if as_json:
+            print_json(opened(page))
+        elif page.status == "error":
+            say_error(f"{page.url}: {page.error}")
+        elif sections:
+            click.echo(clean(_outline(page)))
+        else:
+            click.echo(clean(render_text(opened(page), fenced=False)))
+    if any(page.status == "error" for page in pages):
+        sys.exit(ExitCode.FAILED)
 
 
 def _outline(page: Page) -> str:

@@ -13,7 +13,8 @@ from groundwire.cli.call_runner import ToolCommand, each, print_json, run, stora
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, day, wrap
-from groundwire.models import MAX_LIMIT, SearchResponse, TimeRange
+from groundwire.models import MAX_LIMIT, SearchResponse
+from groundwire.models.aliases import TimeRangeName
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.tools import search_failed, searched
@@ -30,6 +31,13 @@ Exit codes:
   2  wrong use: an argument or a setting
   3  the web could not be searched"""
 _DEFAULTS = SearchSettings()
+_TIME_RANGES = (*get_args(TimeRangeName), "all")
+_FILTERED = {
+    "native": "filtered by the provider",
+    "operator": "sent as part of the query",
+    "post_filter": "filtered here, after the provider answered",
+    "not_possible": "not supported by the provider, so the results are not filtered",
+}
 
 
 @click.command(
@@ -43,6 +51,8 @@ _DEFAULTS = SearchSettings()
 @click.option(
     "-n",
     "--limit",
+    "--max-results",
+    "limit",
     type=int,
     metavar="N",
     help=f"Most results, 1 to {MAX_LIMIT}. By default the setting search.limit ({_DEFAULTS.limit}).",
@@ -51,15 +61,16 @@ _DEFAULTS = SearchSettings()
     "-t",
     "--time-range",
     default="all",
-    metavar=f"[{'|'.join(get_args(TimeRange))}]",
-    shell_complete=one_of(get_args(TimeRange)),
-    help="How recent: a day, a week, a month, a year, or any age.",
+    metavar=f"[{'|'.join(_TIME_RANGES)}]",
+    shell_complete=one_of(_TIME_RANGES),
+    help="How recent a result must be.",
 )
 @click.option("--after", "published_after", metavar="DAY", help="Published on this day or later, such as 2026-01-31.")
 @click.option("--before", "published_before", metavar="DAY", help="Published on this day or earlier.")
 @click.option(
     "-d",
     "--domain",
+    "--include-domains",
     "allowed_domains",
     multiple=True,
     metavar="NAME",
@@ -68,6 +79,7 @@ _DEFAULTS = SearchSettings()
 @click.option(
     "-x",
     "--block-domain",
+    "--exclude-domains",
     "blocked_domains",
     multiple=True,
     metavar="NAME",
@@ -134,6 +146,10 @@ def _print(response: SearchResponse, seconds: float) -> None:
                 warn(attempt.describe())
     for warning in response.warnings:
         warn(warning)
+    for receipt in response.filters:
+        if receipt.applied != "native" or receipt.note:
+            note = f" ({receipt.note})" if receipt.note else ""
+            warn(f"{receipt.filter}: {_FILTERED[receipt.applied]}{note}")
     if response.results:
         count = f"{len(response.results)} result{'s' if len(response.results) > 1 else ''}"
         click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s", dim=True), err=True)

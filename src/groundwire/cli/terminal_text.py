@@ -99,22 +99,36 @@ def diff(path: Path, before: str, after: str) -> str:
 
 
 class _Cleaning(logging.Formatter):
-    """A formatter whose lines cannot steer the terminal."""
+    """A formatter whose lines cannot steer the terminal; the facts of a record follow its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return clean(super().format(record))
+        from groundwire.telemetry.call_log import extra_of  # only a command that logs waits for it
+
+        facts = (f" {name}={_fact(value)}" for name, value in extra_of(record).items() if value not in (None, "", []))
+        return clean(super().format(record) + "".join(facts))
+
+
+def _fact(value: object) -> str:
+    if isinstance(value, list):  # the attempts of a call
+        return ",".join(f"{one.get('provider')}:{one.get('outcome')}" for one in value if isinstance(one, dict))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager
-def log_to_stderr(verbose: int) -> Iterator[None]:
+def log_to_stderr(verbose: int, *, as_json: bool = False) -> Iterator[None]:
     """Write the log to standard error while the block runs.
 
     Args:
         verbose: 0 nothing at all, 1 what Groundwire does, 2 or more everything that anybody says.
+        as_json: Whether a record is a line of JSON.
     """
     root, ours = logging.getLogger(), logging.getLogger("groundwire")
     handler = logging.StreamHandler() if verbose else logging.NullHandler()
     handler.setFormatter(_Cleaning("%(levelname)s %(name)s: %(message)s"))
+    if verbose and as_json:
+        from groundwire.telemetry.call_log import JsonFormatter
+
+        handler.setFormatter(JsonFormatter())
     before = root.level, ours.level
     root.addHandler(handler)
     if verbose:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from groundwire.models import Attempt
 from groundwire.telemetry.call_events import PageDone, SearchDone
 
-__all__ = ["CALL_LOGGER", "CallLog", "JsonFormatter"]
+__all__ = ["CALL_LOGGER", "CallLog", "JsonFormatter", "extra_of"]
 
 CALL_LOGGER = "groundwire.calls"
 """The name of the logger."""
@@ -76,14 +76,18 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        for name, value in record.__dict__.items():
-            if name not in _OWN:
-                line.setdefault(name, _storable(value))
+        for name, value in extra_of(record).items():
+            line.setdefault(name, _storable(value))
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:
             line["stack"] = self.formatStack(record.stack_info)
         return json.dumps(line)
+
+
+def extra_of(record: logging.LogRecord) -> dict[str, object]:
+    """Return what was given to a log call as `extra`."""
+    return {name: value for name, value in record.__dict__.items() if name not in _OWN}
 
 
 def _storable(value: object) -> object:
