@@ -27,19 +27,19 @@ _OBSERVATION = re.compile(r"\[\[ ## observation_\d+ ## \]\]\n(.*?)(?=\n\[\[ ## |
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 MODULES = {
-    "strands": ("strands.models.openai",),
+    "strands": ("strands.models.openai", "openai.resources"),
     "openai-agents": ("agents",),
-    "pydantic-ai": ("pydantic_ai",),
-    "langchain": ("langchain.agents",),
-    "anthropic": ("anthropic",),
-    "llamaindex": ("llama_index.core.agent.workflow", "llama_index.llms.openai_like"),
-    "google-adk": ("google.adk.agents", "google.adk.runners"),
-    "haystack": ("haystack.components.agents",),
-    "agno": ("agno.agent", "agno.models.openai"),
-    "autogen": ("autogen_agentchat.agents", "autogen_ext.models.openai"),
-    "crewai": ("crewai",),
-    "dspy": ("dspy", "litellm"),
-    "smolagents": ("smolagents",),
+    "pydantic-ai": ("pydantic_ai.models.openai", "openai.resources"),
+    "langchain": ("langchain.agents", "langchain_openai", "openai.resources"),
+    "anthropic": ("anthropic.resources.beta",),
+    "llamaindex": ("llama_index.core.agent.workflow", "llama_index.llms.openai_like", "openai.resources"),
+    "google-adk": ("google.adk.agents", "google.adk.runners", "google.adk.flows.llm_flows.auto_flow"),
+    "haystack": ("haystack.components.agents", "haystack.components.generators.chat.openai", "openai.resources"),
+    "agno": ("agno.agent", "agno.models.openai", "openai.resources"),
+    "autogen": ("autogen_agentchat.agents", "autogen_ext.models.openai", "openai.resources"),
+    "crewai": ("crewai", "openai.resources"),
+    "dspy": ("dspy", "litellm", "openai.resources"),
+    "smolagents": ("smolagents", "openai.resources"),
 }
 """The extras of Groundwire, and what is imported once for all tests of each: also what a framework imports late."""
 
@@ -94,8 +94,11 @@ def framework(
     extra: str = request.param
     folder = tmp_path_factory.mktemp("framework")
     python = python_with(extra, ALSO.get(extra, ()))
-    modules = "groundwire.sync", f"groundwire.integrations.{extra.replace('-', '_')}", *MODULES[extra]
-    with warm_python(folder, str(python), modules, HOME=str(folder), **AT_HOME) as program:
+    ours = "groundwire.reading.local", "groundwire.providers.searxng", "groundwire.storage.memory", "platformdirs"
+    integration = f"groundwire.integrations.{extra.replace('-', '_')}"
+    with warm_python(
+        folder, str(python), (*ours, integration, *MODULES[extra]), HOME=str(folder), **AT_HOME
+    ) as program:
         yield Framework(extra, program)
 
 
