@@ -23,7 +23,7 @@ import sys
 import threading
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -42,17 +42,22 @@ _fork = multiprocessing.get_context("fork")
 
 
 @contextmanager
-def warm_python(folder: Path) -> Iterator[Path]:
+def warm_python(
+    folder: Path, python: str = sys.executable, modules: Sequence[str] = (), **variables: str
+) -> Iterator[Path]:
     """Start the process that is forked, and give a program that is called as `python` is.
 
     Args:
         folder: An empty folder for the program and a socket.
+        python: The interpreter; one that is not ours has Groundwire and what `modules` names.
+        modules: What it imports instead of all of Groundwire.
+        variables: Environment variables that those modules read when they are imported.
     """
     address = folder / "socket"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
     server = subprocess.Popen(
-        [sys.executable, "-m", "components.warm_python", str(address)],
-        env=environment | {"PYTHONPATH": str(_TESTS)},
+        [python, "-m", "components.warm_python", str(address), *modules],
+        env=environment | {"PYTHONPATH": str(_TESTS)} | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
@@ -68,9 +73,9 @@ def warm_python(folder: Path) -> Iterator[Path]:
         server.communicate()  # it ends with its standard input
 
 
-def _serve(address: str) -> None:
+def _serve(address: str, modules: list[str]) -> None:
     """Fork for each caller, until standard input ends."""
-    _load()
+    _load(modules)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen(64)
@@ -97,15 +102,20 @@ def _serve(address: str) -> None:
                     _bury(key.data, forks.pop(key.data), selector)
 
 
-def _load() -> None:
-    for module in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
-        if not _NOT_LOADED & {*module.name.split(".")}:
-            importlib.import_module(module.name)
-    for name in _ALSO_LOADED:
+def _load(modules: list[str]) -> None:
+    for name in modules or _of_groundwire():
+        importlib.import_module(name)
+    for name in () if modules else _ALSO_LOADED:
         with suppress(ImportError):
             importlib.import_module(name)
     gc.freeze()  # otherwise each fork would copy all of it as soon as it collects
-    assert threading.active_count() == 1, "what is forked must have one thread"
+    assert threading.active_count() == 1, f"what is forked must have one thread: {threading.enumerate()}"
+
+
+def _of_groundwire() -> Iterator[str]:
+    for module in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
+        if not _NOT_LOADED & {*module.name.split(".")}:
+            yield module.name
 
 
 def _forked(caller: socket.socket, others: tuple[socket.socket, ...]) -> BaseProcess | None:
@@ -199,4 +209,4 @@ def _run(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve(sys.argv[1], sys.argv[2:])

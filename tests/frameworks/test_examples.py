@@ -6,17 +6,19 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from components.warm_python import warm_python
 from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
 
-ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+HOST = Path(__file__).with_name("extension_host.py")
 ANSWER = "Reciprocal rank fusion merges ranked lists [1]."
 QUERY = {"query": "reciprocal rank fusion"}
 
@@ -24,45 +26,80 @@ _OBSERVATION = re.compile(r"\[\[ ## observation_\d+ ## \]\]\n(.*?)(?=\n\[\[ ## |
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
-PythonWith = Callable[[str, tuple[str, ...]], Path]
+MODULES = {
+    "strands": ("strands.models.openai", "openai.resources"),
+    "openai-agents": ("agents",),
+    "pydantic-ai": ("pydantic_ai.models.openai", "openai.resources"),
+    "langchain": ("langchain.agents", "langchain_openai", "openai.resources"),
+    "anthropic": ("anthropic.resources.beta",),
+    "llamaindex": ("llama_index.core.agent.workflow", "llama_index.llms.openai_like", "openai.resources"),
+    "google-adk": ("google.adk.agents", "google.adk.runners", "google.adk.flows.llm_flows.auto_flow"),
+    "haystack": ("haystack.components.agents", "haystack.components.generators.chat.openai", "openai.resources"),
+    "agno": ("agno.agent", "agno.models.openai", "openai.resources"),
+    "autogen": ("autogen_agentchat.agents", "autogen_ext.models.openai", "openai.resources"),
+    "crewai": ("crewai", "openai.resources"),
+    "dspy": ("dspy", "litellm", "openai.resources"),
+    "smolagents": ("smolagents", "openai.resources"),
+}
+"""The extras of Groundwire, and what is imported once for all tests of each: also what a framework imports late."""
+
+ALSO = {
+    "strands": ("strands-agents[openai]",),
+    "pydantic-ai": ("pydantic-ai-slim[openai]",),
+    "langchain": ("langchain-openai",),
+    "llamaindex": ("llama-index-llms-openai-like",),
+    "agno": ("openai",),
+    "autogen": ("autogen-ext[openai]",),
+    "smolagents": ("smolagents[openai]",),
+}
+"""What else the examples install."""
+
+AT_HOME = {
+    "HAYSTACK_TELEMETRY_ENABLED": "false",
+    "AGNO_TELEMETRY": "false",
+    "CREWAI_DISABLE_TELEMETRY": "true",
+    "CREWAI_TRACING_ENABLED": "false",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "true",
+    "OTEL_SDK_DISABLED": "true",
+    "OPENAI_API_KEY": "none",
+    "ANTHROPIC_API_KEY": "none",
+    "GOOGLE_API_KEY": "none",
+}
+"""The frameworks are to ask nobody outside."""
 
 
 @dataclass(frozen=True)
-class Example:
-    """One example and what it needs."""
+class Framework:
+    """A framework in an environment of its own."""
 
     extra: str
     """The extra of Groundwire."""
-    file: str
-    """The file."""
-    also: tuple[str, ...] = ()
-    """What else the example installs."""
 
-    folder: str = "examples"
-    """Where the file is."""
-
-    def __str__(self) -> str:
-        return self.file.removesuffix(".py")
+    python: Path
+    """A Python that has imported it."""
 
 
-STRANDS_MODEL = ("strands-agents[openai]",)
-DROP_IN = Example("strands", "strands_drop_in.py", STRANDS_MODEL)
-HOST = Example("openai-agents", "extension_host.py", folder="tests/frameworks")
-EXAMPLES = (
-    Example("strands", "strands_agent.py", STRANDS_MODEL),
-    Example("openai-agents", "openai_agents_agent.py"),
-    Example("pydantic-ai", "pydantic_ai_agent.py", ("pydantic-ai-slim[openai]",)),
-    Example("langchain", "langchain_agent.py", ("langchain-openai",)),
-    Example("anthropic", "anthropic_runner.py"),
-    Example("llamaindex", "llamaindex_agent.py", ("llama-index-llms-openai-like",)),
-    Example("google-adk", "google_adk_agent.py"),
-    Example("haystack", "haystack_agent.py"),
-    Example("agno", "agno_agent.py", ("openai",)),
-    Example("autogen", "autogen_agent.py", ("autogen-ext[openai]",)),
-    Example("crewai", "crewai_agent.py"),
-    Example("dspy", "dspy_agent.py"),
-    Example("smolagents", "smolagents_agent.py", ("smolagents[openai]",)),
-)
+def with_framework(*extras: str) -> pytest.MarkDecorator:
+    """Run a test with each of these; the tests of one share a process that has imported it, in one worker."""
+    every = [pytest.param(extra, marks=pytest.mark.xdist_group(extra)) for extra in extras]
+    return pytest.mark.parametrize("framework", every, indirect=True)
+
+
+@pytest.fixture(scope="module")
+def framework(
+    request: pytest.FixtureRequest,
+    python_with: Callable[[str, tuple[str, ...]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Framework]:
+    extra: str = request.param
+    folder = tmp_path_factory.mktemp("framework")
+    python = python_with(extra, ALSO.get(extra, ()))
+    ours = "groundwire.reading.local", "groundwire.providers.searxng", "groundwire.storage.memory", "platformdirs"
+    integration = f"groundwire.integrations.{extra.replace('-', '_')}"
+    with warm_python(
+        folder, str(python), (*ours, integration, *MODULES[extra]), HOME=str(folder), **AT_HOME
+    ) as program:
+        yield Framework(extra, program)
 
 
 class Models(ModelServer):
@@ -84,20 +121,20 @@ class Models(ModelServer):
 class Agent:
     """Runs an example against a model that does one turn after the other, and keeps what the tools said to it."""
 
-    def __init__(self, world: World, python_with: PythonWith, folder: Path) -> None:
+    def __init__(self, world: World, framework: Framework, folder: Path) -> None:
         self._world = world
-        self._python_with = python_with
+        self._framework = framework
         self._folder = folder
         self.results: tuple[str, ...] = ()
         self.hosted: tuple[str, ...] = ()
         self.functions: tuple[str, ...] = ()
         self._runs = 0
 
-    def run(self, example: Example, *turns: Turn, **environment: str) -> str:
+    def run(self, file: Path, *turns: Turn, **environment: str) -> str:
         """Return what the example prints; it must end well."""
 
         def decide(asked: ScriptedRequest) -> Turn:
-            if example.extra == "dspy":
+            if self._framework.extra == "dspy":
                 self.results, turn = _in_fields(asked, turns)
                 return turn
             self.results, self.hosted, self.functions = _results(asked), asked.hosted, asked.functions
@@ -114,24 +151,17 @@ class Agent:
             "PATH": os.environ["PATH"],
             "HOME": str(self._folder),
             "OPENAI_BASE_URL": f"{models.url}/v1",
-            "OPENAI_API_KEY": "none",
             "ANTHROPIC_BASE_URL": models.url,
-            "ANTHROPIC_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": models.url,
-            "GOOGLE_API_KEY": "none",
-            "HAYSTACK_TELEMETRY_ENABLED": "false",
-            "AGNO_TELEMETRY": "false",
-            "CREWAI_DISABLE_TELEMETRY": "true",
-            "OTEL_SDK_DISABLED": "true",
             "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
             "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
             "GROUNDWIRE_STORAGE_URL": "memory://",
+            **AT_HOME,
             **environment,
         }
-        python = self._python_with(example.extra, example.also)
         done = subprocess.run(
-            [str(python), str(ROOT / example.folder / example.file), "What is reciprocal rank fusion?"],
+            [str(self._framework.python), str(file), "What is reciprocal rank fusion?"],
             env=variables,
             cwd=self._folder,
             capture_output=True,
@@ -142,10 +172,15 @@ class Agent:
         assert done.returncode == 0, done.stderr[-3_000:]
         return done.stdout
 
+    def example(self, *turns: Turn, **environment: str) -> str:
+        """Run the agent of the framework's guide."""
+        extra = self._framework.extra.replace("-", "_")
+        return self.run(EXAMPLES / f"{extra}_{'runner' if extra == 'anthropic' else 'agent'}.py", *turns, **environment)
+
 
 @pytest.fixture
-def agent(world: World, python_with: PythonWith, tmp_path: Path) -> Agent:
-    return Agent(world, python_with, tmp_path)
+def agent(world: World, framework: Framework, tmp_path: Path) -> Agent:
+    return Agent(world, framework, tmp_path)
 
 
 def _results(asked: ScriptedRequest) -> tuple[str, ...]:
@@ -173,10 +208,10 @@ def _fields(**fields: str) -> str:
 
 
 @pytest.mark.req("H8")
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_the_agent_searches_reads_and_answers(example: Example, agent: Agent, world: World) -> None:
+@with_framework(*MODULES)
+def test_the_agent_searches_reads_and_answers(agent: Agent, world: World) -> None:
     url = world.library.search("reciprocal rank fusion")[0].url
-    said = agent.run(example, ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": url}))
+    said = agent.example(ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": url}))
     assert ANSWER in said
     search, page = agent.results
     assert "Search results for: reciprocal rank fusion" in search
@@ -185,39 +220,42 @@ def test_the_agent_searches_reads_and_answers(example: Example, agent: Agent, wo
     assert "the whole page" in page
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_a_search_that_fails_is_told_to_the_model(example: Example, agent: Agent, world: World) -> None:
+@with_framework(*MODULES)
+def test_a_search_that_fails_is_told_to_the_model(agent: Agent, world: World) -> None:
     world.searxng.fail(InjectedFault.status(500), times=None)
-    assert ANSWER in agent.run(example, ScriptedCall("web_search", QUERY))
+    assert ANSWER in agent.example(ScriptedCall("web_search", QUERY))
     (search,) = agent.results
     assert "Search failed: " in search
     assert "HTTP 500" in search
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_a_budget_that_is_spent_is_told_to_the_model(example: Example, agent: Agent) -> None:
+@with_framework(*MODULES)
+def test_a_budget_that_is_spent_is_told_to_the_model(agent: Agent) -> None:
     turns = ScriptedCall("web_search", QUERY), ScriptedCall("web_search", {"query": "rank fusion"})
-    assert ANSWER in agent.run(example, *turns, WEB_SEARCH_SESSION_LIMIT="1")
+    assert ANSWER in agent.example(*turns, WEB_SEARCH_SESSION_LIMIT="1")
     first, second = agent.results
     assert "Search results for: " in first
     assert "Search limit reached (1/1)" in second
 
 
-def test_langchain_retrieves_documents(agent: Agent, world: World) -> None:
-    said = agent.run(Example("langchain", "langchain_retriever.py", ("langchain-openai",)))
+@with_framework("langchain")
+def test_langchain_retrieves_documents(agent: Agent) -> None:
+    said = agent.run(EXAMPLES / "langchain_retriever.py")
     assert said.splitlines()[0].startswith("1 Reciprocal rank fusion http://127.0.0.1:")
 
 
+@with_framework("anthropic")
 def test_anthropics_asynchronous_runner_uses_the_programs_loop(agent: Agent) -> None:
     turns = ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": "http://169.254.169.254/"})
-    assert ANSWER in agent.run(Example("anthropic", "anthropic_async_runner.py"), *turns)
+    assert ANSWER in agent.run(EXAMPLES / "anthropic_async_runner.py", *turns)
     search, page = agent.results
     assert "Search results for: reciprocal rank fusion" in search
     assert "The page could not be opened: " in page
 
 
+@with_framework("pydantic-ai")
 def test_pydantic_ai_searches_natively_or_by_us(agent: Agent) -> None:
-    example = Example("pydantic-ai", "pydantic_ai_capability.py", ("pydantic-ai-slim[openai]",))
+    example = EXAMPLES / "pydantic_ai_capability.py"
     assert ANSWER in agent.run(example, ScriptedCall("web_search", QUERY), MODEL="openai-chat:some-model")
     assert "Search results for: reciprocal rank fusion" in agent.results[0]
     assert "web_search" not in agent.hosted
@@ -225,6 +263,7 @@ def test_pydantic_ai_searches_natively_or_by_us(agent: Agent) -> None:
     assert (agent.hosted, agent.functions) == (("web_search",), ())
 
 
+@with_framework("openai-agents")
 @pytest.mark.req("Y2", "Y3", "Y11", "Y17")
 def test_the_exported_extension_serves_its_host(agent: Agent, world: World) -> None:
     urls = [found.url for found in world.library.search("reciprocal rank fusion")[:2]]
@@ -246,6 +285,7 @@ def test_the_exported_extension_serves_its_host(agent: Agent, world: World) -> N
     assert refused["status"] == "error"
 
 
+@with_framework("openai-agents")
 @pytest.mark.req("Y15")
 def test_the_extensions_search_fails_as_a_result(agent: Agent, world: World) -> None:
     world.searxng.fail(InjectedFault.status(500), times=None)
@@ -255,6 +295,7 @@ def test_the_extensions_search_fails_as_a_result(agent: Agent, world: World) -> 
     assert "HTTP 500" in search["message"]
 
 
+@with_framework("strands")
 @pytest.mark.req("H4", "H5", "H8")
 def test_the_drop_in_is_a_tool_of_strands(agent: Agent) -> None:
     more = {"max_results": 2, "include_domains": [], "search_depth": "basic"}
@@ -264,7 +305,7 @@ def test_the_drop_in_is_a_tool_of_strands(agent: Agent) -> None:
         ScriptedCall("web_search", QUERY),
     ]
     limits = {"WEB_SEARCH_SESSION_LIMIT": "2", "WEB_SEARCH_WARNING_THRESHOLD": "2"}
-    said = agent.run(DROP_IN, *turns, **limits)
+    said = agent.run(EXAMPLES / "strands_drop_in.py", *turns, **limits)
     assert ANSWER in said
     assert "{'count': 2, 'limit': 2, 'remaining': 0, 'session_id': 'workflow-1'}" in said
     first, second, third = agent.results
