@@ -25,7 +25,7 @@ from groundwire.citations.verify.segmentation import (
     words_of,
 )
 
-__all__ = ["IndexedPassage", "PageIndex", "squeezed"]
+__all__ = ["MAX_SENTENCE", "IndexedPassage", "PageIndex", "squeezed"]
 
 _ABSENT: Final = 4
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
@@ -36,6 +36,10 @@ _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of
 _ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
 _STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
 _SAMPLE: Final = 20_000  # characters
+_CONTEXT: Final = 2_000  # characters before a sentence in which markup may begin that reaches into it
+MAX_SENTENCE: Final = 4_000
+"""Characters of a sentence that are compared; of a text without full stops the beginning of each block is."""
+_MAX_PASSAGE: Final = 3 * MAX_SENTENCE
 
 
 class _Place(NamedTuple):
@@ -56,7 +60,8 @@ class IndexedPassage:
     @property
     def span(self) -> TextSpan:
         """Where it stands in the page's Markdown."""
-        return TextSpan(self.page.span(self.first).start, self.page.span(self.last).end)
+        start = self.page.span(self.first).start
+        return TextSpan(start, min(self.page.span(self.last).end, start + _MAX_PASSAGE))
 
     @property
     def text(self) -> str:
@@ -126,11 +131,12 @@ class PageIndex:
 
     def text(self, place: _Place) -> str:
         """Return what a sentence says, without markup."""
-        return self.plain_of(self.span(place), place.block)
+        span = self.span(place)
+        return self.plain_of(TextSpan(span.start, min(span.end, span.start + MAX_SENTENCE)), place.block)
 
     def plain_of(self, span: TextSpan, block: int) -> str:
         """Return a stretch that begins in a block, without markup."""
-        start = self._blocks[block].start
+        start = max(self._blocks[block].start, span.start - _CONTEXT)
         return blank_markup(self.content[start : span.end])[span.start - start :]
 
     def after(self, place: _Place) -> _Place | None:

@@ -6,6 +6,7 @@ Whether two texts can be compared word by word: their scripts, and for Latin one
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +14,11 @@ from typing import Final
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
+from groundwire.citations.verify.passage_index import MAX_SENTENCE, IndexedPassage, PageIndex, squeezed
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
-from groundwire.citations.verify.segmentation import blank_markup, normal_form, sentences, words_of
+from groundwire.citations.verify.segmentation import TextSpan, blank_markup, normal_form, sentences, words_of
 from groundwire.citations.verify.vocabulary import ATTRIBUTION, TELLING_WORDS
+from groundwire.errors import InvalidRequest
 
 __all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer"]
 
@@ -71,6 +73,8 @@ _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
 _ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
+MAX_COMPARISONS: Final = 5_000
+"""Sentences of an answer, each once for every source that it cites."""
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but what it said is not kept any more"
@@ -99,13 +103,24 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
             half takes support away, one over nine tenths gives it, unless a fact disagrees.
 
     Returns:
-        A finding for each sentence.
+        A finding for each sentence. Of one of more than 4,000 characters these are compared.
+
+    Raises:
+        InvalidRequest: more than 5,000 sentences would have to be compared with sources.
     """
     known = {page.number: page for page in reversed(list(pages))}
     indexes: dict[int, PageIndex] = {}
     findings = []
     unknown: dict[int, None] = {}
-    for sentence in _sentences(answer):
+    asserted = _sentences(answer)
+    compared = sum(number in known for sentence in asserted for number in sentence.numbers)
+    if compared > MAX_COMPARISONS:
+        raise InvalidRequest(
+            "answer",
+            f"has {compared:,} sentences and sources to compare, and at most {MAX_COMPARISONS:,} are",
+            "Check it in parts.",
+        )
+    for sentence in asserted:
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
         findings.append(_judge(sentence, known, indexes, entailment))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
@@ -125,35 +140,34 @@ def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[s
 
 def _sentences(answer: str) -> list[_Sentence]:
     """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
-    clean, cited = [], list[tuple[int, Mark]]()
+    clean, cited, places = [], list[Mark](), list[int]()
     place = 0
     for piece in find_marks(answer):
         if isinstance(piece, Mark):
-            cited.append((place, piece))
+            cited.append(piece)
+            places.append(place)
             clean.append(" " * len(piece.text))
             place += len(piece.text)
         else:
             clean.append(piece)
             place += len(piece)
     plain = blank_markup("".join(clean))
-    found: list[_Sentence] = []
+    found: list[tuple[TextSpan, dict[int, None]]] = []
     for span in sentences(answer):
-        numbers = tuple(
-            dict.fromkeys(number for at, mark in cited if span.start <= at < span.end for number in mark.numbers)
-        )
-        text = plain[span.start : span.end]
-        if not squeezed(text):
-            if numbers and found:
-                last = found[-1]
-                found[-1] = replace(
-                    last,
-                    end=span.end,
-                    text=answer[last.start : span.end],
-                    numbers=tuple(dict.fromkeys(last.numbers + numbers)),
-                )
-            continue
-        found.append(_Sentence(span.start, span.end, answer[span.start : span.end], Claim(text), numbers))
-    return found
+        marks = cited[bisect_left(places, span.start) : bisect_left(places, span.end)]
+        numbers = dict.fromkeys(number for mark in marks for number in mark.numbers)
+        if squeezed(plain[span.start : span.end]):
+            found.append((span, numbers))
+        elif numbers and found:
+            first, known = found[-1]
+            found[-1] = (TextSpan(first.start, span.end), known)
+            known.update(numbers)
+    return [_sentence(answer, plain, span, tuple(numbers)) for span, numbers in found]
+
+
+def _sentence(answer: str, plain: str, span: TextSpan, numbers: tuple[int, ...]) -> _Sentence:
+    claim = Claim(plain[span.start : min(span.end, span.start + MAX_SENTENCE)].rstrip())
+    return _Sentence(span.start, span.end, answer[span.start : span.end], claim, numbers)
 
 
 def _judge(
