@@ -48,7 +48,7 @@ _END: Final = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*"
     r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # begun at the first of a run only, or each would be a try of its own
 )
-_MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］))+")
+_MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
 _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
