@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from components.work import growth
@@ -55,7 +57,7 @@ def repeated(unit: str, size: int) -> str:
 def test_work_grows_with_the_length(work: object, unit: str) -> None:
     assert callable(work)
     texts = [repeated(unit, size) for size in (1_000, 2_000, 4_000)]
-    for small, large in zip(texts, texts[1:], strict=False):
+    for small, large in pairwise(texts):
         assert growth(work, small, large) < 3
 
 
@@ -73,5 +75,7 @@ def test_an_answer_with_too_much_to_compare_is_refused_before_the_work() -> None
 
 def test_a_number_beyond_all_floating_points_is_compared() -> None:
     digits = "9" * 400
-    report = verify_answer(f"About {digits} ships sail by the sea [1].", [page(f"About {digits}1 ships sail by the sea.")])
+    report = verify_answer(
+        f"About {digits} ships sail by the sea [1].", [page(f"About {digits}1 ships sail by the sea.")]
+    )
     assert [finding.source for finding in report.findings] == [1]

@@ -5,12 +5,15 @@ Whether two texts can be compared word by word: their scripts, and for Latin one
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
@@ -19,8 +22,9 @@ from groundwire.citations.verify.report import CitedPage, Disagreement, Finding,
 from groundwire.citations.verify.segmentation import TextSpan, blank_markup, normal_form, sentences, words_of
 from groundwire.citations.verify.vocabulary import ATTRIBUTION, TELLING_WORDS
 from groundwire.errors import InvalidRequest
+from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
-__all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer"]
+__all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer", "verify_in_worker", "verify_off_loop"]
 
 _SCRIPTS: Final = re.compile(
     r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
@@ -73,6 +77,8 @@ _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
 _ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
+_JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
+_REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
 """Sentences of an answer, each once for every source that it cites."""
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
@@ -124,6 +130,49 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
         findings.append(_judge(sentence, known, indexes, entailment))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
+
+
+_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take some milliseconds
+_VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
+
+
+async def verify_off_loop(
+    workers: Workers, answer: str, pages: Sequence[CitedPage], *, entailment: Entailment | None = None
+) -> Report:
+    """Do what `verify_answer` does without holding up the loop: a long answer is checked in a process.
+
+    Whoever is cancelled here leaves no process at work for him. A model of the caller's is asked in a thread.
+
+    Args:
+        workers: The processes.
+        answer: The answer.
+        pages: What its numbers stand for.
+        entailment: A model of one's own.
+
+    Raises:
+        InvalidRequest: the answer is too much to check.
+    """
+    size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
+    if entailment is None and size > _IN_THREAD:
+        try:
+            fields, report = await workers.run(_VERIFY, {}, _JOB.dump_json((answer, tuple(pages))))
+        except WorkTooHeavy as error:
+            raise InvalidRequest("answer", "takes too long to check with its sources", "Check it in parts.") from error
+        except WorkerUnavailable:
+            pass  # a thread may hold up the loop for a while, but the answer is checked
+        else:
+            if "invalid" in fields:
+                raise InvalidRequest(*fields["invalid"])
+            return _REPORT.validate_json(report)
+    return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+
+
+def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Check the answer that another process sent."""
+    try:
+        return {}, _REPORT.dump_json(verify_answer(*_JOB.validate_json(body)))
+    except InvalidRequest as error:
+        return {"invalid": (error.field, error.problem, error.fix)}, b""
 
 
 def cited_numbers(answer: str) -> frozenset[int]:
