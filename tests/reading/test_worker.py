@@ -3,20 +3,23 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from components.hostile import HostileServer
 from groundwire.deadline import Deadline
-from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge
-from groundwire.models import ReadResult
+from groundwire.errors import Closed, DeadlineExceeded, InvalidRequest, PageTooLarge, UnsupportedContent
+from groundwire.models import Page, ReadResult
 from groundwire.reading.convert import convert
 from groundwire.reading.local import LocalReadProvider
+from groundwire.reading.passages.view import check_ask, view
 from groundwire.reading.workers.frames import MAX_FRAME, pack, sizes, unpack
-from groundwire.reading.workers.pool import Workers, WorkerUnavailable
+from groundwire.reading.workers.pool import Conversion, Workers, WorkerUnavailable, view_off_loop
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 
@@ -207,3 +210,76 @@ def test_what_is_no_frame_is_refused(head: bytes) -> None:
 def test_a_header_that_is_no_object_is_refused(header: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         unpack(header)
+
+
+TRIES = """
+import os, resource, socket, threading
+from pathlib import Path
+from groundwire.reading.workers.sandbox import confine
+tries = {
+    "a file": lambda: Path("/etc/passwd").read_bytes(),
+    "the caller's environment": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),
+    "a folder": lambda: list(Path("/").iterdir()),
+    "a new file": lambda: Path("was-here").write_text("x"),
+    "a mode": lambda: Path("/tmp").chmod(0o700),
+    "a socket": socket.socket,
+    "a program": lambda: os.execv("/bin/true", ["true"]),
+    "a process": os.fork,
+    "a signal": lambda: os.kill(os.getppid(), 0),
+    "a limit of the caller": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_CPU),
+}
+print(*confine())
+for name, attempt in tries.items():
+    try:
+        attempt()
+        print(name)
+    except PermissionError:
+        pass
+thread = threading.Thread(target=print, args=("a thread",))
+thread.start()
+thread.join()
+"""
+
+
+@linux
+def test_a_confined_process_has_no_files_no_network_and_no_other_processes(tmp_path: Path) -> None:
+    made = subprocess.run([sys.executable, "-c", TRIES], cwd=tmp_path, capture_output=True, text=True, check=True)
+    held, *done = made.stdout.splitlines()
+    if "landlock" not in held:
+        done = [one for one in done if one not in {"a file", "the caller's environment", "a folder"}]
+    assert "seccomp" in held
+    assert done == ["a thread"]
+
+
+@linux
+async def test_a_worker_confines_itself_before_the_first_page(workers: Workers) -> None:
+    assert workers.confined == ()
+    await read(workers, PAGE)
+    assert "seccomp" in workers.confined
+
+
+async def test_everything_is_read_in_a_process_when_pages_are_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
+    conversion = Conversion(isolated=True)
+    found = await conversion.convert(PAGE, "text/html", URL, headers={}, deadline=Deadline.after(60))
+    assert "lighthouse" in found.extracted.content
+    await conversion.aclose()
+    monkeypatch.setattr(sys, "executable", "")
+    conversion = Conversion(isolated=True)
+    with pytest.raises(UnsupportedContent, match="process of its own"):
+        await conversion.convert(PAGE, "text/html", URL, headers={}, deadline=Deadline.after(60))
+    await conversion.aclose()
+
+
+@pytest.mark.req("B23")
+@pytest.mark.parametrize(
+    "wanted", [{}, {"query": "lighthouse keeper"}, {"find": "ships"}, {"cursor": "@90000"}, {"max_tokens": 900}]
+)
+async def test_a_long_page_is_looked_through_in_a_process_with_the_same_result(
+    workers: Workers, wanted: dict[str, Any]
+) -> None:
+    page = Page(url=URL, title="Ships", content="# Ships\n\n" + "The lighthouse keeper counts ships.\n\n" * 7_000)
+    ask = check_ask(**wanted, usual=2_000)
+    assert await view_off_loop(workers, page, ask) == view(page, ask)
+    assert workers.confined or sys.platform != "linux"
+    with pytest.raises(InvalidRequest, match="cursor"):
+        await view_off_loop(workers, page, check_ask(cursor="nowhere", usual=2_000))

@@ -17,6 +17,7 @@ from groundwire.settings.error_messages import did_you_mean, faults
 from groundwire.transport import Transport
 
 if TYPE_CHECKING:
+    from groundwire.reading.workers.pool import Workers
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
@@ -185,6 +186,8 @@ class ProviderContext:
     """The provider's own options, not validated yet."""
     archive: Archive | None = None
     """The offline archive, unless it is disabled."""
+    workers: Workers | None = None
+    """Processes for heavy work, where there are some that several readers share."""
 
     def options(self, model: type[_O]) -> _O:
         """Return the provider's own settings, validated.

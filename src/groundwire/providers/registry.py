@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvider, SearchProvider, Transports
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
+
+if TYPE_CHECKING:
+    from groundwire.reading.workers.pool import Workers
 
 __all__ = ["GROUP", "create", "provider_class", "provider_classes", "provider_names"]
 
@@ -53,6 +56,7 @@ def create(
     transports: Transports,
     archive: Archive | None = None,
     cls: ProviderClass | None = None,
+    workers: Workers | None = None,
 ) -> SearchProvider | ReadProvider:
     """Make a provider.
 
@@ -62,13 +66,14 @@ def create(
         transports: Where it gets HTTP clients.
         archive: The offline archive, unless it is switched off.
         cls: Its class, when it is known already.
+        workers: Processes for heavy work that it may share with others.
 
     Raises:
         UnknownProvider: no such provider is installed.
         NotConfigured, MissingKey: it cannot be used yet.
         ConfigurationError: an option is wrong.
     """
-    context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive)
+    context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive, workers)
     return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))
 
 

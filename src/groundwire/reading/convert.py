@@ -9,8 +9,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from groundwire.models import ReadResult
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
@@ -28,7 +28,7 @@ from groundwire.reading.markdown.escaping import fence
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 from groundwire.safety.chat_template_tokens import break_reserved
 
-__all__ = ["Converted", "convert", "json_to_markdown", "read_result", "to_markdown"]
+__all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "read_result", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
@@ -83,6 +83,14 @@ def convert(
         return Converted(extracted=found, warnings=warnings)
     warnings += page_remarks(decoded.text, title=title, content=content)
     return Converted(extracted=extracted, warnings=warnings, block=block)
+
+
+def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Convert what another process sent; `groundwire.reading.workers.pool` makes a `Converted` of the result again."""
+    converted = convert(body, asked["content_type"], asked["url"], headers=asked["headers"], seconds=asked["seconds"])
+    fields = asdict(converted)
+    content: str = fields["extracted"].pop("content")
+    return fields, content.encode("utf-8", "replace")
 
 
 def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> Extracted:

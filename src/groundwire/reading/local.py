@@ -130,6 +130,7 @@ class LocalReadProvider:
         max_bytes: The most bytes of a body, on the wire and decoded.
         max_document_bytes: The same for PDF, Office documents and EPUB.
         name: The name it goes by.
+        conversion: Makes Markdown of what came; by default one of its own.
     """
 
     capabilities = Capabilities(read=True, guarded=True, revalidates=True)
@@ -143,12 +144,13 @@ class LocalReadProvider:
         max_bytes: int = 10_000_000,
         max_document_bytes: int = 50_000_000,
         name: str = "local",
+        conversion: Conversion | None = None,
     ) -> None:
         self.name = name
         self._transport = transport
         self._max_bytes = max_bytes
         self._max_document_bytes = max_document_bytes
-        self._conversion = Conversion()
+        self._conversion = conversion or Conversion()
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -164,6 +166,7 @@ class LocalReadProvider:
             max_bytes=read.max_bytes,
             max_document_bytes=read.max_document_bytes,
             name=context.name,
+            conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
         )
 
     async def read_url(

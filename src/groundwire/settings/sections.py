@@ -148,6 +148,8 @@ class ReadSettings(SettingsSection):
     """The most bytes of a page's body, on the wire and again after decompression."""
     max_document_bytes: int = Field(default=50_000_000, ge=1_000, le=60_000_000)
     """The same for PDF, Office documents and EPUB, which are larger than pages."""
+    isolation: Literal["auto", "heavy", "process"] = "auto"
+    """What is parsed in a process without keys, files or network: process is all, heavy what is; auto as it serves."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
     robots_exceptions: Domains = ()

@@ -313,7 +313,7 @@ class Web(SessionView):
             InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
         """
         from groundwire.citations.hosted_answers import marked
-        from groundwire.citations.verify import cited_numbers, verify_answer
+        from groundwire.citations.verify import cited_numbers, verify_off_loop
 
         said = marked(answer)
         used = cited_numbers(said.text)
@@ -327,7 +327,7 @@ class Web(SessionView):
             if page.citation_id in known:
                 found = known[page.citation_id]
                 pages[url] = replace(pages[url], content=found.content, version=found.version)
-        return await asyncio.to_thread(verify_answer, said.text, pages.values(), entailment=entailment)
+        return await verify_off_loop(self.workers, said.text, tuple(pages.values()), entailment=entailment)
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
         """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.

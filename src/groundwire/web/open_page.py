@@ -22,8 +22,9 @@ from groundwire.errors import (
 from groundwire.models import Page
 from groundwire.providers import ReadProvider
 from groundwire.reading.passages.token_budget import TextBudget
-from groundwire.reading.passages.view import Ask, view
+from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
+from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.budget import Reservation, SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key
@@ -79,6 +80,8 @@ class OpenPageFlow:
     """Know which addresses a session may open; None lets it open any."""
     sources: SessionSources | None
     """Number what a session is shown; None gives pages no number."""
+    workers: Workers
+    """Look through long pages."""
 
     async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
         """Read a page and return the part that is wanted; see `whole` and `shown`."""
@@ -92,14 +95,11 @@ class OpenPageFlow:
         """
         if self.sources is not None:
             page = await self.sources.number_page(budget, page)
-        if len(page.content) < _AT_ONCE:
-            part = view(page, selection)
-        else:
-            try:
-                async with deadline.timeout():
-                    part = await asyncio.get_running_loop().run_in_executor(None, view, page, selection)
-            except TimeoutError as error:
-                raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
+        try:
+            async with deadline.timeout():
+                part = await view_off_loop(self.workers, page, selection)
+        except TimeoutError as error:
+            raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
         await budget.read(part.content_length)
         if self.known is not None:
             text = f"<{part.final_url}>\n{part.content}"

@@ -12,6 +12,7 @@ from groundwire.models import Observer
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.reading.readers import Readers
+from groundwire.reading.workers.pool import Workers
 from groundwire.routing.cache import Cache
 from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.hedging_policy import HedgePolicy
@@ -33,6 +34,8 @@ from groundwire.web.session_sources import SessionSources
 from groundwire.web.setup import ProviderSetup, known_secrets, make_politeness, make_secret_scanner
 
 __all__ = ["Resources"]
+
+_MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
 
 
 class Resources:
@@ -68,7 +71,8 @@ class Resources:
             cassette.hide(*known_secrets(settings))
         self.clients = HttpClients(settings, resolver, cassette)
         self.archive = open_archive(settings) if cassette is None else None
-        setup = ProviderSetup(settings, self.clients, self.archive)
+        self.workers = Workers(min(_MOST_WORKERS, max(2, os.cpu_count() or 2)))
+        setup = ProviderSetup(settings, self.clients, self.archive, self.workers)
         _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
         searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
         if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
@@ -116,6 +120,7 @@ class Resources:
             secrets=secrets,
             known=self.known,
             sources=self.sources,
+            workers=self.workers,
         )
         self.open_pages = OpenPages(flow=flow, call_listeners=listeners)
 
@@ -135,7 +140,7 @@ class Resources:
             settings: Where options and keys of new providers are; by default the settings in force.
         """
         here = {provider.name: provider for provider in usual} if settings is None else {}
-        setup = ProviderSetup(settings or self.settings, self.clients, self.archive)
+        setup = ProviderSetup(settings or self.settings, self.clients, self.archive, self.workers)
         given = [here.get(one, one) if isinstance(one, str) else one for one in providers]
         router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())), policy)
         self.owned += [router, *setup.made.values()]
@@ -157,6 +162,7 @@ class Resources:
             close = getattr(owned, "aclose", None)
             if close is not None:
                 await close()
+        await self.workers.aclose()
         await self.clients.aclose()
         if self.archive is not None:
             await self.archive.aclose()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from groundwire.models import Budget
 from groundwire.models.aliases import other_method
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.reading.workers.pool import Workers
 from groundwire.routing.budget import Limits, Reservation, SessionBudget
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.routing.health import ProviderHealth
@@ -169,6 +169,11 @@ class SessionView:
         """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
         return self._resources.archive
 
+    @property
+    def workers(self) -> Workers:
+        """Processes for heavy work, without keys, files or network; they belong to this `Web`."""
+        return self._resources.workers
+
     async def score_history(self, days: int = 7) -> ScoreHistory:
         """Return how calls and providers did, day by day, up to this moment.
 
@@ -254,14 +259,15 @@ class SessionView:
             entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: `answer` is no text, or the setting `session.citations` lets nothing be remembered. Closed.
+            InvalidRequest: `answer` is no text or too much, or the setting `session.citations` lets nothing be
+                remembered. Closed.
         """
-        from groundwire.citations.verify import cited_numbers, verify_answer  # costs nothing until it is used
+        from groundwire.citations.verify import cited_numbers, verify_off_loop  # costs nothing until it is used
 
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         pages = await self._cited().pages(self._budget, cited_numbers(answer))
-        return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+        return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
         """Begin the session anew: the budget is whole again, no URL is known, and numbers begin at 1."""

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import create
+from groundwire.reading.workers.pool import Workers
 from groundwire.routing.politeness import Politeness
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.settings import KEY_VARIABLES, Settings
@@ -32,6 +33,8 @@ class ProviderSetup:
     """The connections that providers share."""
     archive: Archive | None
     """What was remembered; None when nothing is."""
+    workers: Workers
+    """Processes for heavy work, which readers share."""
     made: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
     """The providers that were made here, by their names."""
     skipped: tuple[str, ...] = ()
@@ -60,7 +63,9 @@ class ProviderSetup:
                 usable.append(item)
                 continue
             try:
-                provider = self.made.get(item) or create(item, self.settings, self.transports, self.archive)
+                provider = self.made.get(item) or create(
+                    item, self.settings, self.transports, self.archive, workers=self.workers
+                )
             except (NotConfigured, MissingKey) as error:
                 reasons.append(str(error))
                 continue

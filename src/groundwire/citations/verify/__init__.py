@@ -2,7 +2,7 @@
 
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Kind, Report, Verdict, pages_from_json
 from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
-from groundwire.citations.verify.verifier import Entailment, cited_numbers, verify_answer
+from groundwire.citations.verify.verifier import Entailment, cited_numbers, verify_answer, verify_off_loop
 
 __all__ = [
     "CitedPage",
@@ -18,4 +18,5 @@ __all__ = [
     "report_json",
     "report_text",
     "verify_answer",
+    "verify_off_loop",
 ]

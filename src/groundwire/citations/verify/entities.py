@@ -281,7 +281,7 @@ def same_number(claimed: Number, stated: Number) -> bool:
 def _half_a_digit(number: Number, value: float) -> float:
     """Return by how much a rounded number may be off: half of its last digit that counts."""
     digits = re.sub(r"\D", "", number.text).lstrip("0").rstrip("0") or "1"
-    if not value:
+    if not value or not math.isfinite(value):
         return 0.5
     magnitude = math.floor(math.log10(abs(value)))
     return 0.50005 * math.pow(10.0, magnitude - len(digits) + 1)

@@ -10,8 +10,8 @@ import math
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from groundwire.citations.verify.segmentation import (
@@ -25,7 +25,7 @@ from groundwire.citations.verify.segmentation import (
     words_of,
 )
 
-__all__ = ["IndexedPassage", "PageIndex", "squeezed"]
+__all__ = ["MAX_SENTENCE", "IndexedPassage", "PageIndex", "squeezed"]
 
 _ABSENT: Final = 4
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
@@ -34,8 +34,13 @@ _SENTENCE: Final = 90  # characters of a usual sentence, headings and cells amon
 _OFTEN: Final = 400  # places of a word that are looked at
 _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
 _ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
+_LONGEST: Final = 40  # characters of a word that are looked for
 _STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
 _SAMPLE: Final = 20_000  # characters
+_CONTEXT: Final = 2_000  # characters before a sentence in which markup may begin that reaches into it
+MAX_SENTENCE: Final = 4_000
+"""Characters of a sentence that are compared; of a text without full stops the beginning of each block is."""
+_MAX_PASSAGE: Final = 3 * MAX_SENTENCE
 
 
 class _Place(NamedTuple):
@@ -56,7 +61,8 @@ class IndexedPassage:
     @property
     def span(self) -> TextSpan:
         """Where it stands in the page's Markdown."""
-        return TextSpan(self.page.span(self.first).start, self.page.span(self.last).end)
+        start = self.page.span(self.first).start
+        return TextSpan(start, min(self.page.span(self.last).end, start + _MAX_PASSAGE))
 
     @property
     def text(self) -> str:
@@ -126,11 +132,12 @@ class PageIndex:
 
     def text(self, place: _Place) -> str:
         """Return what a sentence says, without markup."""
-        return self.plain_of(self.span(place), place.block)
+        span = self.span(place)
+        return self.plain_of(TextSpan(span.start, min(span.end, span.start + MAX_SENTENCE)), place.block)
 
     def plain_of(self, span: TextSpan, block: int) -> str:
         """Return a stretch that begins in a block, without markup."""
-        start = self._blocks[block].start
+        start = max(self._blocks[block].start, span.start - _CONTEXT)
         return blank_markup(self.content[start : span.end])[span.start - start :]
 
     def after(self, place: _Place) -> _Place | None:
@@ -191,12 +198,14 @@ class PageIndex:
             return self._found[word]
         places: list[int] = []
         low, content = self._low, self.content
-        for stem in _stems(word, spelled):
+        for stem in _stems(word[:_LONGEST], spelled[:_LONGEST]):
             at = low.find(stem)
             while at >= 0 and len(places) < _OFTEN:
-                begins = not at or not low[at - 1].isalnum()
-                found = CONTENT_WORD.match(content, at)
-                if found is not None and (_is(word, found[0]) if begins else not word.isascii() and stem == word):
+                if not at or not low[at - 1].isalnum():
+                    found = CONTENT_WORD.match(content, at)
+                    if found is not None and _is(word, found[0]):
+                        places.append(at)
+                elif not word.isascii() and stem == word and CONTENT_WORD.match(content, at, at + 1):
                     places.append(at)
                 at = low.find(stem, at + 1)
         self._found[word] = places
@@ -222,15 +231,17 @@ class PageIndex:
         if not total:
             return None, 0.0
         best, best_score = None, 0.0
-        marked = self._marked(words, weights)
+        marked = self._marked(words)
+        by_sentence = cache(lambda block: self._by_sentence(block, marked.get(block, ())))
         for place in self._likely(marked, weights):
+            if place.number not in by_sentence(place.block):
+                continue
             found: set[str] = set()
             last: _Place | None = place
             for width in range(widest):
                 if last is None:
                     break
-                span = self.span(last)
-                here = {word for at, word in marked.get(last.block, ()) if span.start <= at < span.end}
+                here = by_sentence(last.block).get(last.number)
                 if here:
                     found |= here
                     score = (
@@ -238,15 +249,13 @@ class PageIndex:
                     )  # a shorter one is plainer
                     if score > best_score + 1e-9:
                         best, best_score = IndexedPassage(self, place, last), score
-                elif not width:
-                    break
                 last = self.after(last)
         if best is None:
             return None, 0.0
         said = {word for text in best.texts for word in words_of(text)}  # what stands in addresses is not said
         return best, sum(weights[word] for word in words if word in said) / total
 
-    def _marked(self, words: Mapping[str, str], weights: Mapping[str, float]) -> dict[int, list[tuple[int, str]]]:
+    def _marked(self, words: Mapping[str, str]) -> dict[int, list[tuple[int, str]]]:
         """Return where words stand, by blocks."""
         marked: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for word, spelled in words.items():
@@ -254,6 +263,15 @@ class PageIndex:
                 marked[bisect_right(self._starts, at) - 1].append((at, word))
         marked.pop(-1, None)
         return marked
+
+    def _by_sentence(self, block: int, marked: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
+        """Return which words stand in the sentences of a block, by their numbers."""
+        spans, found = self._in_block(block), defaultdict[int, set[str]](set)
+        for at, word in marked:
+            number = bisect_right(spans, at, key=_start) - 1
+            if number >= 0 and at < spans[number].end:
+                found[number].add(word)
+        return dict(found)
 
     def _likely(self, marked: Mapping[int, list[tuple[int, str]]], weights: Mapping[str, float]) -> Iterator[_Place]:
         """Yield the sentences of the blocks that have most of some words, and of those before them, in order."""
@@ -270,6 +288,10 @@ class PageIndex:
         for block in sorted(wanted):
             for number in range(len(self._in_block(block))):
                 yield _Place(block, number)
+
+
+def _start(span: TextSpan) -> int:
+    return span.start
 
 
 def _stems(word: str, spelled: str) -> Iterator[str]:

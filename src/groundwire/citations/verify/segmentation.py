@@ -45,9 +45,10 @@ _NEW_BLOCK: Final = re.compile(
 )
 _FENCE: Final = re.compile(r"(?ms)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)")
 _END: Final = re.compile(
-    r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*|[।؟۔]+(?=\s|$|\[\d|[【［])",
+    r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*"
+    r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # begun at the first of a run only, or each would be a try of its own
 )
-_MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］))+")
+_MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
 _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
@@ -96,6 +97,8 @@ def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
     begin = start
     for stop in _END.finditer(text, start, end):
         after = stop.end()
+        if after <= begin:  # within the marks behind the last one
+            continue
         if marks := _MARKS_AFTER.match(text, after, end):
             after = marks.end()
         if after >= end:
@@ -142,7 +145,7 @@ _MARKUP: Final = re.compile(
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
     r"|<https?://[^>\s]*>|https?://[^\s)>\]]+"
     r"|(?m:^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+)"
-    r"|(?m:^[ \t]*\|?[ \t:|-]*\|[ \t:|-]*$)"
+    r"|(?m:^(?=[ \t:-]*\|)[ \t:|-]+$)"
     r"|[*_`|\\]+"
 )
 

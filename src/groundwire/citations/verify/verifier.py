@@ -5,20 +5,26 @@ Whether two texts can be compared word by word: their scripts, and for Latin one
 
 from __future__ import annotations
 
+import asyncio
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
+from groundwire.citations.verify.passage_index import MAX_SENTENCE, IndexedPassage, PageIndex, squeezed
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
-from groundwire.citations.verify.segmentation import blank_markup, normal_form, sentences, words_of
+from groundwire.citations.verify.segmentation import TextSpan, blank_markup, normal_form, sentences, words_of
 from groundwire.citations.verify.vocabulary import ATTRIBUTION, TELLING_WORDS
+from groundwire.errors import InvalidRequest
+from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
-__all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer"]
+__all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer", "verify_in_worker", "verify_off_loop"]
 
 _SCRIPTS: Final = re.compile(
     r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
@@ -71,6 +77,10 @@ _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
 _ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
+_JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
+_REPORT: Final = TypeAdapter(Report)
+MAX_COMPARISONS: Final = 5_000
+"""Sentences of an answer, each once for every source that it cites."""
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but what it said is not kept any more"
@@ -99,16 +109,70 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
             half takes support away, one over nine tenths gives it, unless a fact disagrees.
 
     Returns:
-        A finding for each sentence.
+        A finding for each sentence. Of one of more than 4,000 characters these are compared.
+
+    Raises:
+        InvalidRequest: more than 5,000 sentences would have to be compared with sources.
     """
     known = {page.number: page for page in reversed(list(pages))}
     indexes: dict[int, PageIndex] = {}
     findings = []
     unknown: dict[int, None] = {}
-    for sentence in _sentences(answer):
+    asserted = _sentences(answer)
+    compared = sum(number in known for sentence in asserted for number in sentence.numbers)
+    if compared > MAX_COMPARISONS:
+        raise InvalidRequest(
+            "answer",
+            f"has {compared:,} sentences and sources to compare, and at most {MAX_COMPARISONS:,} are",
+            "Check it in parts.",
+        )
+    for sentence in asserted:
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
         findings.append(_judge(sentence, known, indexes, entailment))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
+
+
+_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take some milliseconds
+_VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
+
+
+async def verify_off_loop(
+    workers: Workers, answer: str, pages: Sequence[CitedPage], *, entailment: Entailment | None = None
+) -> Report:
+    """Do what `verify_answer` does without holding up the loop: a long answer is checked in a process.
+
+    Whoever is cancelled here leaves no process at work for him. A model of the caller's is asked in a thread.
+
+    Args:
+        workers: The processes.
+        answer: The answer.
+        pages: What its numbers stand for.
+        entailment: A model of one's own.
+
+    Raises:
+        InvalidRequest: the answer is too much to check.
+    """
+    size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
+    if entailment is None and size > _IN_THREAD:
+        try:
+            fields, report = await workers.run(_VERIFY, {}, _JOB.dump_json((answer, tuple(pages))))
+        except WorkTooHeavy as error:
+            raise InvalidRequest("answer", "takes too long to check with its sources", "Check it in parts.") from error
+        except WorkerUnavailable:
+            pass  # a thread may hold up the loop for a while, but the answer is checked
+        else:
+            if "invalid" in fields:
+                raise InvalidRequest(*fields["invalid"])
+            return _REPORT.validate_json(report)
+    return await asyncio.to_thread(verify_answer, answer, pages, entailment=entailment)
+
+
+def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Check the answer that another process sent."""
+    try:
+        return {}, _REPORT.dump_json(verify_answer(*_JOB.validate_json(body)))
+    except InvalidRequest as error:
+        return {"invalid": (error.field, error.problem, error.fix)}, b""
 
 
 def cited_numbers(answer: str) -> frozenset[int]:
@@ -125,35 +189,34 @@ def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[s
 
 def _sentences(answer: str) -> list[_Sentence]:
     """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
-    clean, cited = [], list[tuple[int, Mark]]()
+    clean, cited, places = [], list[Mark](), list[int]()
     place = 0
     for piece in find_marks(answer):
         if isinstance(piece, Mark):
-            cited.append((place, piece))
+            cited.append(piece)
+            places.append(place)
             clean.append(" " * len(piece.text))
             place += len(piece.text)
         else:
             clean.append(piece)
             place += len(piece)
     plain = blank_markup("".join(clean))
-    found: list[_Sentence] = []
+    found: list[tuple[TextSpan, dict[int, None]]] = []
     for span in sentences(answer):
-        numbers = tuple(
-            dict.fromkeys(number for at, mark in cited if span.start <= at < span.end for number in mark.numbers)
-        )
-        text = plain[span.start : span.end]
-        if not squeezed(text):
-            if numbers and found:
-                last = found[-1]
-                found[-1] = replace(
-                    last,
-                    end=span.end,
-                    text=answer[last.start : span.end],
-                    numbers=tuple(dict.fromkeys(last.numbers + numbers)),
-                )
-            continue
-        found.append(_Sentence(span.start, span.end, answer[span.start : span.end], Claim(text), numbers))
-    return found
+        marks = cited[bisect_left(places, span.start) : bisect_left(places, span.end)]
+        numbers = dict.fromkeys(number for mark in marks for number in mark.numbers)
+        if squeezed(plain[span.start : span.end]):
+            found.append((span, numbers))
+        elif numbers and found:
+            first, known = found[-1]
+            found[-1] = (TextSpan(first.start, span.end), known)
+            known.update(numbers)
+    return [_sentence(answer, plain, span, tuple(numbers)) for span, numbers in found]
+
+
+def _sentence(answer: str, plain: str, span: TextSpan, numbers: tuple[int, ...]) -> _Sentence:
+    claim = Claim(plain[span.start : min(span.end, span.start + MAX_SENTENCE)].rstrip())
+    return _Sentence(span.start, span.end, answer[span.start : span.end], claim, numbers)
 
 
 def _judge(

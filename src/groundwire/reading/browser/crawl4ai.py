@@ -76,6 +76,7 @@ class Crawl4AIReadProvider:
         max_length: The most characters of a page's markup.
         gate: Returns what decides whether and when a site may be visited.
         name: The name it goes by.
+        conversion: Makes Markdown of what the browser shows; by default one of its own.
     """
 
     capabilities = Capabilities(read=True, guarded=True, renders=True)
@@ -92,6 +93,7 @@ class Crawl4AIReadProvider:
         max_length: int = 10_000_000,
         gate: Callable[[], FetchPolicy | None] = lambda: None,
         name: str = "crawl4ai",
+        conversion: Conversion | None = None,
     ) -> None:
         self._gate = gate
         self.name = name
@@ -103,7 +105,7 @@ class Crawl4AIReadProvider:
         self._max_length = max_length
         self._turn = asyncio.Semaphore(options.pages_at_once)
         self._lock = asyncio.Lock()
-        self._conversion = Conversion()
+        self._conversion = conversion or Conversion()
         self._process: Crawl4AIProcess | None = None
         self._pages = 0
         self._open = 0
@@ -140,6 +142,7 @@ class Crawl4AIReadProvider:
             max_length=context.settings.read.max_bytes,
             gate=lambda: context.transports.pages.gate,
             name=context.name,
+            conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
         )
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:

@@ -81,6 +81,7 @@ class BrowserReadProvider:
         cassette: Records pages as they were shown, or replays them.
         gate: Returns what decides whether and when a site may be visited.
         name: The name it goes by.
+        conversion: Makes Markdown of what the browser shows; by default one of its own.
     """
 
     capabilities = Capabilities(read=True, guarded=True, renders=True)
@@ -97,6 +98,7 @@ class BrowserReadProvider:
         cassette: Cassette | None = None,
         gate: Callable[[], FetchPolicy | None] = lambda: None,
         name: str = "browser",
+        conversion: Conversion | None = None,
     ) -> None:
         self._gate = gate
         self.name = name
@@ -106,7 +108,7 @@ class BrowserReadProvider:
         self._max_length = max_length
         self._cassette = cassette
         self._turn = asyncio.Semaphore(options.pages_at_once)
-        self._conversion = Conversion()
+        self._conversion = conversion or Conversion()
         self._proxies: set[VettingProxy] = set()
         self._closed = False
         self._chromium = Chromium(
@@ -147,6 +149,7 @@ class BrowserReadProvider:
             cassette=cassette,
             gate=lambda: context.transports.pages.gate,
             name=context.name,
+            conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
         )
 
     async def start(self) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_QUERY, Excerpt, Match, Page
@@ -25,7 +26,7 @@ from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, res
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 
-__all__ = ["Around", "Ask", "check_ask", "view"]
+__all__ = ["Around", "Ask", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
 """Returns what stands around a page's content where it is shown, which takes room too; the page comes without it."""
@@ -116,6 +117,51 @@ def _check_query(text: object) -> str:
     if len(clean) > MAX_QUERY:
         raise InvalidRequest("query", f"has {len(clean):,} characters", f"Shorten it to at most {MAX_QUERY:,}.")
     return clean
+
+
+def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
+    """Return a page and what is wanted of it for a process that calls `view`; None where it could not do the same.
+
+    What stands around the content must be a function of a module of ours, which is there, too.
+    """
+    around = ask.around
+    name = f"{getattr(around, '__module__', '')}:{getattr(around, '__qualname__', '')}" if around is not None else ""
+    if ask.room.count is not None or (name and (not name.startswith("groundwire.") or "<" in name)):
+        return None
+    fields = page.model_dump(mode="json", exclude={"content"})
+    room = ask.room.characters, ask.room.tokens
+    asked = {"page": fields, "room": room, "query": ask.query, "cursor": ask.cursor, "find": ask.find, "around": name}
+    return asked, page.content.encode("utf-8", "surrogatepass")
+
+
+def view_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return the part of a page that another process sent."""
+    characters, tokens = asked["room"]
+    module, _, name = asked["around"].partition(":")
+    ask = Ask(
+        room=TextBudget(characters=characters, tokens=tokens),
+        query=asked["query"],
+        cursor=asked["cursor"],
+        find=asked["find"],
+        around=getattr(import_module(module), name) if module else None,
+    )
+    page = Page.model_validate(asked["page"] | {"content": body.decode("utf-8", "surrogatepass")})
+    try:
+        part = view(page, ask)
+    except InvalidRequest as error:
+        return {"invalid": (error.field, error.problem, error.fix)}, b""
+    return part.model_dump(mode="json", exclude={"content"}), part.content.encode("utf-8", "surrogatepass")
+
+
+def unpack_view(fields: dict[str, Any], content: bytes) -> Page:
+    """Return the part that a process found.
+
+    Raises:
+        InvalidRequest: the page has no such part.
+    """
+    if "invalid" in fields:
+        raise InvalidRequest(*fields["invalid"])
+    return Page.model_validate(fields | {"content": content.decode("utf-8", "surrogatepass")})
 
 
 def view(page: Page, ask: Ask) -> Page:

@@ -1,6 +1,6 @@
-"""Processes of our own for pages that would hold up or fill the caller's: warm, limited, and killed at the deadline.
+"""Processes of our own for what would hold up, fill or endanger the caller's: warm, limited, killed at the deadline.
 
-Bodies to Markdown without holding up the event loop: in a thread, or in a process when they are heavy.
+Bodies to Markdown, and parts of pages, without holding up the event loop: in a thread, or in a process when heavy.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from typing import Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
+from groundwire.models import Page
 from groundwire.reading.block_pages.classify import SoftBlock
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import Extracted, Unreadable
 from groundwire.reading.html.limits import is_heavy
+from groundwire.reading.passages.view import Ask, pack_view, unpack_view, view
 from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
 
-__all__ = ["Conversion", "WorkerUnavailable", "Workers"]
+__all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
 MEMORY: Final = 1_000_000_000
 """Bytes of address space of one worker; the most that a page within the bounds took was a quarter of it."""
 SECONDS: Final = 20
 """Seconds of processor time for one page; the slowest page within the bounds took a tenth of it."""
 _FILE_SECONDS: Final = 12.0  # for the pages of a file; less than what it may take in all
+_CONVERT: Final = "groundwire.reading.convert:convert_in_worker"
 _PAGES: Final = 200  # after so many, a worker is replaced: whatever libraries keep is gone with it
 _KEEP: Final = 400_000_000  # bytes; a worker that ever used more is replaced after the page
 _PIECE: Final = 65_536  # bytes written at a time; more would be copied into a buffer in this process
@@ -39,7 +42,11 @@ _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadErro
 
 
 class WorkerUnavailable(Exception):
-    """No process can be started here; the page has to be converted in this one."""
+    """No process can be started here; the work has to be done in this one, or not at all."""
+
+
+class WorkTooHeavy(Exception):
+    """A job took more memory or processor time than it may; its process is gone."""
 
 
 class _Worker:
@@ -55,8 +62,8 @@ class _Worker:
         """Whether it should not get another page."""
         return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _KEEP
 
-    async def convert(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        """Return the answer to one page.
+    async def run(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """Return the answer to one job.
 
         Raises:
             OSError, ValueError, EOFError: the process died, or does not speak in frames.
@@ -93,15 +100,18 @@ class _Worker:
 
 
 class Workers:
-    """A few processes that convert heavy pages; the first is started when the first such page comes.
+    """A few processes for heavy work; the first is started when the first such work comes.
 
     All its calls must run in one event loop.
 
     Args:
-        count: The most processes at once; further pages wait for one.
+        count: The most processes at once; further jobs wait for one.
         memory: Bytes of address space that a process may use, where the platform can limit it.
-        seconds: Seconds of processor time that a page may take, where the platform can limit it.
+        seconds: Seconds of processor time that a job may take, where the platform can limit it.
     """
+
+    confined: tuple[str, ...] = ()
+    """What keeps the last process that answered from files and network: `landlock`, `seccomp`."""
 
     def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
         self._limits = (str(memory), str(seconds))
@@ -131,6 +141,25 @@ class Workers:
         """
         seconds = min(seconds, _FILE_SECONDS)
         header = {"content_type": content_type, "url": url, "headers": dict(headers), "seconds": seconds}
+        try:
+            fields, content = await self.run(_CONVERT, header, body)
+        except WorkTooHeavy as error:
+            raise _too_heavy(url) from error
+        return _converted(fields, content)
+
+    async def run(self, job: str, asked: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        """Return what a function of ours makes of its arguments, in a process of its own.
+
+        Args:
+            job: The function, as `MODULE:FUNCTION`; it takes `asked` and `body` and returns the like.
+            asked: What it needs to know, as JSON can say it.
+            body: The text or the bytes that it works on.
+
+        Raises:
+            WorkTooHeavy: it took more memory or time than it may.
+            WorkerUnavailable: no process can be started.
+            Closed: the workers were closed.
+        """
         async with self._turn:
             if self._closed:
                 raise Closed("This Web was closed; make a new one.")
@@ -138,21 +167,22 @@ class Workers:
             self._busy.add(worker)
             whole = False
             try:
-                fields, content = await worker.convert(header, body)
+                fields, content = await worker.run({**asked, "job": job}, body)
                 whole = True
             except _LOOP_ERRORS as error:
                 if self._closed:
                     raise Closed("This Web was closed; make a new one.") from error
-                raise _too_heavy(url) from error
+                raise WorkTooHeavy from error
             finally:
                 self._busy.discard(worker)
                 if whole and not worker.worn and not self._closed:
                     self._idle.append(worker)
                 else:
                     self._let_go(worker)
+        self.confined = tuple(fields.pop("confined", ()))
         if "failed" in fields:
-            raise _too_heavy(url)
-        return _converted(fields, content)
+            raise WorkTooHeavy
+        return fields, content
 
     async def aclose(self) -> None:
         """End all processes; pages that are under way raise Closed."""
@@ -231,11 +261,19 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class Conversion:
-    """Converts what a reader brought. All its calls must run in one event loop."""
+    """Converts what a reader brought. All its calls must run in one event loop.
 
-    def __init__(self) -> None:
+    Args:
+        workers: Processes that belong to somebody else; by default it has some of its own.
+        isolated: Whether every page is converted in a process, and none when there can be no process; otherwise only
+            those that are heavy, and documents.
+    """
+
+    def __init__(self, workers: Workers | None = None, *, isolated: bool = False) -> None:
         self._threads = _threads()
-        self._workers = Workers()
+        self._owned = Workers() if workers is None else None
+        self._workers = workers or self._owned or Workers()
+        self._isolated = isolated
 
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
@@ -244,7 +282,7 @@ class Conversion:
 
         Raises:
             DeadlineExceeded: it took too long. PageTooLarge: it took more than a page may take.
-            UnsupportedContent: it is a document, and no process can be started to read it in.
+            UnsupportedContent: it must be read in a process, and none can be started.
         """
         try:
             async with deadline.timeout():
@@ -260,16 +298,18 @@ class Conversion:
         """Choose a thread, or a process for what would hold up, fill or endanger this one."""
         headers = {name: value for name, value in headers.items() if len(value) < _TELLING}
         is_file = media_type(content_type, body[:4_096], url).kind in FILES
-        if is_file or is_heavy(body):
+        if self._isolated or is_file or is_heavy(body):
             seconds = _SHARE * deadline.remaining()
             try:
                 return await self._workers.convert(body, content_type, url, headers=headers, seconds=seconds)
             except WorkerUnavailable as error:
-                if is_file:  # what reads it is not written to meet strangers' files without limits around it
+                if (
+                    self._isolated or is_file
+                ):  # what reads it is not written to meet strangers' files without limits around it
                     raise UnsupportedContent(
                         url,
-                        "The page is a document, which is read in a process of its own, and none can be started here. "
-                        "Open another page.",
+                        f"{'The page is a document, which' if is_file else 'Every page'} is read in a process of its "
+                        "own, and none can be started here. Open another page.",
                     ) from error
                 # a thread may hold up the loop for a while, but the page is read
         threads = self._threads
@@ -285,6 +325,34 @@ class Conversion:
             raise
 
     async def aclose(self) -> None:
-        """End the processes and let the threads go; one that is busy ends by itself."""
+        """End processes of its own and let the threads go; one that is busy ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        await self._workers.aclose()
+        if self._owned is not None:
+            await self._owned.aclose()
+
+
+_AT_ONCE: Final = 20_000  # characters that are looked through without a thread, in about 10 ms
+_IN_THREAD: Final = 200_000  # characters whose longest step in C holds the interpreter's lock for some milliseconds
+_VIEW: Final = "groundwire.reading.passages.view:view_in_worker"
+
+
+async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
+    """Return the part of a whole page that is wanted, as `view` does, without holding up the loop.
+
+    Whoever is cancelled here leaves no process at work for him. Where tokens are counted by a function of the caller's,
+    the work is done in a thread: that function is in no other process.
+
+    Raises:
+        InvalidRequest: the page has no such part. PageTooLarge: looking through it took more than it may.
+    """
+    if len(page.content) < _AT_ONCE:
+        return view(page, ask)
+    packed = pack_view(page, ask) if len(page.content) >= _IN_THREAD else None
+    if packed is None:
+        return await asyncio.get_running_loop().run_in_executor(None, view, page, ask)
+    try:
+        return unpack_view(*await workers.run(_VIEW, *packed))
+    except WorkerUnavailable:
+        return await asyncio.get_running_loop().run_in_executor(None, view, page, ask)
+    except WorkTooHeavy as error:
+        raise _too_heavy(page.url) from error

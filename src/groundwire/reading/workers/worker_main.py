@@ -1,6 +1,7 @@
-"""The process that converts heavy pages: reads bodies from standard input, writes their Markdown to standard output.
+"""The process in which pages are read and long texts looked through: jobs on standard input, results on the output.
 
-It holds itself to limits of the operating system, so that whatever a page makes of the code here ends here.
+It holds itself to limits of the operating system, and gives up files, network and other processes before the first job,
+so that whatever a page makes of the code here ends here.
 """
 
 from __future__ import annotations
@@ -8,46 +9,48 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import asdict
-from pathlib import Path
+from functools import cache
+from importlib import import_module
 from typing import Any, BinaryIO
 
-from groundwire.reading.convert import convert
+import groundwire.reading.convert  # noqa: F401  # while everything may still be loaded
 from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
+from groundwire.reading.workers.sandbox import confine
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Convert page after page until standard input ends.
+    """Do job after job until standard input ends.
 
     The two arguments of the command line are the bytes of memory that the process may use, and the seconds of
-    processor time that each page may take.
+    processor time that each job may take.
     """
     memory, seconds = int(sys.argv[1]), int(sys.argv[2])
-    pages, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not get between the frames
     _limit_memory(memory)
-    while head := pages.read(HEAD_SIZE):
+    _status()
+    confined = confine()
+    while head := jobs.read(HEAD_SIZE):
         header, payload = sizes(head)
-        asked = unpack(pages.read(header))
-        body = pages.read(payload)
+        asked = unpack(jobs.read(header))
+        body = jobs.read(payload)
         _limit_time(seconds)
-        _answer(answers, *_convert(body, asked))
+        fields, result = _done(asked, body)
+        _answer(answers, fields | {"peak": _peak(), "confined": confined}, result)
 
 
-def _convert(body: bytes, asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+def _done(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Do a job: a function of ours, named `MODULE:FUNCTION` by the process that started this one."""
+    module, _, name = str(asked["job"]).partition(":")
     try:
-        converted = convert(
-            body, asked["content_type"], asked["url"], headers=asked["headers"], seconds=asked["seconds"]
-        )
+        fields, result = getattr(import_module(module), name)(asked, body)
     except MemoryError:
         return {"failed": "memory"}, b""
     except RecursionError:
         return {"failed": "depth"}, b""
-    fields = asdict(converted)
-    content = fields["extracted"].pop("content").encode("utf-8", "replace")
-    return fields | {"peak": _peak()}, content
+    return fields, result
 
 
 def _answer(answers: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
@@ -55,12 +58,21 @@ def _answer(answers: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
     answers.flush()
 
 
+@cache
+def _status() -> int:
+    """Return what the system says of this process as an open file: later none can be opened."""
+    with suppress(OSError):
+        return os.open("/proc/self/status", os.O_RDONLY)
+    return -1
+
+
 def _peak() -> int:
     """Return the most memory that the process ever used, in bytes; 0 where it cannot be told.
 
     On Linux `ru_maxrss` is not it: a process takes over the figure of the one that started it (getrusage(2)).
     """
-    with suppress(OSError, ValueError, IndexError), Path("/proc/self/status").open(encoding="ascii") as lines:
+    with suppress(OSError, ValueError, IndexError):
+        lines = os.pread(_status(), 8_192, 0).decode("ascii", "replace").splitlines()
         return next((int(line.split()[1]) * 1_024 for line in lines if line.startswith("VmHWM:")), 0)
     try:
         import resource

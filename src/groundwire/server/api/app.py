@@ -223,6 +223,13 @@ def _parting(send: Send) -> Send:
     return parting
 
 
+def _isolated(settings: Settings) -> Settings:
+    """Return settings by which no page is parsed in the process of the keys, unless they say otherwise."""
+    if settings.read.isolation != "auto":
+        return settings
+    return settings.model_copy(update={"read": settings.read.model_copy(update={"isolation": "process"})})
+
+
 def build_app(
     source: Settings | Web,
     mounts: Callable[[AppContext], Iterable[Mount]],
@@ -252,7 +259,7 @@ def build_app(
         web = source
     else:
         metrics = metrics or Metrics()
-        web = Web(source, call_listeners=(metrics,))
+        web = Web(_isolated(source), call_listeners=(metrics,))
     context = AppContext(web=web, traffic=Traffic())
     mounted = tuple(mounts(context))
     pages = SignedIn(web, keys) if page else None

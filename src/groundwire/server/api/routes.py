@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -85,13 +84,13 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
 
 async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
     """Check an answer against what it cites."""
-    from groundwire.citations.verify import verify_answer  # costs nothing until it is used
+    from groundwire.citations.verify import verify_off_loop  # costs nothing until it is used
 
     if asked.sources is None:
         report = await caller.session(asked.session).verify(asked.answer)
     else:
         sources = [CitedPage(**source.model_dump()) for source in asked.sources]
-        report = await asyncio.to_thread(verify_answer, asked.answer, sources)
+        report = await verify_off_loop(caller.web.workers, asked.answer, sources)
     verdicts = [finding.verdict for finding in report.findings]
     return VerifyReply(
         supported=report.supported,

@@ -15,7 +15,8 @@ from markupsafe import Markup
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Excerpt, Page
-from groundwire.reading.passages.view import check_ask, view
+from groundwire.reading.passages.view import check_ask
+from groundwire.reading.workers.pool import view_off_loop
 from groundwire.server.ui.formatting import web_url
 from groundwire.server.ui.query_params import ViewQuery
 from groundwire.storage import StoreError
@@ -194,22 +195,22 @@ async def read_page(web: Web, asked: ViewQuery) -> Reading:
     return await _reading(url, page, started)
 
 
-async def read_kept(archive: Archive, asked: ViewQuery, usual: int) -> Reading | None:
+async def read_kept(web: Web, archive: Archive, asked: ViewQuery) -> Reading | None:
     """Open what the archive keeps of a page; None when it keeps nothing of it.
 
     Args:
+        web: Whose settings hold, and whose processes look through long pages.
         archive: The archive.
         asked: The address and the part that is asked for.
-        usual: The most characters of a piece that the settings want.
     """
-    url = asked.get("open")
+    url, usual = asked.get("open"), web.settings.read.max_length
     started = time.perf_counter()
     try:
         ask = check_ask(**_part(asked), max_length=_room(asked, usual), usual=usual)
         whole = await archive.get_page(url)
         if whole is None:
             return None
-        page = await asyncio.to_thread(view, whole, ask)
+        page = await view_off_loop(web.workers, whole, ask)
     except StoreError:
         raise
     except GroundwireError as error:

@@ -35,7 +35,7 @@ async def archive(visit: Visit) -> Html:
     reading = None
     status = 200
     if asked.get("open"):
-        reading = await read_kept(kept, asked, visit.visitor.web.settings.read.max_length)
+        reading = await read_kept(visit.visitor.web, kept, asked)
         status = 200 if reading is not None else 404
     number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
     offset = (number - 1) * _ARCHIVE_ROWS

@@ -1,0 +1,81 @@
+"""Work on an answer grows with its length: counted at n, 2n and 4n on the texts that are worst for it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from components.work import growth
+from groundwire.citations.marker_parser import find_marks
+from groundwire.citations.rendering import render_answer
+from groundwire.citations.verify import CitedPage, verify_answer
+from groundwire.citations.verify.verifier import MAX_COMPARISONS
+from groundwire.errors import InvalidRequest
+from groundwire.models import Source
+
+pytestmark = pytest.mark.req("B23")
+
+WORST = {
+    "markers": "[1]",
+    "markers, each in its line": "\n\n[1]",
+    "sentences": "A b c. ",
+    "sentences with markers": "Ships sail [1]. ",
+    "lenticular": "【.【a】",
+    "links": "[a](b",
+    "brackets": "[",
+    "backticks": "` `` ",
+    "rows": "\n| a | b |",
+    "names": "Big Ship ",
+    "numbers": "twenty-1.1 ",
+    "quotations": '"a b c d" ',
+}
+LONGEST = ("..x", ".", " ", "|", "| x", "1", "【.【a】", "[1]", "_", "(", "<http://", "](a ", "*  ")
+SOURCES = [Source(citation_id=1, title="Ships", url="https://a.example/")]
+
+
+def page(content: str) -> CitedPage:
+    return CitedPage(number=1, url="https://a.example/", content=content)
+
+
+def repeated(unit: str, size: int) -> str:
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+@pytest.mark.parametrize("unit", WORST.values(), ids=WORST)
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda text: verify_answer(text, [page("The ship sails. A b c.")]),
+        lambda text: verify_answer('On 5 May 2020 the big ship A said "b c d e" [1].', [page(text)]),
+        find_marks,
+        lambda text: render_answer(text, SOURCES, "markdown"),
+        lambda text: render_answer(text, SOURCES, "slack"),
+    ],
+    ids=["answer", "page", "marks", "markdown", "slack"],
+)
+def test_work_grows_with_the_length(work: object, unit: str) -> None:
+    assert callable(work)
+    texts = [repeated(unit, size) for size in (1_000, 2_000, 4_000)]
+    for small, large in pairwise(texts):
+        assert growth(work, small, large) < 3
+
+
+@pytest.mark.parametrize("unit", LONGEST)
+def test_no_pattern_is_stuck_in_what_goes_on_for_long(unit: str) -> None:
+    """A pattern that tries every beginning again would need hours for it."""
+    text = repeated(unit, 500_000)
+    verify_answer(f"{text} x [1].", [page(text)])
+
+
+def test_an_answer_with_too_much_to_compare_is_refused_before_the_work() -> None:
+    with pytest.raises(InvalidRequest, match="in parts"):
+        verify_answer("Ships sail [1]. " * (MAX_COMPARISONS + 1), [page("Ships sail.")])
+
+
+def test_a_number_beyond_all_floating_points_is_compared() -> None:
+    digits = "9" * 400
+    report = verify_answer(
+        f"About {digits} ships sail by the sea [1].", [page(f"About {digits}1 ships sail by the sea.")]
+    )
+    assert [finding.source for finding in report.findings] == [1]
