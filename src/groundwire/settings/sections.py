@@ -180,6 +180,8 @@ class StorageSettings(SettingsSection):
 
     url: str = "sqlite://"
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
+    sharing: Literal["none", "public", "all"] = "public"
+    """What tenants and named sessions share of cache and archive: nothing, only what is public by construction, or all."""
 
 
 class CacheSettings(SettingsSection):

@@ -20,6 +20,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.reading.passages.token_budget import CountTokens
 from groundwire.reading.passages.view import Around, check_ask
 from groundwire.routing.budget import SessionBudget
+from groundwire.routing.calls import CacheMode
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings, load
@@ -94,6 +95,7 @@ class Web(SessionView):
         self._provider_names: tuple[str, ...] | None = None
         self._count_tokens = count_tokens
         self._is_view = False
+        self._keep = True
         name = settings.session.id
         self._budget = SessionBudget(
             self._resources.store,
@@ -125,6 +127,7 @@ class Web(SessionView):
         page: int = 1,
         strategy: Strategy | None = None,
         refresh: bool = False,
+        keep: bool = True,
         timeout: float | None = None,
     ) -> SearchResponse:
         """Search the web.
@@ -144,6 +147,7 @@ class Web(SessionView):
             strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
                 at once, merged); by default the setting `search.strategy`.
             refresh: Whether to skip the cache; the new result is stored.
+            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
 
         Returns:
@@ -172,7 +176,7 @@ class Web(SessionView):
         chosen = self.settings.search.strategy if strategy is None else strategy
         check_choice("strategy", chosen, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
-        return await self._search_flow.search(checked, deadline, chosen, "refresh" if refresh else "use", self._budget)
+        return await self._search_flow.search(checked, deadline, chosen, self._cache_mode(refresh, keep), self._budget)
 
     async def open_page(
         self,
@@ -184,6 +188,7 @@ class Web(SessionView):
         max_length: int | None = None,
         max_tokens: int | None = None,
         refresh: bool = False,
+        keep: bool = True,
         timeout: float | None = None,
         context: Around | None = None,
     ) -> Page:
@@ -200,6 +205,7 @@ class Web(SessionView):
             max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
                 has no default.
             refresh: Whether to skip the cache; the new result is stored.
+            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
             context: Returns what will stand around the content where it is shown; `max_tokens` counts it too.
 
@@ -225,7 +231,7 @@ class Web(SessionView):
         )
         check_url("url", url)
         deadline = self._begin(timeout, self.settings.read.timeout)
-        target = PageTarget(url, selection, deadline, "refresh" if refresh else "use")
+        target = PageTarget(url, selection, deadline, self._cache_mode(refresh, keep))
         return await self._open_pages.one(target, self._budget)
 
     async def open_pages(
@@ -238,6 +244,7 @@ class Web(SessionView):
         max_tokens: int | None = None,
         at_once: int = 4,
         refresh: bool = False,
+        keep: bool = True,
         timeout: float | None = None,
     ) -> tuple[Page, ...]:
         """Read several pages side by side; what short ones leave of the room goes to the long ones.
@@ -251,6 +258,7 @@ class Web(SessionView):
             max_tokens: The most tokens of all pages together.
             at_once: The most pages that are read at the same time, 1 to 16.
             refresh: Whether to skip the cache; the new result is stored.
+            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
 
         Returns:
@@ -270,7 +278,7 @@ class Web(SessionView):
         checked = check_urls(urls)
         limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
         deadline = self._begin(timeout, self.settings.read.timeout)
-        targets = [PageTarget(url, selection, deadline, "refresh" if refresh else "use") for url in checked]
+        targets = [PageTarget(url, selection, deadline, self._cache_mode(refresh, keep)) for url in checked]
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
 
@@ -315,6 +323,11 @@ class Web(SessionView):
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)
+
+    def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
+        if not (keep and self._keep):
+            return "bypass"
+        return "refresh" if refresh else "use"
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         if self._resources.closed:

@@ -169,6 +169,8 @@ class Tenant:
     def narrow(self, web: Web) -> Web:
         """Return a view of a `Web` that may do what the key may: its providers, its domains, its day's budget.
 
+        What is kept of its calls is the tenant's.
+
         Make sessions of that view, `tenant.narrow(web).session(tenant.session(name))`, so that they pay into the
         day's budget as well as into their own.
         """
@@ -178,6 +180,8 @@ class Tenant:
             allowed_domains=limits.allowed_domains,
             blocked_domains=limits.blocked_domains,
             daily=self.daily,
+            tenant=self.id,
+            keep=limits.keep,
         )
 
 

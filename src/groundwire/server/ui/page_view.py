@@ -16,6 +16,7 @@ from markupsafe import Markup
 from groundwire.errors import GroundwireError
 from groundwire.models import Excerpt, Page
 from groundwire.reading.passages.view import check_ask, view
+from groundwire.safety.tenancy import Viewer
 from groundwire.server.ui.formatting import web_url
 from groundwire.server.ui.query_params import ViewQuery
 from groundwire.storage import StoreError
@@ -194,19 +195,20 @@ async def read_page(web: Web, asked: ViewQuery) -> Reading:
     return await _reading(url, page, started)
 
 
-async def read_kept(archive: Archive, asked: ViewQuery, usual: int) -> Reading | None:
+async def read_kept(archive: Archive, asked: ViewQuery, usual: int, *, viewer: Viewer) -> Reading | None:
     """Open what the archive keeps of a page; None when it keeps nothing of it.
 
     Args:
         archive: The archive.
         asked: The address and the part that is asked for.
         usual: The most characters of a piece that the settings want.
+        viewer: Who looks.
     """
     url = asked.get("open")
     started = time.perf_counter()
     try:
         ask = check_ask(**_part(asked), max_length=_room(asked, usual), usual=usual)
-        whole = await archive.get_page(url)
+        whole = await archive.get_page(url, viewer=viewer)
         if whole is None:
             return None
         page = await asyncio.to_thread(view, whole, ask)

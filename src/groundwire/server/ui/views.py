@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from starlette.routing import BaseRoute, Route
 
 from groundwire.citations.verify import CitedPage
+from groundwire.safety.tenancy import OPERATOR
 from groundwire.server.ui.login_sessions import Doors, SignIns, Visitor, local_path
 from groundwire.server.ui.page_view import read_kept
 from groundwire.server.ui.providers_view import providers
@@ -35,18 +36,18 @@ async def archive(visit: Visit) -> Html:
     reading = None
     status = 200
     if asked.get("open"):
-        reading = await read_kept(kept, asked, visit.visitor.web.settings.read.max_length)
+        reading = await read_kept(kept, asked, visit.visitor.web.settings.read.max_length, viewer=OPERATOR)
         status = 200 if reading is not None else 404
     number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
     offset = (number - 1) * _ARCHIVE_ROWS
     words = asked.get("q")
     if words:
-        rows = await kept.search(words[:2_000], limit=_ARCHIVE_ROWS + 1, offset=offset)
+        rows = await kept.search(words[:2_000], viewer=OPERATOR, limit=_ARCHIVE_ROWS + 1, offset=offset)
     else:
-        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset)
+        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset, viewer=OPERATOR)
     values = {
         "asked": asked,
-        "kept": await kept.statistics(),
+        "kept": await kept.statistics(viewer=OPERATOR),
         "rows": rows[:_ARCHIVE_ROWS],
         "number": number,
         "more": len(rows) > _ARCHIVE_ROWS,

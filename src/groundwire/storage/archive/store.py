@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page, SearchResponse
+from groundwire.safety.tenancy import Owner, Sharing
 from groundwire.safety.urls import parse_url
 from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
 from groundwire.storage.archive.lookup import ArchiveQueries, Statistics
@@ -76,8 +77,22 @@ class ArchiveOptions(Protocol):
         ...
 
 
+class StorageOptions(Protocol):
+    """What the archive wants of the section `[storage]`."""
+
+    @property
+    def sharing(self) -> Sharing:
+        """What owners share."""
+        ...
+
+
 class HasArchiveSettings(Protocol):
     """Settings with a section `[archive]`."""
+
+    @property
+    def storage(self) -> StorageOptions:
+        """The section `[storage]`."""
+        ...
 
     @property
     def archive(self) -> ArchiveOptions:
@@ -97,6 +112,7 @@ class Archive(ArchiveQueries):
         max_bytes: About the most that it may take, the index included; what was seen longest ago goes first.
         max_age: Seconds after which something is forgotten.
         clock: The time in seconds since the epoch.
+        sharing: What owners see of one another; see `groundwire.storage.archive.sql.visible_to`.
     """
 
     def __init__(
@@ -106,14 +122,15 @@ class Archive(ArchiveQueries):
         max_bytes: int = 500_000_000,
         max_age: float = 365 * _DAY,
         clock: Callable[[], float] = time.time,
+        sharing: Sharing = "public",
     ) -> None:
-        super().__init__(max_age, clock)
+        super().__init__(max_age, clock, sharing)
         self.path = path
         self._max_bytes = max_bytes
         self._file: ArchiveFile | None = None
         self._writer = Writer(self._commit)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
-        self._waiting: list[tuple[Page | SearchResponse, float]] = []
+        self._waiting: list[tuple[Page | SearchResponse, float, Owner]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[int]] = set()
         self._problem: Broken | None = None
@@ -125,23 +142,23 @@ class Archive(ArchiveQueries):
         """Why it keeps nothing any more; empty while it works."""
         return str(self._problem) if self._problem else ""
 
-    async def add_page(self, page: Page) -> bool:
+    async def add_page(self, page: Page, *, owner: Owner) -> bool:
         """Keep a page that was read, in place of an older copy; return whether it was kept.
 
         A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
         kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
         """
-        return await self._keep((page, self._clock())) > 0
+        return await self._keep((page, self._clock(), owner)) > 0
 
-    async def add_results(self, response: SearchResponse) -> int:
+    async def add_results(self, response: SearchResponse, *, owner: Owner) -> int:
         """Keep the results of a search; return how many were kept. Never raises."""
-        return await self._keep((response, self._clock()))
+        return await self._keep((response, self._clock(), owner))
 
-    def remember(self, source: Page | SearchResponse) -> None:
+    def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
         """Keep a page or an answer without making anybody wait; `aclose` waits for it. Call it on the event loop."""
         if self._closed or self._problem or len(self._waiting) >= _MOST_WAITING:
             return
-        self._waiting.append((source, self._clock()))
+        self._waiting.append((source, self._clock(), owner))
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._begin)
 
@@ -236,7 +253,7 @@ class Archive(ArchiveQueries):
         if self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    async def _keep(self, *sources: tuple[Page | SearchResponse, float]) -> int:
+    async def _keep(self, *sources: tuple[Page | SearchResponse, float, Owner]) -> int:
         if self._problem:
             return 0
 
@@ -244,8 +261,8 @@ class Archive(ArchiveQueries):
             from groundwire.storage.archive import sql
 
             items: dict[tuple[str, Kind], Item] = {}
-            for source, now in sources:
-                for item in items_of(source, now):
+            for source, now, owner in sources:
+                for item in items_of(source, now, owner=owner):
                     earlier = items.get(place := (item.key, item.kind))
                     items[place] = item if earlier is None else item.merged(earlier)
             count = sum(sql.put(db, item) for item in items.values() if item.size <= self._max_bytes)
@@ -312,7 +329,8 @@ def open_archive(settings: HasArchiveSettings) -> Archive | None:
     if not chosen.enabled:
         return None
     path = Path(chosen.path).expanduser() if chosen.path else default_path()
-    return Archive(path, max_bytes=chosen.max_bytes, max_age=chosen.max_age_days * _DAY)
+    days, sharing = chosen.max_age_days, settings.storage.sharing
+    return Archive(path, max_bytes=chosen.max_bytes, max_age=days * _DAY, sharing=sharing)
 
 
 def default_path() -> Path:
