@@ -22,8 +22,8 @@ from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, day, escaped, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
-from groundwire.settings import load
 from groundwire.safety.tenancy import OPERATOR
+from groundwire.settings import load
 from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
 
 __all__ = ["archive"]

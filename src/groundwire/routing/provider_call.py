@@ -176,7 +176,9 @@ class ProviderCaller:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
-            results = await self._results(owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline)
+            results = await self._results(
+                owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline
+            )
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)

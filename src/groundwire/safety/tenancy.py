@@ -45,7 +45,7 @@ class Owner:
     def key(self) -> str:
         """What tells owners apart in the keys of a store; it has neither blanks nor colons of a name."""
         if self.tenant:
-            return f"tenant:{quote(self.tenant, safe="")}"
+            return f"tenant:{quote(self.tenant, safe='')}"
         return f"session:{quote(self.session, safe='')}" if self.session else "local"
 
     def of_session(self, name: str | None) -> Owner:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Literal
 
 from groundwire.errors import BlockedUnknown
-from groundwire.safety.urls import WebUrl
 from groundwire.routing.budget import SessionBudget
+from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 from groundwire.web.session_sources import KeyLocks
 

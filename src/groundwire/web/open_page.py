@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -81,6 +81,8 @@ class OpenPageFlow:
     """Know which addresses a session may open; None lets it open any."""
     sources: SessionSources | None
     """Number what a session is shown; None gives pages no number."""
+    state: Callable[[], Awaitable[tuple[str, ...]]]
+    """Says what is wrong with the store and the archive."""
 
     async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
         """Read a page and return the part that is wanted; see `whole` and `shown`."""
@@ -103,6 +105,8 @@ class OpenPageFlow:
             except TimeoutError as error:
                 raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
         await budget.read(part.content_length)
+        if state := await self.state():
+            part = part.model_copy(update={"warnings": (*part.warnings, *state)})
         if self.known is not None:
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)

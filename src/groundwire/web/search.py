@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,6 +51,8 @@ class SearchFlow:
     """Number what a session is shown; None numbers each response for itself."""
     call_listeners: CallListeners
     """Are told when a call ends."""
+    state: Callable[[], Awaitable[tuple[str, ...]]]
+    """Says what is wrong with the store and the archive."""
 
     async def search(
         self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget
@@ -136,6 +139,6 @@ class SearchFlow:
             "budget": budget.state(),
             "results": rows,
             "sources": sources_of(rows),
-            "warnings": (*response.warnings, *((warning,) if warning else ())),
+            "warnings": (*response.warnings, *await self.state(), *((warning,) if warning else ())),
         }
         return response.model_copy(update=update)

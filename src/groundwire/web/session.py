@@ -105,7 +105,7 @@ class SessionView:
             keep: Whether anything of its calls may be kept; see `Web.search`.
 
         Raises:
-            InvalidRequest: what should be a domain is none, or the view is another tenant's already.
+            InvalidRequest: what should be a domain is none.
         """
         policy = self._policy.within(
             DomainPolicy(
@@ -123,8 +123,6 @@ class SessionView:
         view._open_pages = self._open_pages.restricted(readers, policy)
         if daily is not None:
             view._quota = DailyQuota(self._resources.store, daily)
-        if tenant and self.owner.tenant not in {"", tenant}:
-            raise InvalidRequest("tenant", "is another than this view's", "Make the view from the Web itself.")
         view._budget = self._budget.within(view._quota, Owner(tenant) if tenant else self.owner)
         view._keep = self._keep and keep
         return view

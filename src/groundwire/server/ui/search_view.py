@@ -56,9 +56,7 @@ async def keep_shown(
         return
 
 
-async def find_shown(
-    store: Store, session: str, fields: Mapping[str, str], *, owner: Owner
-) -> RecentResults | None:
+async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
     """Return what this session's search with these fields has found within the last hour; None when it is not known."""
     try:
         entry = await store.get(_key(owner, session, fields))

@@ -69,14 +69,14 @@ async def sign_in(visit: Visit) -> Html | Redirect:
         came_from_elsewhere = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
         return _form(after, may_be_in=came_from_elsewhere)
     after = local_path(visit.form.get("next", ""))
-    wait = await sign_ins.wait_for(request)
-    if wait:
-        seconds = math.ceil(wait)
-        page = _form(after, problem=f"Too many attempts. Wait {seconds} s and try again.", status=429)
-        return Html(template=page.template, values=page.values, status=429, headers=(("retry-after", str(seconds)),))
     secure = "https" in {request.url.scheme, urlsplit(request.headers.get("origin", "")).scheme}
     cookie = await sign_ins.sign_in(visit.form.get("key", "").strip(), secure=secure)
     if cookie is None:
+        if wait := await sign_ins.count_wrong_key(request):
+            seconds = math.ceil(wait)
+            page = _form(after, problem=f"Too many wrong keys. Wait {seconds} s and try again.", status=429)
+            waits = (("retry-after", str(seconds)),)
+            return Html(template=page.template, values=page.values, status=429, headers=waits)
         return _form(after, problem="This key is not known here, or was revoked.", status=403)
     return Redirect(to=after, headers=(("set-cookie", cookie),))
 

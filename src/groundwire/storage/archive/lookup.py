@@ -128,7 +128,7 @@ class ArchiveQueries(ABC):
         return await self._read(lambda db: sql.listed(db, limit, offset, visible))
 
     async def export(self, file: Writable, *, viewer: Viewer, progress: Progress | None = None) -> int:
-        """Write every entry that its viewer may see as a line of JSON, which `import_` reads; return how many there are.
+        """Write every entry that its viewer may see as a line of JSON, which `import_` reads; return how many.
 
         Args:
             file: What takes the bytes.

@@ -191,9 +191,7 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> Iter
             yield item
 
 
-def _from_page(
-    page: Page, seen: int, asked: str = "", *, owner: Owner, public: bool | None = None
-) -> Item | None:
+def _from_page(page: Page, seen: int, asked: str = "", *, owner: Owner, public: bool | None = None) -> Item | None:
     final = page.final_url or page.url
     target, alias = _address(final), _address(page.url)
     if target is None or alias is None or page.status != "success" or not page.content.strip():

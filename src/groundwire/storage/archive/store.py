@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, TypeVar
@@ -105,7 +106,7 @@ class Archive(ArchiveQueries):
 
     The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
     `add_results` and `remember` never raise; every other call raises `StoreError` when the archive is switched off,
-    busy or closed.
+    busy or closed. A damaged file is renamed to `NAME.corrupt-TIMESTAMP`, once, and a new one begun.
 
     Args:
         path: The file, which the SQLite store may share; None for process memory.
@@ -134,6 +135,8 @@ class Archive(ArchiveQueries):
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[int]] = set()
         self._problem: Broken | None = None
+        self._damage: Broken | None = None
+        self._mended = False
         self._scrub = False
         self._closed = False
 
@@ -141,6 +144,20 @@ class Archive(ArchiveQueries):
     def problem(self) -> str:
         """Why it keeps nothing any more; empty while it works."""
         return str(self._problem) if self._problem else ""
+
+    async def notice(self) -> str:
+        """Return what an answer should say of the archive's state, without a path; empty while it works.
+
+        It opens the archive, so that a file that cannot be used is known with the first answer.
+        """
+        if self._file is None and not self._closed and not self._problem:
+            with suppress(StoreError):
+                await self._writer.run(lambda db: None)
+        if self._problem:
+            return (
+                "the archive of earlier searches cannot be used now; the operator finds out why with the command doctor"
+            )
+        return "the archive of earlier searches was damaged: it was moved aside and begun anew" if self._mended else ""
 
     async def add_page(self, page: Page, *, owner: Owner) -> bool:
         """Keep a page that was read, in place of an older copy; return whether it was kept.
@@ -283,7 +300,14 @@ class Archive(ArchiveQueries):
         await self._settle()
         if self._file is None or not self._file.is_open:
             await self._writer.run(lambda db: None)  # opens it
-        return await asyncio.get_running_loop().run_in_executor(self._reader, self._look, look)
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._reader, self._look, look)
+        except StoreError:
+            if self._damage is None:
+                raise
+            await self._writer.run(lambda db: None)  # moves it aside, and begins another
+            return await loop.run_in_executor(self._reader, self._look, look)
 
     def _look(self, look: Callable[[Connection], _T]) -> _T:
         if self._file is None:
@@ -293,7 +317,10 @@ class Archive(ArchiveQueries):
         try:
             return self._file.read(look)
         except Broken as exc:
-            self._switch_off(exc)
+            if exc.damaged and not self._mended:
+                self._damage = exc
+            else:
+                self._switch_off(exc)
             raise
 
     def _commit(self, jobs: Sequence[Job[object]]) -> None:
@@ -304,10 +331,33 @@ class Archive(ArchiveQueries):
         if self._file is None:
             self._file = ArchiveFile(self.path)
         try:
-            self._file.commit(jobs, self._scrubbed)
+            if self._damage is not None:
+                self._mend(self._damage)
+            try:
+                self._file.commit(jobs, self._scrubbed)
+            except Broken as exc:
+                self._mend(exc)
+                self._file.commit(jobs, self._scrubbed)
         except Broken as exc:
             self._switch_off(exc)
             raise
+
+    def _mend(self, damage: Broken) -> None:
+        """Move a damaged file aside, once: a disk that damages every file must not be filled with them.
+
+        Raises:
+            Broken: it is not damaged, or cannot be moved.
+        """
+        self._damage = None
+        if self._file is None or not damage.damaged or self._mended:
+            raise damage
+        try:
+            aside = self._file.move_aside()
+        except OSError as exc:
+            raise damage from exc
+        self._mended = True
+        if aside is not None:
+            _logger.warning("%s It was moved to %s, and another begun.", damage, aside)
 
     def _scrubbed(self) -> bool:
         scrub, self._scrub = self._scrub, False
