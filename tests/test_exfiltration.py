@@ -21,6 +21,7 @@ from groundwire import BlockedByPolicy, ReadResult, Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedSecret, BlockedUnknown, InvalidRequest, PageRefused
 from groundwire.providers import Capabilities
+from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.urls import parse_url
 from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
@@ -254,6 +255,9 @@ class TestThirdParties:
         assert jina.requests == []
 
 
+SESSION = SessionBudget(MemoryStore(), "s", Limits())
+
+
 class TestKnownUrls:
     @pytest.mark.req("B10")
     @given(st.text("abc/?&=%#.@:-0A ", min_size=1, max_size=12), st.integers(0, 40))
@@ -261,13 +265,13 @@ class TestKnownUrls:
     async def test_nothing_can_be_added_to_an_address(self, text: str, at: int) -> None:
         url = parse_url("https://a.example/one/two?three=4")
         known = KnownUrls(MemoryStore())
-        await known.note("s", "pages", [url])
+        await known.note(SESSION, "pages", [url])
         try:
             changed = parse_url(url.text[:at] + text + url.text[at:])
         except (InvalidRequest, BlockedByPolicy):
             return
         try:
-            opened = await known.admit("s", changed)
+            opened = await known.admit(SESSION, changed)
         except BlockedUnknown:
             assert changed.request_text != url.request_text
             return
@@ -277,23 +281,23 @@ class TestKnownUrls:
     async def test_a_page_of_links_does_not_push_out_what_the_user_gave(self) -> None:
         known = KnownUrls(MemoryStore())
         given_url = parse_url("https://user.example/")
-        await known.note("s", "user", [given_url])
+        await known.note(SESSION, "user", [given_url])
         links = [parse_url(f"https://a.example/{n}") for n in range(25_000)]
         for start in range(0, len(links), 5_000):
-            await known.note("s", "pages", links[start : start + 5_000])
-        assert await known.admit("s", given_url) == given_url
-        assert await known.admit("s", links[-1]) == links[-1]
+            await known.note(SESSION, "pages", links[start : start + 5_000])
+        assert await known.admit(SESSION, given_url) == given_url
+        assert await known.admit(SESSION, links[-1]) == links[-1]
         with pytest.raises(BlockedUnknown):
-            await known.admit("s", links[0])
+            await known.admit(SESSION, links[0])
 
     @pytest.mark.req("B10")
     async def test_processes_that_learn_at_once_lose_nothing(self, tmp_path: Path) -> None:
         stores = [open_store(f"sqlite:///{tmp_path}/s.db") for _ in range(2)]
         both = [KnownUrls(store) for store in stores]
         urls = [parse_url(f"https://a.example/{n}") for n in range(20)]
-        await asyncio.gather(*(both[n % 2].note("s", "pages", [url]) for n, url in enumerate(urls)))
+        await asyncio.gather(*(both[n % 2].note(SESSION, "pages", [url]) for n, url in enumerate(urls)))
         for known in both:
             for url in urls:
-                assert await known.admit("s", url) == url
+                assert await known.admit(SESSION, url) == url
         for store in stores:
             await store.aclose()

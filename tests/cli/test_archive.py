@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from groundwire.cli import group
 from groundwire.models import Page, SearchResponse, SearchResult
+from groundwire.safety.tenancy import LOCAL
 from groundwire.storage.archive.store import Archive
 
 Terminal = Any  # see conftest.py
@@ -29,9 +30,11 @@ def file(terminal: Terminal) -> Path:
 
     async def fill() -> None:
         archive = Archive(path, clock=SEEN.timestamp)
-        await archive.add_page(Page(url="https://a.example/one", title="A page", content="Whales \x1b[31msing."))
+        await archive.add_page(
+            Page(url="https://a.example/one", title="A page", content="Whales \x1b[31msing."), owner=LOCAL
+        )
         row = SearchResult(title="A row", url="https://b.example/", snippet="Dolphins.", published="2026-11-01")
-        await archive.add_results(SearchResponse(query="swimmers", results=(row,), provider="searxng"))
+        await archive.add_results(SearchResponse(query="swimmers", results=(row,), provider="searxng"), owner=LOCAL)
         await archive.aclose()
 
     asyncio.run(fill())

@@ -84,6 +84,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         "providers": ["searxng", "local"],
         "allowed_domains": ["python.org", "example.com"],
         "blocked_domains": ["evil.example"],
+        "keep": True,
     }
     (record,) = file.records()
     assert (record.tenant, record.operator, record.limits.rate) == ("team", True, 60)

@@ -11,6 +11,7 @@ from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
 from groundwire.routing.cost_ledger import CostLedger
 from groundwire.routing.hedging_policy import Strategy
+from groundwire.safety.tenancy import LOCAL
 
 __all__ = ["CallingRouter", "search_call"]
 
@@ -23,7 +24,7 @@ def search_call(
         query=query,
         deadline=deadline,
         strategy=strategy,
-        tenant="",
+        owner=LOCAL,
         session="s",
         reservation=Reservation(1),
         ledger=ledger or CostLedger(_granted, lambda amount: None),

@@ -18,6 +18,7 @@ import aiohttp
 
 from groundwire.deadline import Deadline
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
+from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import open_store
 
 __all__ = ["Asker", "Upstream", "ask_in_four_processes"]
@@ -107,6 +108,7 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
                 load,
                 codec=Codec(str.encode, bytes.decode, lambda value: CacheTtl(fresh=60, stale=60)),
                 deadline=Deadline.after(60),
+                owner=LOCAL,
             )
 
         print("ready", flush=True)

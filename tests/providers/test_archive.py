@@ -21,6 +21,7 @@ from groundwire.errors import (
 from groundwire.models import Filters, Page, Query, SearchResponse, SearchResult
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.base import ProviderContext, ReadProvider, SearchProvider, Transports
+from groundwire.safety.tenancy import LOCAL
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
 
@@ -32,7 +33,7 @@ async def archive() -> AsyncIterator[Archive]:
     moment = [datetime(2026, 11, 18, tzinfo=UTC).timestamp()]
     made = Archive(None, clock=lambda: moment[0])
     row = SearchResult(title="A row", url="https://b.example/", snippet="Whales <b>sing</b>.", source="searxng")
-    await made.add_results(SearchResponse(query="whales", results=(row,), provider="searxng"))
+    await made.add_results(SearchResponse(query="whales", results=(row,), provider="searxng"), owner=LOCAL)
     moment[0] = NOW.timestamp()
     page = Page(
         url="https://a.example/one",
@@ -41,7 +42,7 @@ async def archive() -> AsyncIterator[Archive]:
         published="2026-11-01",
         reader="x",
     )
-    await made.add_page(page)
+    await made.add_page(page, owner=LOCAL)
     yield made
     await made.aclose()
 

@@ -27,6 +27,7 @@ from groundwire.errors import (
     RateLimited,
 )
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
+from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
 
 T = TypeVar("T")
@@ -87,6 +88,7 @@ class Source:
             self.load,
             codec=Codec(str.encode, bytes.decode, lambda value: self.life),
             deadline=deadline or Deadline.after(seconds),
+            owner=LOCAL,
             refresh=refresh,
         )
 
@@ -349,7 +351,11 @@ async def test_a_load_that_cancels_itself_is_a_failure(cache: Cache) -> None:
 
     with pytest.raises(DeadlineExceeded):
         await cache.get_or_load(
-            "k", load, codec=Codec(str.encode, bytes.decode, lambda value: LIFE), deadline=Deadline.after(1_000)
+            "k",
+            load,
+            codec=Codec(str.encode, bytes.decode, lambda value: LIFE),
+            deadline=Deadline.after(1_000),
+            owner=LOCAL,
         )
 
 
@@ -392,8 +398,9 @@ async def test_a_load_that_meets_the_deadline_can_say_what_it_tried(cache: Cache
             await asyncio.sleep(0.001)
         raise AllProvidersFailed(())
 
+    codec = Codec(str.encode, bytes.decode, lambda value: LIFE)
     with pytest.raises(AllProvidersFailed):
-        await cache.get_or_load("k", load, codec=Codec(str.encode, bytes.decode, lambda value: LIFE), deadline=deadline)
+        await cache.get_or_load("k", load, codec=codec, deadline=deadline, owner=LOCAL)
 
 
 async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(cache: Cache) -> None:
@@ -602,6 +609,7 @@ async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
             load,
             codec=Codec(str.encode, bytes.decode, lambda value: LIFE),
             deadline=Deadline.after(60),
+            owner=LOCAL,
         )
         assert answer == CacheResult("\ud800")
     assert "could not be kept" in caplog.text

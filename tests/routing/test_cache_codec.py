@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from groundwire.models import Query
 from groundwire.routing.cache_codec import page_key, search_key
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.tenancy import Partition
 from groundwire.safety.urls import parse_url
 
 NOBODY = DomainPolicy()
+SHARED = Partition("shared")
 DOMAINS = st.lists(st.sampled_from(["a.example", "b.example", "c.example"]), unique=True, max_size=3).map(tuple)
 NAMES = st.lists(st.sampled_from(["brave", "exa", "duckduckgo", "you"]), unique=True, max_size=3)
 DAYS = st.none() | st.dates(date(2020, 1, 1), date(2020, 1, 3))
@@ -59,8 +61,10 @@ SEARCHES = st.tuples(queries(), NAMES, POLICIES, EXTRA)
 def test_keys_are_equal_exactly_when_the_searches_are(
     one: tuple[Query, list[str], DomainPolicy, str], other: tuple[Query, list[str], DomainPolicy, str]
 ) -> None:
-    assert (search_key(*one) == search_key(*other)) == (meaning(*one) == meaning(*other))
-    assert search_key(*one) == search_key(*one)
+    assert (search_key(*one, partition=SHARED) == search_key(*other, partition=SHARED)) == (
+        meaning(*one) == meaning(*other)
+    )
+    assert search_key(*one, partition=SHARED) == search_key(*one, partition=SHARED)
 
 
 OTHERS: dict[str, Any] = {
@@ -82,16 +86,18 @@ OTHERS: dict[str, Any] = {
 def test_every_field_of_a_query_is_in_the_key() -> None:
     assert {item.name for item in fields(Query)} == OTHERS.keys()
     query = Query(text="words")
-    keys = {search_key(replace(query, **{name: value}), ["x"], NOBODY) for name, value in OTHERS.items()}
+    keys = {
+        search_key(replace(query, **{name: value}), ["x"], NOBODY, partition=SHARED) for name, value in OTHERS.items()
+    }
     keys |= {
-        search_key(query, ["x"], NOBODY),
-        search_key(query, ["y"], NOBODY),
-        search_key(query, ["x", "y"], NOBODY),
-        search_key(query, ["y", "x"], NOBODY),
-        search_key(query, ["x,y"], NOBODY),
-        search_key(query, ["x"], DomainPolicy(allowed=("a.example",))),
-        search_key(query, ["x"], DomainPolicy(blocked=("a.example",))),
-        search_key(query, ["x"], NOBODY, "hedge"),
+        search_key(query, ["x"], NOBODY, partition=SHARED),
+        search_key(query, ["y"], NOBODY, partition=SHARED),
+        search_key(query, ["x", "y"], NOBODY, partition=SHARED),
+        search_key(query, ["y", "x"], NOBODY, partition=SHARED),
+        search_key(query, ["x,y"], NOBODY, partition=SHARED),
+        search_key(query, ["x"], DomainPolicy(allowed=("a.example",)), partition=SHARED),
+        search_key(query, ["x"], DomainPolicy(blocked=("a.example",)), partition=SHARED),
+        search_key(query, ["x"], NOBODY, "hedge", partition=SHARED),
     }
     assert len(keys) == len(OTHERS) + 8
 
@@ -99,18 +105,22 @@ def test_every_field_of_a_query_is_in_the_key() -> None:
 def test_white_space_and_the_order_of_domains_do_not_matter() -> None:
     one = Query(text=" two\n words ", allowed_domains=("a.example", "b.example"))
     other = Query(text="two words", allowed_domains=("b.example", "a.example"))
-    assert search_key(one, ["x"], NOBODY) == search_key(other, ["x"], NOBODY)
+    assert search_key(one, ["x"], NOBODY, partition=SHARED) == search_key(other, ["x"], NOBODY, partition=SHARED)
 
 
 def test_a_key_shows_only_its_kind() -> None:
-    assert re.fullmatch(r"search:\d+:[0-9a-f]{64}", search_key(Query(text="secret plans"), ["x"], NOBODY))
-    assert re.fullmatch(r"page:\d+:[0-9a-f]{64}", page_key(parse_url("https://a.example/secret"), ["local"]))
+    assert re.fullmatch(
+        r"search:\d+:shared:[0-9a-f]{64}", search_key(Query(text="secret plans"), ["x"], NOBODY, partition=SHARED)
+    )
+    assert re.fullmatch(
+        r"page:\d+:shared:[0-9a-f]{64}", page_key(parse_url("https://a.example/secret"), ["local"], partition=SHARED)
+    )
 
 
 @pytest.mark.req("Y9")
 def test_one_page_has_one_key() -> None:
     def key(url: str, *readers: str, extra: str = "") -> str:
-        return page_key(parse_url(url), readers or ("local",), extra)
+        return page_key(parse_url(url), readers or ("local",), extra, partition=SHARED)
 
     assert key("https://A.example:443/x#one") == key("https://a.example/x#two") == key("https://a.example/x")
     keys = {

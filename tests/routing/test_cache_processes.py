@@ -11,6 +11,7 @@ import pytest
 from components.stampede import Asker, Upstream, ask_in_four_processes
 from groundwire.deadline import Deadline
 from groundwire.routing.cache import Cache, CacheTtl, Codec
+from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import open_store
 
 
@@ -45,6 +46,7 @@ async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream:
         load,
         codec=Codec(str.encode, bytes.decode, lambda value: CacheTtl(stale=60)),
         deadline=Deadline.after(60),
+        owner=LOCAL,
     )
     await cache.aclose()
     await old.aclose()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Filters, Page, SearchResponse, SearchResult
+from groundwire.safety.tenancy import LOCAL, OPERATOR
 from groundwire.storage.archive.fts import Question, joined, split
 from groundwire.storage.archive.store import Archive, ImportRefused
 from groundwire.storage.base import StoreError
@@ -79,21 +80,21 @@ async def reopened(clock: Clock, path: Path) -> AsyncIterator[Callable[[], Archi
 
 
 async def urls(archive: Archive, text: str, **filters: object) -> list[str]:
-    return [found.url for found in await archive.search(text, limit=50, filters=Filters(**filters))]  # type: ignore[arg-type]
+    return [found.url for found in await archive.search(text, limit=50, filters=Filters(**filters), viewer=OPERATOR)]  # type: ignore[arg-type]
 
 
 @pytest.mark.req("B13")
 async def test_what_was_read_and_seen_is_found(archive: Archive) -> None:
-    assert await archive.add_page(page(published="2026-11-01"))
-    assert await archive.add_results(response(row())) == 1
-    (whale,) = await archive.search("WHALES")
+    assert await archive.add_page(page(published="2026-11-01"), owner=LOCAL)
+    assert await archive.add_results(response(row()), owner=LOCAL) == 1
+    (whale,) = await archive.search("WHALES", viewer=OPERATOR)
     assert (whale.url, whale.title, whale.kind) == ("https://a.example/one", "A page", "page")
     assert whale.snippet == "Some words about whales."
     assert (whale.published, whale.seen) == ("2026-11-01", datetime.fromtimestamp(START, UTC))
     assert whale.rank > 0
-    (dolphin,) = await archive.search("dolphins")
+    (dolphin,) = await archive.search("dolphins", viewer=OPERATOR)
     assert (dolphin.url, dolphin.kind, dolphin.published) == ("https://b.example/", "result", None)
-    assert await archive.search("sharks") == []
+    assert await archive.search("sharks", viewer=OPERATOR) == []
 
 
 @pytest.mark.req("B13")
@@ -101,20 +102,20 @@ async def test_a_page_comes_back_as_it_was_and_says_that_it_is_old(archive: Arch
     kept = page(
         content="# 東京 Ünïcode\n\nText.", language="ja", content_type="text/html", original_length=17, warnings=("w",)
     )
-    await archive.add_page(kept)
-    got = await archive.get_page("http://a.example/one/#part")
+    await archive.add_page(kept, owner=LOCAL)
+    got = await archive.get_page("http://a.example/one/#part", viewer=OPERATOR)
     assert got is not None
     assert got.stale
     assert got.warnings == ("w", "from the archive, read on 2026-11-20")
     assert got.model_copy(update={"stale": False, "cached": False, "warnings": ("w",)}) == kept
-    assert await archive.get_page("https://a.example/two") is None
+    assert await archive.get_page("https://a.example/two", viewer=OPERATOR) is None
 
 
 async def test_it_outlives_the_process_and_two_may_use_it(reopened: Callable[[], Archive]) -> None:
     first, second = reopened(), reopened()
-    await first.add_page(page())
+    await first.add_page(page(), owner=LOCAL)
     assert await urls(second, "whales") == ["https://a.example/one"]
-    await second.add_page(page("https://a.example/two"))
+    await second.add_page(page("https://a.example/two"), owner=LOCAL)
     assert len(await urls(first, "whales")) == 2
     await first.aclose()
     assert len(await urls(reopened(), "whales")) == 2
@@ -125,7 +126,7 @@ async def test_it_shares_a_file_with_the_store_whichever_comes_first(
 ) -> None:
     store = SqliteStore(path)
     archive = reopened()
-    await archive.add_page(page())
+    await archive.add_page(page(), owner=LOCAL)
     await store.set("key", b"value", fresh=60)
     entry = await store.get("key")
     assert entry is not None
@@ -135,7 +136,7 @@ async def test_it_shares_a_file_with_the_store_whichever_comes_first(
     store = SqliteStore(other)
     await store.set("key", b"value", fresh=60)
     shared = Archive(other)
-    assert await shared.add_page(page())
+    assert await shared.add_page(page(), owner=LOCAL)
     await shared.aclose()
     await store.aclose()
 
@@ -152,86 +153,92 @@ async def test_it_keeps_nothing_that_failed_or_is_a_copy_or_secret(archive: Arch
         page(final_url="https://a.example/?password=abc"),
         page("not an address"),
     ):
-        assert not await archive.add_page(refused)
-    assert await archive.add_results(response(row(), cached=True)) == 0
-    assert await archive.add_results(response(row(), stale=True)) == 0
+        assert not await archive.add_page(refused, owner=LOCAL)
+    assert await archive.add_results(response(row(), cached=True), owner=LOCAL) == 0
+    assert await archive.add_results(response(row(), stale=True), owner=LOCAL) == 0
     secret = row("https://b.example/?api_key=abc")
-    assert await archive.add_results(response(row(source="archive"), secret, row(title="", snippet=""))) == 0
-    assert (await archive.statistics()).size == 0
+    assert (
+        await archive.add_results(response(row(source="archive"), secret, row(title="", snippet="")), owner=LOCAL) == 0
+    )
+    assert (await archive.statistics(viewer=OPERATOR)).size == 0
 
 
 async def test_a_query_with_a_token_is_not_kept(archive: Archive) -> None:
-    await archive.add_results(response(row(), query="why is ghp_" + "a1" * 18 + " refused"))
+    await archive.add_results(response(row(), query="why is ghp_" + "a1" * 18 + " refused"), owner=LOCAL)
     assert await urls(archive, "refused") == []
     assert await urls(archive, "dolphins") == ["https://b.example/"]
 
 
 @pytest.mark.req("B13")
 async def test_one_entry_an_address_and_the_newest_wins(archive: Archive, clock: Clock) -> None:
-    await archive.add_page(page(published="2026-01-01"))
+    await archive.add_page(page(published="2026-01-01"), owner=LOCAL)
     clock.time += DAY
-    await archive.add_page(page("http://a.example/one/#x", "Now about walruses."))
+    await archive.add_page(page("http://a.example/one/#x", "Now about walruses."), owner=LOCAL)
     assert await urls(archive, "whales") == []
-    (found,) = await archive.search("walruses")
+    (found,) = await archive.search("walruses", viewer=OPERATOR)
     assert found.published == "2026-01-01"
     assert found.seen.date() == date(2026, 11, 21)
-    assert (await archive.statistics()).pages == 1
+    assert (await archive.statistics(viewer=OPERATOR)).pages == 1
 
 
 async def test_a_page_that_is_cut_shorter_does_not_replace_the_whole(archive: Archive, clock: Clock) -> None:
     whole = "word " * 200 + "the end"
-    await archive.add_page(page(content=whole))
+    await archive.add_page(page(content=whole), owner=LOCAL)
     clock.time += DAY
-    await archive.add_page(page(content=whole[:500], truncated=True))
-    got = await archive.get_page("https://a.example/one")
+    await archive.add_page(page(content=whole[:500], truncated=True), owner=LOCAL)
+    got = await archive.get_page("https://a.example/one", viewer=OPERATOR)
     assert got is not None
     assert (got.content, got.truncated) == (whole, False)
     assert got.warnings == ("from the archive, read on 2026-11-21",)
 
 
 async def test_a_page_is_found_by_both_ends_of_a_redirect(archive: Archive) -> None:
-    await archive.add_page(page("https://short.example/x", final_url="https://long.example/y"))
+    await archive.add_page(page("https://short.example/x", final_url="https://long.example/y"), owner=LOCAL)
     for url in ("https://short.example/x", "https://long.example/y"):
-        got = await archive.get_page(url)
+        got = await archive.get_page(url, viewer=OPERATOR)
         assert got is not None
         assert got.final_url == "https://long.example/y"
     assert await urls(archive, "whales") == ["https://long.example/y"]
 
 
 async def test_a_result_is_found_by_the_queries_that_led_to_it(archive: Archive, clock: Clock) -> None:
-    await archive.add_results(response(row(), query="flippered mammals"))
+    await archive.add_results(response(row(), query="flippered mammals"), owner=LOCAL)
     clock.time += 1
-    await archive.add_results(response(row(), query="clever swimmers"))
+    await archive.add_results(response(row(), query="clever swimmers"), owner=LOCAL)
     assert await urls(archive, "flippered mammals") == ["https://b.example/"]
     assert await urls(archive, "clever swimmers") == ["https://b.example/"]
-    assert [found.snippet for found in await archive.search("clever")] == ["A snippet about dolphins."]
+    assert [found.snippet for found in await archive.search("clever", viewer=OPERATOR)] == ["A snippet about dolphins."]
 
 
 async def test_an_address_that_was_seen_and_read_is_returned_once(archive: Archive) -> None:
-    await archive.add_results(response(row("https://a.example/one", "Whales sing.")))
-    await archive.add_page(page())
+    await archive.add_results(response(row("https://a.example/one", "Whales sing.")), owner=LOCAL)
+    await archive.add_page(page(), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
-    assert len(await archive.list()) == 2
+    assert len(await archive.list(viewer=OPERATOR)) == 2
 
 
 @pytest.mark.req("B13")
 async def test_order_and_pages_of_results(archive: Archive) -> None:
     for number in range(30):
-        await archive.add_page(page(f"https://f.example/{number}", f"Filler text {number} without much."))
-    await archive.add_page(page("https://a.example/text", "It mentions sonar once among many other words here."))
-    await archive.add_page(page("https://a.example/title", "Something else.", title="Sonar"))
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler text {number} without much."), owner=LOCAL)
+    await archive.add_page(
+        page("https://a.example/text", "It mentions sonar once among many other words here."), owner=LOCAL
+    )
+    await archive.add_page(page("https://a.example/title", "Something else.", title="Sonar"), owner=LOCAL)
     assert await urls(archive, "sonar") == ["https://a.example/title", "https://a.example/text"]
-    second = await archive.search("sonar", limit=1, offset=1)
+    second = await archive.search("sonar", limit=1, offset=1, viewer=OPERATOR)
     assert [found.url for found in second] == ["https://a.example/text"]
-    assert len(await archive.search("filler", limit=7)) == 7
-    parts = [await archive.search("filler", limit=10, offset=start) for start in (0, 10, 20, 30)]
+    assert len(await archive.search("filler", limit=7, viewer=OPERATOR)) == 7
+    parts = [await archive.search("filler", limit=10, offset=start, viewer=OPERATOR) for start in (0, 10, 20, 30)]
     assert len({found.url for part in parts for found in part}) == 30
 
 
 async def test_all_words_come_first_then_half_of_them(archive: Archive) -> None:
-    await archive.add_page(page("https://a.example/all", "Reciprocal rank fusion merges several lists of results."))
-    await archive.add_page(page("https://a.example/half", "Rank fusion, rank fusion."))
-    await archive.add_page(page("https://a.example/one", "Fusion of atoms."))
+    await archive.add_page(
+        page("https://a.example/all", "Reciprocal rank fusion merges several lists of results."), owner=LOCAL
+    )
+    await archive.add_page(page("https://a.example/half", "Rank fusion, rank fusion."), owner=LOCAL)
+    await archive.add_page(page("https://a.example/one", "Fusion of atoms."), owner=LOCAL)
     assert await urls(archive, "reciprocal rank fusion") == ["https://a.example/all", "https://a.example/half"]
     assert (await urls(archive, "how does reciprocal rank fusion work"))[0] == "https://a.example/all"
     assert await urls(archive, "recip") == ["https://a.example/all"]  # a word that is only begun
@@ -254,35 +261,39 @@ async def test_all_words_come_first_then_half_of_them(archive: Archive) -> None:
     ],
 )
 async def test_scripts_and_accents(archive: Archive, content: str, query: str) -> None:
-    await archive.add_page(page(content=content))
-    await archive.add_page(page("https://other.example/", "これは別の文章だ。 这是别的。 다른 글. Nothing of it."))
-    found = await archive.search(query)
+    await archive.add_page(page(content=content), owner=LOCAL)
+    await archive.add_page(
+        page("https://other.example/", "これは別の文章だ。 这是别的。 다른 글. Nothing of it."), owner=LOCAL
+    )
+    found = await archive.search(query, viewer=OPERATOR)
     assert [one.url for one in found] == ["https://a.example/one"]
     assert "\x1f" not in found[0].snippet
-    got = await archive.get_page("https://a.example/one")
+    got = await archive.get_page("https://a.example/one", viewer=OPERATOR)
     assert got is not None
     assert got.content == content
 
 
 async def test_a_phrase_of_a_dense_script_is_one(archive: Archive) -> None:
-    await archive.add_page(page(content="京都と東北"))
-    assert await archive.search("東京") == []
+    await archive.add_page(page(content="京都と東北"), owner=LOCAL)
+    assert await archive.search("東京", viewer=OPERATOR) == []
 
 
 async def test_a_snippet_is_plain_text_around_the_words(archive: Archive) -> None:
     before = "# Heading\n\n" + "Words of no interest. " * 100
-    await archive.add_page(page(content=before + "- The **narwhal** has [one tusk](https://t.example/x).\n\n" + before))
-    (found,) = await archive.search("narwhal")
+    await archive.add_page(
+        page(content=before + "- The **narwhal** has [one tusk](https://t.example/x).\n\n" + before), owner=LOCAL
+    )
+    (found,) = await archive.search("narwhal", viewer=OPERATOR)
     assert "The narwhal has one tusk." in found.snippet
     assert len(found.snippet) < 600
 
 
 @pytest.mark.req("B4", "B13")
 async def test_filters(archive: Archive, clock: Clock) -> None:
-    await archive.add_page(page("https://www.a.example/1", published="2025-06-01"))
-    await archive.add_page(page("https://b.example/2", published="2026-11-18T10:00:00Z"))
+    await archive.add_page(page("https://www.a.example/1", published="2025-06-01"), owner=LOCAL)
+    await archive.add_page(page("https://b.example/2", published="2026-11-18T10:00:00Z"), owner=LOCAL)
     clock.time -= 60 * DAY
-    await archive.add_page(page("https://nota.example/3"))
+    await archive.add_page(page("https://nota.example/3"), owner=LOCAL)
     clock.time += 60 * DAY
     assert len(await urls(archive, "whales")) == 3
     assert await urls(archive, "whales", allowed_domains=("a.example",)) == ["https://www.a.example/1"]
@@ -319,8 +330,8 @@ async def test_filters(archive: Archive, clock: Clock) -> None:
     ],
 )
 async def test_operators_are_words(archive: Archive, text: str) -> None:
-    await archive.add_page(page(content="Some words about a title OR whales NOT near."))
-    await archive.search(text)
+    await archive.add_page(page(content="Some words about a title OR whales NOT near."), owner=LOCAL)
+    await archive.search(text, viewer=OPERATOR)
     assert not archive.problem
 
 
@@ -334,10 +345,10 @@ async def test_any_text_may_be_asked_and_kept() -> None:
 
     def check(text: str, title: str) -> None:
         async def one() -> None:
-            await archive.add_page(page(content=f"x{text}", title=title))
-            await archive.search(text)
+            await archive.add_page(page(content=f"x{text}", title=title), owner=LOCAL)
+            await archive.search(text, viewer=OPERATOR)
             assert not archive.problem
-            assert await archive.get_page("https://a.example/one") is not None
+            assert await archive.get_page("https://a.example/one", viewer=OPERATOR) is not None
 
         asyncio.run_coroutine_threadsafe(one(), runner).result()
 
@@ -368,13 +379,13 @@ def test_a_question_has_words_or_is_none(text: str) -> None:
     ],
 )
 async def test_forgetting(archive: Archive, clock: Clock, selector: dict[str, object], left: int) -> None:
-    await archive.add_page(page())
-    await archive.add_page(page("https://www.a.example/two"))
-    await archive.add_results(response(row()))
+    await archive.add_page(page(), owner=LOCAL)
+    await archive.add_page(page("https://www.a.example/two"), owner=LOCAL)
+    await archive.add_results(response(row()), owner=LOCAL)
     clock.time -= DAY
-    await archive.add_page(page("https://nota.example/"))
+    await archive.add_page(page("https://nota.example/"), owner=LOCAL)
     assert await archive.forget(**selector) == 4 - left  # type: ignore[arg-type]
-    assert len(await archive.list()) == left
+    assert len(await archive.list(viewer=OPERATOR)) == left
     assert len(await urls(archive, "whales dolphins")) == left
     assert await archive.forget(**selector) == 0  # type: ignore[arg-type]
 
@@ -388,13 +399,13 @@ async def test_one_thing_is_forgotten_at_a_time(archive: Archive, selectors: dic
 async def test_what_is_forgotten_is_gone_from_the_file(reopened: Callable[[], Archive], path: Path) -> None:
     archive = reopened()
     for number in range(20):
-        await archive.add_page(page(f"https://f.example/{number}", f"Filler number {number}."))
-    await archive.add_page(page(content="An embarrassing xylophone. " * 400))
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler number {number}."), owner=LOCAL)
+    await archive.add_page(page(content="An embarrassing xylophone. " * 400), owner=LOCAL)
     assert await archive.forget(url="https://a.example/one") == 1
     everything = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert b"xylophone" not in everything
     assert b"a.example" not in everything
-    assert len(await archive.search("filler", limit=50)) == 20
+    assert len(await archive.search("filler", limit=50, viewer=OPERATOR)) == 20
 
 
 @pytest.mark.req("B13")
@@ -402,40 +413,44 @@ async def test_it_is_pruned_by_size_and_by_age(clock: Clock) -> None:
     archive = Archive(None, max_bytes=40_000, max_age=10 * DAY, clock=clock)
     for number in range(40):
         clock.time += 1
-        await archive.add_page(page(f"https://f.example/{number}", f"Filler {number}. " + "word " * 200))
-    totals = await archive.statistics()
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler {number}. " + "word " * 200), owner=LOCAL)
+    totals = await archive.statistics(viewer=OPERATOR)
     assert 30_000 < totals.size <= 40_000
-    newest = [found.url for found in await archive.list(50)]
+    newest = [found.url for found in await archive.list(50, viewer=OPERATOR)]
     assert newest == [f"https://f.example/{number}" for number in range(39, 39 - len(newest), -1)]
-    assert await archive.search("0") == []
-    assert not await archive.add_page(page(content="word " * 20_000))
+    assert await archive.search("0", viewer=OPERATOR) == []
+    assert not await archive.add_page(page(content="word " * 20_000), owner=LOCAL)
     clock.time += 11 * DAY
-    assert await archive.get_page(newest[0]) is None
-    await archive.add_page(page())
-    assert [found.url for found in await archive.list()] == ["https://a.example/one"]
+    assert await archive.get_page(newest[0], viewer=OPERATOR) is None
+    await archive.add_page(page(), owner=LOCAL)
+    assert [found.url for found in await archive.list(viewer=OPERATOR)] == ["https://a.example/one"]
     await archive.aclose()
 
 
 async def test_export_and_import(archive: Archive, clock: Clock) -> None:
-    await archive.add_page(page("https://a.example/x", final_url="https://a.example/one", content="東京 whales"))
-    await archive.add_results(response(row(published="2026-01-01"), query="clever swimmers"))
+    await archive.add_page(
+        page("https://a.example/x", final_url="https://a.example/one", content="東京 whales"), owner=LOCAL
+    )
+    await archive.add_results(response(row(published="2026-01-01"), query="clever swimmers"), owner=LOCAL)
     file = io.BytesIO()
     steps: list[int] = []
-    assert await archive.export(file, progress=steps.append) == 2
+    assert await archive.export(file, progress=steps.append, viewer=OPERATOR) == 2
     assert sum(steps) == 2
     other = Archive(None, clock=clock)
     file.seek(0)
     done = await other.import_(file, progress=steps.append)
     assert (done.added, done.unchanged, done.skipped) == (2, 0, 0)
     assert sum(steps) == 2 + len(file.getvalue())
-    assert list(await other.list()) == list(await archive.list())
+    assert list(await other.list(viewer=OPERATOR)) == list(await archive.list(viewer=OPERATOR))
     assert await urls(other, "clever swimmers") == ["https://b.example/"]
-    assert await other.get_page("https://a.example/x") == await archive.get_page("https://a.example/x")
+    assert await other.get_page("https://a.example/x", viewer=OPERATOR) == await archive.get_page(
+        "https://a.example/x", viewer=OPERATOR
+    )
     file.seek(0)
     again = await other.import_(file)
     assert (again.added, again.unchanged) == (0, 2)
     copy = io.BytesIO()
-    await other.export(copy)
+    await other.export(copy, viewer=OPERATOR)
     assert sorted(copy.getvalue().splitlines()) == sorted(file.getvalue().splitlines())
     await other.aclose()
 
@@ -465,7 +480,7 @@ async def test_a_bad_line_is_named_and_nothing_is_imported(archive: Archive, lin
     with pytest.raises(ImportRefused, match=f"(?s)line 3: .*({said})") as caught:
         await archive.import_(io.BytesIO(GOOD + b"\n\n" + line + b"\n" + GOOD))
     assert [number for number, _ in caught.value.problems] == [3]
-    assert await archive.list() == []
+    assert await archive.list(viewer=OPERATOR) == []
     assert not archive.problem
 
 
@@ -479,31 +494,31 @@ async def test_an_import_knows_better_than_its_file(archive: Archive, clock: Clo
     old = GOOD.replace(b"2026-11-19", b"2006-11-19")
     done = await archive.import_(io.BytesIO(b"\n".join([secret, old, GOOD.replace(b"2026-11-19", b"9999-01-01")])))
     assert (done.added, done.skipped) == (1, 2)
-    (found,) = await archive.list()
+    (found,) = await archive.list(viewer=OPERATOR)
     assert found.seen.timestamp() == clock()
     older = await archive.import_(io.BytesIO(GOOD.replace(b"whales", b"sharks")))
     assert (older.added, older.unchanged) == (0, 1)
-    assert await archive.search("sharks") == []
+    assert await archive.search("sharks", viewer=OPERATOR) == []
 
 
 async def test_remembering_waits_for_nobody_and_loses_nothing_at_the_end(reopened: Callable[[], Archive]) -> None:
     archive = reopened()
     for number in range(50):
-        archive.remember(page(f"https://f.example/{number}"))
-    archive.remember(response(row()))
+        archive.remember(page(f"https://f.example/{number}"), owner=LOCAL)
+    archive.remember(response(row()), owner=LOCAL)
     await archive.aclose()
-    archive.remember(page())
-    totals = await reopened().statistics()
+    archive.remember(page(), owner=LOCAL)
+    totals = await reopened().statistics(viewer=OPERATOR)
     assert (totals.pages, totals.results) == (50, 1)
 
 
 async def test_after_closing(archive: Archive) -> None:
-    await archive.add_page(page())
+    await archive.add_page(page(), owner=LOCAL)
     await archive.aclose()
     await archive.aclose()
-    assert not await archive.add_page(page())
+    assert not await archive.add_page(page(), owner=LOCAL)
     with pytest.raises(StoreError, match="closed"):
-        await archive.search("whales")
+        await archive.search("whales", viewer=OPERATOR)
 
 
 def _nonsense(path: Path) -> None:
@@ -533,10 +548,15 @@ async def test_a_file_that_cannot_be_used_switches_it_off_with_one_warning(
     path.parent.mkdir()
     spoil(path)
     archive = reopened()
-    assert not await archive.add_page(page())
-    assert await archive.add_results(response(row())) == 0
-    archive.remember(page())
-    for call in (archive.search("x"), archive.get_page("https://a.example/"), archive.list(), archive.statistics()):
+    assert not await archive.add_page(page(), owner=LOCAL)
+    assert await archive.add_results(response(row()), owner=LOCAL) == 0
+    archive.remember(page(), owner=LOCAL)
+    for call in (
+        archive.search("x", viewer=OPERATOR),
+        archive.get_page("https://a.example/", viewer=OPERATOR),
+        archive.list(viewer=OPERATOR),
+        archive.statistics(viewer=OPERATOR),
+    ):
         with pytest.raises(StoreError, match=str(path.parent)):
             await call
     with pytest.raises(StoreError):
@@ -556,13 +576,13 @@ async def test_a_file_that_is_damaged_meanwhile(
 ) -> None:
     archive = reopened()
     for number in range(30):
-        await archive.add_page(page(f"https://f.example/{number}", f"Filler {number}. " * 300))
+        await archive.add_page(page(f"https://f.example/{number}", f"Filler {number}. " * 300), owner=LOCAL)
     await archive.aclose()
     _overwritten(path)
     archive = reopened()
     with pytest.raises(StoreError, match="damaged"):
-        await archive.search("filler")
-    assert not await archive.add_page(page())
+        await archive.search("filler", viewer=OPERATOR)
+    assert not await archive.add_page(page(), owner=LOCAL)
     assert archive.problem
     assert caplog.text.count("switched off") == 1
 
@@ -571,11 +591,11 @@ async def test_a_full_disk_ends_the_writing_and_not_the_reading(
     reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     archive = reopened()
-    await archive.add_page(page())
+    await archive.add_page(page(), owner=LOCAL)
     await archive._writer.run(lambda db: db.execute("pragma max_page_count = 1").fetchall())  # as a disk would say it
-    assert not await archive.add_page(page("https://a.example/big", "word " * 100_000))
+    assert not await archive.add_page(page("https://a.example/big", "word " * 100_000), owner=LOCAL)
     assert caplog.text.count("switched off") == 1
-    assert not await archive.add_page(page("https://a.example/small"))
+    assert not await archive.add_page(page("https://a.example/small"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
 
 
@@ -583,27 +603,27 @@ async def test_a_file_that_is_busy_costs_one_entry_only(
     reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     archive = reopened()
-    await archive.add_page(page())
+    await archive.add_page(page(), owner=LOCAL)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("begin immediate")
-    assert not await archive.add_page(page("https://a.example/two"))
+    assert not await archive.add_page(page("https://a.example/two"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
     other.execute("rollback")
     other.close()
-    assert await archive.add_page(page("https://a.example/two"))
+    assert await archive.add_page(page("https://a.example/two"), owner=LOCAL)
     assert not archive.problem
     assert "switched off" not in caplog.text
 
 
 async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archive], path: Path) -> None:
     archive = reopened()
-    await archive.add_page(page())
+    await archive.add_page(page(), owner=LOCAL)
     for file in path.parent.iterdir():
         file.unlink()
-    assert await archive.add_page(page("https://a.example/two"))
+    assert await archive.add_page(page("https://a.example/two"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/two"]
 
 
 async def test_nobody_else_can_read_the_file(reopened: Callable[[], Archive], path: Path) -> None:
-    await reopened().add_page(page())
+    await reopened().add_page(page(), owner=LOCAL)
     assert {file.stat().st_mode & 0o077 for file in path.parent.iterdir()} == {0}

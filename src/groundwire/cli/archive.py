@@ -22,6 +22,7 @@ from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, day, escaped, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
+from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
 from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
 
@@ -111,7 +112,7 @@ def search(
         published_after=after,  # type: ignore[arg-type]
         published_before=before,  # type: ignore[arg-type]
     )
-    found = _run(lambda kept: kept.search(asked.text, limit=asked.limit, filters=asked))
+    found = _run(lambda kept: kept.search(asked.text, viewer=OPERATOR, limit=asked.limit, filters=asked))
     if as_json:
         _print_json({"query": asked.text, "results": list(map(_plain, found))})
     else:
@@ -129,7 +130,7 @@ def list_(limit: int, offset: int, as_json: bool) -> None:
     """List pages that were read and results that were seen, newest first."""
 
     async def look(kept: Archive) -> tuple[Sequence[ArchiveHit], Statistics]:
-        return await kept.list(limit, offset), await kept.statistics()
+        return await kept.list(limit, offset, viewer=OPERATOR), await kept.statistics(viewer=OPERATOR)
 
     found, totals = _run(look)
     if as_json:
@@ -196,9 +197,9 @@ def export(file: str, as_json: bool) -> None:
         raise click.UsageError("--json and - both want standard output; name a file.")
 
     async def write(kept: Archive) -> int:
-        totals = await kept.statistics()
+        totals = await kept.statistics(viewer=OPERATOR)
         with _bar("Exporting", totals.pages + totals.results) as progress, _target(file) as target:
-            return await kept.export(target, progress=progress)
+            return await kept.export(target, viewer=OPERATOR, progress=progress)
 
     count = _run(write)
     if as_json:

@@ -82,6 +82,7 @@ def keys() -> None:
 )
 @click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Only this domain; repeatable.")
 @click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
+@click.option("--no-keep", is_flag=True, help="Keep nothing of its calls, in no cache and no archive.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 @_told
 def create(
@@ -97,6 +98,7 @@ def create(
     providers: tuple[str, ...],
     allowed: tuple[str, ...],
     blocked: tuple[str, ...],
+    no_keep: bool,
     as_json: bool,
 ) -> None:
     """Make a key called NAME and show it.
@@ -118,6 +120,7 @@ def create(
             providers=_providers(each(providers)),
             allowed_domains=each(allowed),
             blocked_domains=each(blocked),
+            keep=not no_keep,
         )
         key, record = make_key(
             name, now, expires=_moment(expires, now), tenant=tenant or "", operator=operator, limits=limits
@@ -269,6 +272,7 @@ def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
         "by " + "+".join(limits.providers) if limits.providers else "",
         "only " + "+".join(limits.allowed_domains) if limits.allowed_domains else "",
         "not " + "+".join(limits.blocked_domains) if limits.blocked_domains else "",
+        "" if limits.keep else "keeps nothing",
         "operator" if record.operator else "",
     ]
     return (

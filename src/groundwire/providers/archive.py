@@ -9,6 +9,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.archive.store import ARCHIVE, Archive, ArchiveHit
 from groundwire.storage.base import StoreError
 
@@ -19,13 +20,14 @@ _MOST = 50  # results
 
 
 class ArchiveProvider:
-    """Searches and reads the archive of this machine; nothing goes to the network.
+    """Searches and reads what its owner may see of the archive of this machine; nothing goes to the network.
 
     That nothing is found proves nothing about the web, so it is a failure here and never an empty answer.
 
     Args:
         archive: Where to look; whoever made it closes it.
         name: The name by which settings, attempts and results call it.
+        owner: Whose calls it answers; see `owned_by`.
     """
 
     capabilities = Capabilities(
@@ -39,8 +41,9 @@ class ArchiveProvider:
         guarded=True,  # it connects to nothing
     )
 
-    def __init__(self, archive: Archive, name: str = ARCHIVE) -> None:
+    def __init__(self, archive: Archive, name: str = ARCHIVE, owner: Owner = LOCAL) -> None:
         self.name = name
+        self._owner = owner
         self._archive = archive
 
     @classmethod
@@ -53,6 +56,10 @@ class ArchiveProvider:
         if context.archive is None:
             raise NotConfigured(context.name, "the archive is switched off: set archive.enabled = true")
         return cls(context.archive, context.name)
+
+    def owned_by(self, owner: Owner) -> Self:
+        """Return the same provider for the calls of an owner."""
+        return type(self)(self._archive, self.name, owner)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -69,7 +76,7 @@ class ArchiveProvider:
         try:
             async with limited.timeout():
                 found = await self._archive.search(
-                    query, limit=wanted, filters=filters, offset=(filters.page - 1) * wanted
+                    query, viewer=self._owner, limit=wanted, filters=filters, offset=(filters.page - 1) * wanted
                 )
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "looking into the archive took too long") from error
@@ -94,7 +101,7 @@ class ArchiveProvider:
         self._check(limited)
         try:
             async with limited.timeout():
-                page = await self._archive.get_page(url)
+                page = await self._archive.get_page(url, viewer=self._owner)
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "looking into the archive took too long") from error
         except StoreError as error:

@@ -18,18 +18,24 @@ from groundwire.transport import Transport
 
 if TYPE_CHECKING:
     from groundwire.reading.workers.pool import Workers
+    from groundwire.safety.tenancy import Owner
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
     "Capabilities",
     "Options",
+    "OwnedProvider",
     "ProviderClass",
     "ProviderContext",
     "ReadProvider",
     "RevalidatingReader",
     "SearchProvider",
     "Transports",
+    "owned_by",
 ]
+
+
+_P = TypeVar("_P")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +123,20 @@ class ReadProvider(Protocol):
             PageError: the page cannot be had. ProviderError: the service failed. DeadlineExceeded.
         """
         ...
+
+
+@runtime_checkable
+class OwnedProvider(Protocol):
+    """A provider whose answers depend on whose call it is, as those of an archive do."""
+
+    def owned_by(self, owner: Owner) -> Self:
+        """Return the same provider for the calls of an owner."""
+        ...
+
+
+def owned_by(provider: _P, owner: Owner) -> _P:
+    """Return a provider for the calls of an owner; most are the same for all."""
+    return provider.owned_by(owner) if isinstance(provider, OwnedProvider) else provider
 
 
 class RevalidatingReader(Protocol):

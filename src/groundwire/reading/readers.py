@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -30,10 +30,11 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
-from groundwire.providers.base import RevalidatingReader
+from groundwire.providers.base import RevalidatingReader, owned_by
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
+from groundwire.safety.tenancy import Owner
 from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage import StoreError
@@ -73,6 +74,14 @@ class ReaderCall(Protocol):
     @property
     def url(self) -> WebUrl:
         """The address, admitted by the guard."""
+
+    @property
+    def owner(self) -> Owner:
+        """Whose everything is that is kept of the call."""
+
+    @property
+    def cache_mode(self) -> Literal["use", "refresh", "bypass"]:
+        """Whether anything of it may be kept: not with `bypass`."""
 
     @property
     def deadline(self) -> Deadline:
@@ -179,12 +188,13 @@ class Readers:
         try:
             page = await self._read(_Reading(call, known))
         except (PageUnavailable, ProviderError, DeadlineExceeded) as error:
-            old = await self._archived(call.url)
+            old = await self._archived(call)
             if old is None:
                 raise
             return old.model_copy(update={"warnings": (*old.warnings, f"it cannot be read now: {error}")})
-        if self._archive is not None and not (page.freshness is not None and page.freshness.no_store):
-            self._archive.remember(page)
+        forbidden = call.cache_mode == "bypass" or (page.freshness is not None and page.freshness.no_store)
+        if self._archive is not None and not forbidden:
+            self._archive.remember(page, owner=call.owner)
         return page
 
     async def _read(self, reading: _Reading) -> Page:
@@ -203,12 +213,12 @@ class Readers:
                 raise
             raise PageNeedsScripts(error.url, f"{error.reason} {self._way_out()}", status=error.status) from error
 
-    async def _archived(self, url: WebUrl) -> Page | None:
-        """Return a page as it was when it was last read, if the archive has it."""
+    async def _archived(self, call: ReaderCall) -> Page | None:
+        """Return a page as it was when it was last read, if the archive has it for the call's owner."""
         if self._archive is None:
             return None
         try:
-            old = await self._archive.get_page(url.text)
+            old = await self._archive.get_page(call.url.text, viewer=call.owner)
         except StoreError:
             return None
         if old is None or not self._policy.permits(old.final_url or old.url):
@@ -251,6 +261,7 @@ class Readers:
 
     async def _ask(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         url, deadline = reading.call.url, reading.call.deadline
+        reader = owned_by(reader, reading.call.owner)
         try:
             async with deadline.timeout():
                 if not reader.capabilities.guarded:

@@ -13,6 +13,7 @@ from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
 from groundwire.routing.cost_ledger import MICRO, BackgroundTasks, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.base import Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget"]
@@ -31,6 +32,7 @@ class SessionBudget:
         tasks: Write what changes after a call has ended.
         named: Whether others may know the session by its name; else no other process ever asks for it.
         quota: What the session's owner may use in a day; all that the session uses is counted there, too.
+        owner: Whose everything is that is kept of the session.
     """
 
     def __init__(
@@ -42,7 +44,9 @@ class SessionBudget:
         *,
         named: bool = True,
         quota: DailyQuota | None = None,
+        owner: Owner = LOCAL,
     ) -> None:
+        self.owner = owner
         self._store = store
         self._quota = quota
         self._tasks = tasks or BackgroundTasks()
@@ -51,14 +55,11 @@ class SessionBudget:
         self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
 
-    @property
-    def tenant(self) -> str:
-        """Who owns what is stored for the session's calls; empty for the operator's own."""
-        return "" if self._quota is None else self._quota.daily.name
-
-    def within_quota(self, quota: DailyQuota | None) -> SessionBudget:
-        """Return the budget of the same session, counted within a daily quota."""
-        return SessionBudget(self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota)
+    def within(self, quota: DailyQuota | None, owner: Owner) -> SessionBudget:
+        """Return the budget of the same session for an owner, counted within a daily quota."""
+        return SessionBudget(
+            self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota, owner=owner
+        )
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
         """Count one search before it is made, and set its price aside.

@@ -29,6 +29,7 @@ from groundwire.errors import (
 )
 from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.routing.single_flight import InFlightLoad, SingleFlight
+from groundwire.safety.tenancy import Owner
 from groundwire.storage.base import Store
 
 __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
@@ -54,6 +55,7 @@ class _Job(Generic[_T]):
     key: str
     load: Callable[[], Awaitable[_T]]
     codec: Codec[_T]
+    owner: Owner
     refresh: bool
     renew: Callable[[_T], Awaitable[_T]] | None = None
 
@@ -90,6 +92,7 @@ class Cache:
         deadline: Deadline,
         codec: Codec[_T],
         *,
+        owner: Owner,
         refresh: bool = False,
         renew: Callable[[_T], Awaitable[_T]] | None = None,
     ) -> CacheResult[_T]:
@@ -101,13 +104,15 @@ class Cache:
                 is canceled when no call waits for it any more.
             deadline: When the answer must be here.
             codec: How the value is stored, and for how long.
+            owner: Who asks. Of what owners share they see what is finished, and never one another's load: that runs on
+                its owner's budget, and fails as that does.
             refresh: Load even if there is a cached value, and store the new one.
             renew: Fetches the value like `load` where an old one is at hand, which it is given.
 
         Raises:
             DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
         """
-        job = _Job(key, load, codec, refresh, renew)
+        job = _Job(key, load, codec, owner, refresh, renew)
         found = None if refresh else await self._find_in_time(job, deadline)
         if found is not None and found.at_once:
             if found.kept.stale:
@@ -155,7 +160,7 @@ class Cache:
             finally:
                 await self._ask(self._store.release(lease, owner=owner), None)
 
-        name = f"{'refresh' if job.refresh else 'any'}:{job.key}"
+        name = f"{'refresh' if job.refresh else 'any'}:{job.owner.key}:{job.key}"
         kept, own = await self._loads.share(name, work, deadline)
         return kept if own else replace(kept, cached=True)
 

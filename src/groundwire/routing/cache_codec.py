@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from groundwire.models import Freshness, Page, Query, SearchResponse
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.tenancy import Partition
 from groundwire.safety.urls import WebUrl
 from groundwire.settings import Settings
 from groundwire.storage.base import Entry
@@ -122,7 +123,9 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
 _KEY_FORM = 1  # of keys and kept values; another number makes everything that was kept before unknown
 
 
-def search_key(query: Query, providers: Sequence[str], policy: DomainPolicy, extra: str = "") -> str:
+def search_key(
+    query: Query, providers: Sequence[str], policy: DomainPolicy, extra: str = "", *, partition: Partition
+) -> str:
     """Return the name of a search's answer.
 
     Words that differ in white space only are the same words; case and accents stay, as services treat them
@@ -133,33 +136,35 @@ def search_key(query: Query, providers: Sequence[str], policy: DomainPolicy, ext
         providers: The names of the providers in the order in which they would be asked.
         policy: The operator's domain lists.
         extra: Whatever else changes the answer: the strategy, the providers' options.
+        partition: The part of the store that it belongs to.
     """
     asked = asdict(query)
     asked["text"] = " ".join(query.text.split())
     for name in ("allowed_domains", "blocked_domains"):
         asked[name] = _as_set(asked[name])
-    return _key("search", [asked, list(providers), _as_set(policy.allowed), _as_set(policy.blocked), extra])
+    return _key("search", partition, [asked, list(providers), _as_set(policy.allowed), _as_set(policy.blocked), extra])
 
 
-def page_key(url: WebUrl, readers: Sequence[str], extra: str = "") -> str:
+def page_key(url: WebUrl, readers: Sequence[str], extra: str = "", *, partition: Partition) -> str:
     """Return the name of a page as read; the fragment is left out, as it never reaches the network.
 
     Args:
         url: The page's address.
         readers: The names of the readers in the order in which they would be asked.
         extra: Whatever else changes what is read.
+        partition: The part of the store that it belongs to.
     """
-    return _key("page", [url.request_text, list(readers), extra])
+    return _key("page", partition, [url.request_text, list(readers), extra])
 
 
 def _as_set(names: Sequence[str]) -> list[str]:
     return sorted(set(names))
 
 
-def _key(kind: str, parts: list[object]) -> str:
+def _key(kind: str, partition: Partition, parts: list[object]) -> str:
     # JSON keeps apart what a plain joining of texts would run together, and escapes lone surrogates.
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
-    return f"{kind}:{_KEY_FORM}:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+    return f"{kind}:{_KEY_FORM}:{partition}:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
 _SHORT = 60.0  # seconds; an answer that may be better the next time is kept only against being asked again at once
@@ -167,8 +172,9 @@ _OF_THE_CALL = {"budget", "cached", "stale"}  # true of one call and not of the 
 
 
 def pack_search(answer: SearchResponse) -> bytes:
-    """Return an answer as JSON, without what is true of one call only (its budget, where it came from)."""
-    return answer.model_dump_json(exclude=_OF_THE_CALL).encode()
+    """Return an answer as JSON, without what is true of one call only (its money, where it came from)."""
+    attempts = tuple(attempt for attempt in answer.attempts if attempt.outcome != "quota")
+    return answer.model_copy(update={"attempts": attempts}).model_dump_json(exclude=_OF_THE_CALL).encode()
 
 
 def unpack_search(data: bytes) -> SearchResponse:

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from groundwire.routing.budget import Reservation
     from groundwire.routing.cost_ledger import CostLedger
     from groundwire.routing.hedging_policy import Strategy
+    from groundwire.safety.tenancy import Owner
     from groundwire.safety.urls import WebUrl
 
 __all__ = ["AttemptLog", "CacheMode", "PageCall", "SearchCall"]
 
-CacheMode = Literal["use", "refresh"]
-"""`use`: a cached value will do. `refresh`: skip the lookup and store the new result."""
+CacheMode = Literal["use", "refresh", "bypass"]
+"""`use`: a cached value will do. `refresh`: skip the lookup and store the new result. `bypass`: keep nothing at all."""
 
 
 class AttemptLog:
@@ -44,8 +45,8 @@ class _Call:
     """The moment by which the whole call must end."""
     cache_mode: CacheMode = "use"
     """What the call wants of the cache."""
-    tenant: str
-    """The owner of everything stored for this call; empty for the operator's own calls."""
+    owner: Owner
+    """Whose everything is that is kept of this call, and what kept things it may see."""
     session: str
     """The session's name."""
     reservation: Reservation

@@ -184,7 +184,8 @@ class Health:
             return {"suspect": 0.0, "times": 0} if was_suspect else {}
         if attempt.retry_after is not None or attempt.outcome in _ITS_WORD:
             seconds = _LONGEST_CLOSED if attempt.retry_after is None else attempt.retry_after
-            return self.close(attempt.provider, seconds, attempt.outcome, attempt.reason)
+            why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
+            return self.close(attempt.provider, seconds, attempt.outcome, why)
         most, first, longest = _RULES[kind]
         state.in_a_row[kind] += 1
         if was_suspect or state.in_a_row[kind] >= most:

@@ -29,6 +29,7 @@ from groundwire.providers.http_parsing import retry_after
 from groundwire.routing.cache import Cache, CacheTtl, Codec
 from groundwire.safety.domains import host_matches
 from groundwire.safety.robots_txt import MAX_BYTES, NO_RULES, Robots, agent_names, parse_robots
+from groundwire.safety.tenancy import LOCAL
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 from groundwire.transport import FetchSlot, Transport
@@ -295,6 +296,7 @@ class RobotsFiles:
                 lambda: self._load(origin, limited),
                 limited,
                 self._codec,
+                owner=LOCAL,  # what a site says to robots is the same for everybody
             )
         except DeadlineExceeded as error:
             if deadline.passed:

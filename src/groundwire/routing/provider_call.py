@@ -26,6 +26,7 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import SearchProvider
+from groundwire.providers.base import owned_by
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.filter_receipts import asked_of, notes, receipts, sift
 from groundwire.routing.health import Changes, Health
@@ -175,7 +176,9 @@ class ProviderCaller:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
-            results = await self._results(provider, asked_of(call.query, self.policy), call.deadline)
+            results = await self._results(
+                owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline
+            )
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)

@@ -18,6 +18,8 @@ from groundwire.safety.urls import WebUrl, parse_url
 __all__ = ["canonical", "fuse", "normalize", "plain"]
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
+_UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in "\"'<>`"})
+"""What ends an attribute, a link or an element where an address is put into text (WHATWG URL, 1.3)."""
 _CUT = "…"
 _LONGEST_DATE = 100  # characters
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
@@ -47,6 +49,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         seen.add(key)
         cleaned: dict[str, object] = {
             "citation_id": len(kept) + 1,
+            "url": row.url.translate(_UNSAFE),
             "title": break_marks(plain(row.title, MAX_TITLE))[:MAX_TITLE] or url.host,
             "snippet": break_marks(plain(row.snippet, MAX_SNIPPET))[:MAX_SNIPPET],
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,

@@ -86,8 +86,8 @@ class Router:
             AllProvidersFailed: no provider could search, or none could prove that there is nothing.
         """
         response = await self._route(call)
-        if self._archive is not None:
-            self._archive.remember(response)
+        if self._archive is not None and call.cache_mode != "bypass":
+            self._archive.remember(response, owner=call.owner)
         return response
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:

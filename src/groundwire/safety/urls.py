@@ -25,7 +25,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)\](?::(.*))?")
 _PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
-_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_PORT = re.compile(r"0*[1-9][0-9]{0,4}")  # zeros in front are legal (WHATWG URL, 4.4)
 # The percent-encode sets of the WHATWG URL standard, 1.3, without what is refused before.
 _PATH_UNSAFE = frozenset('"<>^`{}')
 _QUERY_UNSAFE = frozenset("\"<>'")

@@ -182,6 +182,8 @@ class StorageSettings(SettingsSection):
 
     url: str = "sqlite://"
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
+    sharing: Literal["none", "public", "all"] = "public"
+    """What tenants and named sessions share: nothing, what is public by construction, or all; see the guide to keys."""
 
 
 class CacheSettings(SettingsSection):

@@ -209,6 +209,8 @@ class SqliteStore:
         patience: float = 0.8,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self.mended = False
+        """Whether a damaged file was moved aside."""
         self._max_bytes = max_bytes
         self._clock = clock
         self._file = StoreFile(path, patience=patience)
@@ -354,6 +356,7 @@ class SqliteStore:
             aside = self._file.move_aside()
         except OSError as exc:
             raise self._error(exc) from exc
+        self.mended = True
         if aside is not None:
             _logger.warning("The store %s is damaged (%s): moved to %s, begun anew.", self._file.path, cause, aside)
 

@@ -29,6 +29,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.reading.passages.token_budget import CountTokens
 from groundwire.reading.passages.view import Around, check_ask
 from groundwire.routing.budget import SessionBudget
+from groundwire.routing.calls import CacheMode
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings, load
@@ -103,6 +104,7 @@ class Web(SessionView):
         self._provider_names: tuple[str, ...] | None = None
         self._count_tokens = count_tokens
         self._is_view = False
+        self._keep = True
         name = settings.session.id
         self._budget = SessionBudget(
             self._resources.store,
@@ -141,6 +143,7 @@ class Web(SessionView):
         page: int = 1,
         strategy: Strategy | None = None,
         refresh: bool = False,
+        keep: bool = True,
         timeout: float | None = None,
         **aliases: Unpack[SearchAliases],
     ) -> SearchResponse:
@@ -161,6 +164,7 @@ class Web(SessionView):
             strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
                 at once, merged); by default the setting `search.strategy`.
             refresh: Whether to skip the cache; the new result is stored.
+            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
             aliases: The same arguments under the names of other libraries, such as `max_results` for `limit` and
                 `include_domains` for `allowed_domains`.
@@ -191,7 +195,7 @@ class Web(SessionView):
         chosen = self.settings.search.strategy if strategy is None else strategy
         check_choice("strategy", chosen, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
-        return await self._search_flow.search(checked, deadline, chosen, "refresh" if refresh else "use", self._budget)
+        return await self._search_flow.search(checked, deadline, chosen, self._cache_mode(refresh, keep), self._budget)
 
     @takes_aliases(OPEN_PAGE)
     async def open_page(
@@ -204,6 +208,7 @@ class Web(SessionView):
         max_length: int | None = None,
         max_tokens: int | None = None,
         refresh: bool = False,
+        keep: bool = True,
         timeout: float | None = None,
         context: Around | None = None,
         **aliases: Unpack[PageAliases],
@@ -221,6 +226,7 @@ class Web(SessionView):
             max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
                 has no default.
             refresh: Whether to skip the cache; the new result is stored.
+            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
             context: Returns what will stand around the content where it is shown; `max_tokens` counts it too.
             aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
@@ -247,7 +253,7 @@ class Web(SessionView):
         )
         check_url("url", url)
         deadline = self._begin(timeout, self.settings.read.timeout)
-        target = PageTarget(url, selection, deadline, "refresh" if refresh else "use")
+        target = PageTarget(url, selection, deadline, self._cache_mode(refresh, keep))
         return await self._open_pages.one(target, self._budget)
 
     async def open_pages(
@@ -260,6 +266,7 @@ class Web(SessionView):
         max_tokens: int | None = None,
         at_once: int = 4,
         refresh: bool = False,
+        keep: bool = True,
         timeout: float | None = None,
     ) -> tuple[Page, ...]:
         """Read several pages side by side; what short ones leave of the room goes to the long ones.
@@ -273,6 +280,7 @@ class Web(SessionView):
             max_tokens: The most tokens of all pages together.
             at_once: The most pages that are read at the same time, 1 to 16.
             refresh: Whether to skip the cache; the new result is stored.
+            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
 
         Returns:
@@ -292,7 +300,7 @@ class Web(SessionView):
         checked = check_urls(urls)
         limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
         deadline = self._begin(timeout, self.settings.read.timeout)
-        targets = [PageTarget(url, selection, deadline, "refresh" if refresh else "use") for url in checked]
+        targets = [PageTarget(url, selection, deadline, self._cache_mode(refresh, keep)) for url in checked]
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
 
@@ -341,6 +349,11 @@ class Web(SessionView):
     async def close(self) -> None:
         """Close all connections, as `aclose` does."""
         await self.aclose()
+
+    def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
+        if not (keep and self._keep):
+            return "bypass"
+        return "refresh" if refresh else "use"
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         if self._resources.closed:

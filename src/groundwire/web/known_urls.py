@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 from groundwire.errors import BlockedUnknown
+from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 from groundwire.web.session_sources import KeyLocks
@@ -39,11 +40,11 @@ class KnownUrls:
         self._store = store
         self._locks = KeyLocks(store)
 
-    async def note(self, session: str, origin: Origin, urls: Iterable[WebUrl]) -> None:
+    async def note(self, session: SessionBudget, origin: Origin, urls: Iterable[WebUrl]) -> None:
         """Remember addresses.
 
         Args:
-            session: The session's name.
+            session: The session, which knows its owner.
             origin: Where they came from.
             urls: The addresses.
         """
@@ -56,7 +57,7 @@ class KnownUrls:
             kept = [digest for digest in old if digest not in digests] + list(digests)
             await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)
 
-    async def admit(self, session: str, url: WebUrl) -> WebUrl:
+    async def admit(self, session: SessionBudget, url: WebUrl) -> WebUrl:
         """Return an address that the session knows; a fragment that it does not know is left out.
 
         Raises:
@@ -74,7 +75,7 @@ class KnownUrls:
             "opened, exactly as they stand there. Search for the page, or ask the user for the address."
         )
 
-    async def forget(self, session: str) -> None:
+    async def forget(self, session: SessionBudget) -> None:
         """Forget what a session knows."""
         for origin in _MOST:
             await self._store.delete(_key(session, origin))
@@ -85,8 +86,8 @@ class KnownUrls:
         return [data[at : at + _SIZE] for at in range(0, len(data), _SIZE)]
 
 
-def _key(session: str, origin: Origin) -> str:
-    return f"known:{session}:{origin}"
+def _key(session: SessionBudget, origin: Origin) -> str:
+    return f"known:{session.owner.key}:{session.session}:{origin}"
 
 
 def _digests(url: WebUrl) -> list[bytes]:

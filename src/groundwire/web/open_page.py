@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,6 +21,7 @@ from groundwire.errors import (
 )
 from groundwire.models import Page
 from groundwire.providers import ReadProvider
+from groundwire.providers.base import OwnedProvider
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
@@ -32,6 +33,7 @@ from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.safety.tenancy import page_visibility, partition_of
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import CallListeners
@@ -82,29 +84,33 @@ class OpenPageFlow:
     """Number what a session is shown; None gives pages no number."""
     workers: Workers
     """Look through long pages."""
+    state: Callable[[], Awaitable[tuple[str, ...]]]
+    """Says what is wrong with the store and the archive."""
 
     async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
         """Read a page and return the part that is wanted; see `whole` and `shown`."""
-        return await self.shown(await self.whole(target, budget), target.selection, target.deadline, budget)
+        return await self.shown(await self.whole(target, budget), target.selection, target, budget)
 
-    async def shown(self, page: Page, selection: Ask, deadline: Deadline, budget: SessionBudget) -> Page:
+    async def shown(self, page: Page, selection: Ask, target: PageTarget, budget: SessionBudget) -> Page:
         """Return the part of a whole page that is wanted, and count it.
 
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
         """
-        if self.sources is not None:
+        if self.sources is not None and target.cache_mode != "bypass":
             page = await self.sources.number_page(budget, page)
         try:
-            async with deadline.timeout():
+            async with target.deadline.timeout():
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
         await budget.read(part.content_length)
+        if state := await self.state():
+            part = part.model_copy(update={"warnings": (*part.warnings, *state)})
         if self.known is not None:
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
-            await self.known.note(budget.session, "pages", links)
+            await self.known.note(budget, "pages", links)
         return part
 
     async def whole(self, target: PageTarget, budget: SessionBudget) -> Page:
@@ -116,7 +122,7 @@ class OpenPageFlow:
         url = self.guard.admit(target.url)
         self.secrets.check(target.url, what="address")
         if self.known is not None:
-            url = await self.known.admit(budget.session, url)
+            url = await self.known.admit(budget, url)
         if not self.policy.permits(url.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
         if not self.readers.readers:
@@ -129,7 +135,7 @@ class OpenPageFlow:
             selection=target.selection,
             deadline=target.deadline,
             cache_mode=target.cache_mode,
-            tenant=budget.tenant,
+            owner=budget.owner,
             session=budget.session,
             reservation=reservation,
             ledger=budget.ledger(reservation),
@@ -156,16 +162,20 @@ class OpenPageFlow:
 
     async def _cached(self, call: PageCall, readers: Readers) -> Page:
         """Return a whole page from the cache, or from the readers."""
-        if self.cache is None:
+        if self.cache is None or call.cache_mode == "bypass":
             return await readers.open(call)
+        owned = any(isinstance(reader, OwnedProvider) for reader in readers.readers)
+        visibility = "private" if owned else page_visibility(call.url)
+        partition = partition_of(call.owner, visibility, self.settings.storage.sharing)
         settings = self.settings.cache
         names = [identity(reader, self.settings) for reader in readers.readers]
         load = partial(readers.open, call)
         found = await self.cache.get_or_load(
-            page_key(call.url, names, self._what_is_allowed()),
+            page_key(call.url, names, self._what_is_allowed(), partition=partition),
             load,
             call.deadline,
             page_codec(lifetime(settings.page_ttl, settings.stale_ttl)),
+            owner=call.owner,
             refresh=call.cache_mode == "refresh",
             renew=load,
         )
@@ -271,7 +281,7 @@ class OpenPages:
         if page is None:
             return
         try:
-            reading.page = await self.flow.shown(page, selection, reading.target.deadline, budget)
+            reading.page = await self.flow.shown(page, selection, reading.target, budget)
         except GroundwireError as error:
             reading.error = error
 

@@ -23,6 +23,7 @@ from groundwire.settings import Settings
 from groundwire.settings.validation import conflicting_settings, single_provider_warnings
 from groundwire.storage import open_store
 from groundwire.storage.archive.store import open_archive
+from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
 from groundwire.telemetry.call_log import CallLog
 from groundwire.telemetry.daily_counters import Scores
@@ -101,6 +102,7 @@ class Resources:
             known=self.known,
             sources=self.sources,
             call_listeners=listeners,
+            state=self.state_warnings,
         )
         flow = OpenPageFlow(
             settings=settings,
@@ -121,6 +123,7 @@ class Resources:
             known=self.known,
             sources=self.sources,
             workers=self.workers,
+            state=self.state_warnings,
         )
         self.open_pages = OpenPages(flow=flow, call_listeners=listeners)
 
@@ -145,6 +148,13 @@ class Resources:
         router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())), policy)
         self.owned += [router, *setup.made.values()]
         return router
+
+    async def state_warnings(self) -> tuple[str, ...]:
+        """Return what answers should say of the store and the archive, which is nothing while both work."""
+        notices = [self.store.notice if isinstance(self.store, ResilientStore) else ""]
+        if self.archive is not None:
+            notices.append(await self.archive.notice())
+        return tuple(filter(None, notices))
 
     async def aclose(self, grace_seconds: float) -> None:
         """Close everything; closing twice is fine.

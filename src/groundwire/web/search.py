@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Query, SearchResponse
+from groundwire.providers.base import OwnedProvider
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key
@@ -18,6 +20,7 @@ from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router, sources_of
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.safety.tenancy import partition_of
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import CallListeners
@@ -48,6 +51,8 @@ class SearchFlow:
     """Number what a session is shown; None numbers each response for itself."""
     call_listeners: CallListeners
     """Are told when a call ends."""
+    state: Callable[[], Awaitable[tuple[str, ...]]]
+    """Says what is wrong with the store and the archive."""
 
     async def search(
         self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget
@@ -89,7 +94,7 @@ class SearchFlow:
             deadline=deadline,
             cache_mode=cache_mode,
             strategy=strategy,
-            tenant=budget.tenant,
+            owner=budget.owner,
             session=budget.session,
             reservation=reservation,
             ledger=budget.ledger(reservation),
@@ -105,15 +110,18 @@ class SearchFlow:
 
     async def _cached(self, call: SearchCall) -> SearchResponse:
         """Return a response from the cache, or from the router."""
-        if self.cache is None:
+        if self.cache is None or call.cache_mode == "bypass":
             return await self.router.search(call)
+        owned = any(isinstance(provider, OwnedProvider) for provider in self.router.providers)
+        partition = partition_of(call.owner, "private" if owned else "public", self.settings.storage.sharing)
         settings = self.settings.cache
         names = [identity(provider, self.settings) for provider in self.router.providers]
         found = await self.cache.get_or_load(
-            search_key(call.query, names, self.policy, call.strategy),
+            search_key(call.query, names, self.policy, call.strategy, partition=partition),
             partial(self.router.search, call),
             call.deadline,
             search_codec(lifetime(settings.search_ttl, settings.stale_ttl)),
+            owner=call.owner,
             refresh=call.cache_mode == "refresh",
         )
         return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale, found.age))
@@ -123,14 +131,14 @@ class SearchFlow:
         rows = response.results
         if self.known is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
-            await self.known.note(call.session, "results", urls)
-        if self.sources is not None:
+            await self.known.note(budget, "results", urls)
+        if self.sources is not None and call.cache_mode != "bypass":
             rows = await self.sources.number_results(budget, rows)
         warning = budget.warning(call.reservation)
         update = {
             "budget": budget.state(),
             "results": rows,
             "sources": sources_of(rows),
-            "warnings": (*response.warnings, *((warning,) if warning else ())),
+            "warnings": (*response.warnings, *await self.state(), *((warning,) if warning else ())),
         }
         return response.model_copy(update=update)

@@ -18,6 +18,7 @@ from groundwire.routing.budget import Limits, Reservation, SessionBudget
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.routing.health import ProviderHealth
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.tenancy import Owner
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import SessionSettings, Settings
 from groundwire.storage import Store
@@ -49,6 +50,7 @@ class SessionView:
     _search_flow: SearchFlow
     _open_pages: OpenPages
     _is_view: bool
+    _keep: bool
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
@@ -71,6 +73,8 @@ class SessionView:
             check_choice("session", limit, tuple(Limits.__dataclass_fields__))
             if not is_number(value) or not 0 <= value < float("inf"):
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
+        if name and (tenant := self.owner.tenant) and not name.startswith(prefix := f"tenant:{tenant}:"):
+            name = prefix + name
         view = self._view()
         # Nobody can ask for a session without a name again: what it counts need not outlive it.
         view._budget = SessionBudget(
@@ -80,6 +84,7 @@ class SessionView:
             self._resources.tasks,
             named=bool(name),
             quota=self._quota,
+            owner=self.owner.of_session(name),
         )
         return view
 
@@ -90,6 +95,8 @@ class SessionView:
         allowed_domains: Sequence[str] = (),
         blocked_domains: Sequence[str] = (),
         daily: DailyLimits | None = None,
+        tenant: str = "",
+        keep: bool = True,
     ) -> Self:
         """Return a view of this `Web` that may do less; it shares everything else and closes nothing.
 
@@ -100,6 +107,8 @@ class SessionView:
             allowed_domains: Only these domains and their sub-domains, in results and in pages; empty means every one.
             blocked_domains: Never these domains nor their sub-domains.
             daily: What may be used in a day, by all who are limited under the same name; it takes the place of another.
+            tenant: Whose everything is that is kept of its calls; no other tenant sees that. Empty changes nothing.
+            keep: Whether anything of its calls may be kept; see `Web.search`.
 
         Raises:
             InvalidRequest: what should be a domain is none.
@@ -120,7 +129,8 @@ class SessionView:
         view._open_pages = self._open_pages.restricted(readers, policy)
         if daily is not None:
             view._quota = DailyQuota(self._resources.store, daily)
-        view._budget = self._budget.within_quota(view._quota)
+        view._budget = self._budget.within(view._quota, Owner(tenant) if tenant else self.owner)
+        view._keep = self._keep and keep
         return view
 
     def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
@@ -144,6 +154,16 @@ class SessionView:
         router = self._resources.other_router(search_providers, usual, self._policy, settings)
         view._search_flow = replace(self._search_flow, router=router)
         return view
+
+    @property
+    def owner(self) -> Owner:
+        """Whose everything is that is kept of the calls of this view."""
+        return self._budget.owner
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything of its calls may be kept."""
+        return self._keep
 
     @property
     def search_providers(self) -> tuple[SearchProvider, ...]:
@@ -237,7 +257,7 @@ class SessionView:
             raise closed()
         found = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
         if self._resources.known is not None:
-            await self._resources.known.note(self._budget.session, "user", found)
+            await self._resources.known.note(self._budget, "user", found)
         return tuple(url.text for url in found)
 
     async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
@@ -275,7 +295,7 @@ class SessionView:
         if self._resources.sources is not None:
             await self._resources.sources.forget(self._budget)
         if self._resources.known is not None:
-            await self._resources.known.forget(self._budget.session)
+            await self._resources.known.forget(self._budget)
 
     def _view(self) -> Self:
         """Return a `Web` that shares everything with this one."""

@@ -22,6 +22,7 @@ from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
 from groundwire.reading.passages.outline import version_of
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.result_merging import canonical
+from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import parse_url
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
@@ -178,7 +179,7 @@ class SessionSources:
         if new and len(page.content) <= _LONGEST:
             no_store = page.freshness is not None and page.freshness.no_store
             store = self._private if no_store or not session.named else self._store
-            await store.set(_content_key(digest), await _off_loop(_packed, page.content), fresh=_LIFE)
+            await store.set(_content_key(session.owner, digest), await _off_loop(_packed, page.content), fresh=_LIFE)
         return _numbered(page, number)
 
     async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
@@ -186,10 +187,10 @@ class SessionSources:
         register = await self._load(session)
         return tuple(source for _, source in sorted(register.sources.items()))
 
-    async def content(self, digest: str) -> str | None:
-        """Return the whole Markdown of a page by its SHA-256; None when it is not kept any more."""
+    async def content(self, digest: str, *, owner: Owner) -> str | None:
+        """Return the whole Markdown of a page of an owner by its SHA-256; None when it is not kept any more."""
         for store in (self._private, self._store):
-            entry = await store.get(_content_key(digest))
+            entry = await store.get(_content_key(owner, digest))
             if entry is not None:
                 with suppress(zlib.error, UnicodeDecodeError):
                     return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
@@ -227,8 +228,8 @@ def _key(session: SessionBudget) -> str:
     return f"sources:{session.session}"
 
 
-def _content_key(digest: str) -> str:
-    return f"cited:{digest}"
+def _content_key(owner: Owner, digest: str) -> str:
+    return f"cited:{owner.key}:{digest}"
 
 
 def _name(url: str) -> str:
@@ -282,18 +283,18 @@ class CitedPages:
         """
         return tuple(
             [
-                await self._page(source, with_content=wanted is None or source.number in wanted)
+                await self._page(source, session.owner, with_content=wanted is None or source.number in wanted)
                 for source in await self.sources.listed(session)
             ]
         )
 
-    async def _page(self, source: SeenSource, *, with_content: bool) -> CitedPage:
+    async def _page(self, source: SeenSource, owner: Owner, *, with_content: bool) -> CitedPage:
         from groundwire.citations.verify.report import CitedPage  # what searches and reads has no need of it
 
         content, changed, newer = None, False, False
         if source.digest and with_content:
-            content = await self.sources.content(source.digest)
-            last = await self._archived(source.url)
+            content = await self.sources.content(source.digest, owner=owner)
+            last = await self._archived(source.url, owner)
             other = last is not None and _digest(last.content) != source.digest
             newer = content is not None and other
             if content is None and last is not None:
@@ -310,9 +311,9 @@ class CitedPages:
             newer=newer,
         )
 
-    async def _archived(self, url: str) -> Page | None:
-        """Return a page as it was when it was last read by anybody."""
+    async def _archived(self, url: str, owner: Owner) -> Page | None:
+        """Return a page as it was when it was last read, as far as its viewer may see that."""
         if self.archive is not None:
             with suppress(StoreError, InvalidRequest, BlockedByPolicy):
-                return await self.archive.get_page(url)
+                return await self.archive.get_page(url, viewer=owner)
         return None

@@ -201,7 +201,8 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
     async with AsyncExitStack() as stack:
 
         async def make(*, host: str = "", bounds: dict[str, Any] | None = None, **settings: Any) -> Gateway:
-            clock, echo, store = Clock(), Echo(), MemoryStore()
+            clock, echo = Clock(), Echo()
+            store = MemoryStore(clock=clock)
             keys = KeyFile(tmp_path / "keys.json", clock=clock)
             section = ServerSettings.model_validate(settings)
             access = Access(
@@ -211,7 +212,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
                 store,
                 policy=AccessPolicy.of(section, host),
                 larger={"/larger": 3_000_000},
-                failures=Failures(burst=3, interval=5.0, clock=clock),
+                failures=Failures(store, burst=3, interval=5.0),
             )
             stack.push_async_callback(access.aclose)
             url = await stack.enter_async_context(serving(access, options=bounded(**(bounds or {}))))

@@ -137,6 +137,7 @@ async def test_wrong_keys_are_told_and_slowed_down(house: House) -> None:
     assert statuses[:10] == [403] * 10
     assert statuses[10:] == [429] * 2
     assert (await read(client, "/")).startswith("303 /sign-in")
+    assert await house.sign_in(client, house.key("right")[0]) == 303, "a right key has to wait for no wrong one"
 
 
 async def test_the_form_must_be_ours(house: House) -> None:

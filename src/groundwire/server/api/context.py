@@ -137,11 +137,6 @@ class Caller:
     tenant: Tenant | None = None
     """Who they are; None where no key is asked for."""
 
-    @property
-    def name(self) -> str:
-        """What tells them from others; empty where no key is asked for."""
-        return self.tenant.id if self.tenant else ""
-
     def session(self, name: str | None) -> Web:
         """Return a session of theirs, a new one without a name. Nobody else's session has this name."""
         if name is None or self.tenant is None:
@@ -167,10 +162,9 @@ class AppContext:
         tenant = tenant_of(scope)
         return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
 
-    def whose(self, scope: Scope) -> tuple[str, Web]:
-        """Return the name of who makes a request, and the web as it is for them."""
-        caller = self.caller(scope)
-        return caller.name, caller.web
+    def whose(self, scope: Scope) -> Web:
+        """Return the web as it is for who makes a request."""
+        return self.caller(scope).web
 
 
 _OTHER = "other"

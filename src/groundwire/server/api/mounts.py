@@ -115,7 +115,7 @@ class _Owned:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on if its session is the caller's."""
-        name = self._context.caller(scope).name
+        name = self._context.caller(scope).web.owner.tenant
         request = Request(scope)
         asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
         if asked is not None and self._owners.get(asked, name) != name:

@@ -117,6 +117,8 @@ class SearchRequest(ApiRequest):
     """How providers are asked; by default the gateway's setting."""
     refresh: bool = False
     """Whether to skip the cache."""
+    keep: bool = True
+    """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
 
 
 class PagesRequest(ApiRequest):
@@ -146,6 +148,8 @@ class PagesRequest(ApiRequest):
     """The most tokens of Markdown, of several pages together."""
     refresh: bool = False
     """Whether to skip the cache."""
+    keep: bool = True
+    """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

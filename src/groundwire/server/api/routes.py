@@ -76,7 +76,7 @@ async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
 async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
     """Read one page, whose failure is that of the call, or several."""
     web = caller.session(asked.session)
-    given = asked.model_dump(include={"query", "find", "max_length", "max_tokens", "refresh", "timeout"})
+    given = asked.model_dump(include={"query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout"})
     if asked.urls is not None:
         return PagesReply(pages=await web.open_pages(asked.urls, **given))
     return PagesReply(pages=(await web.open_page(asked.url or "", cursor=asked.cursor, **given),))

@@ -169,6 +169,8 @@ class Tenant:
     def narrow(self, web: Web) -> Web:
         """Return a view of a `Web` that may do what the key may: its providers, its domains, its day's budget.
 
+        What is kept of its calls is the tenant's.
+
         Make sessions of that view, `tenant.narrow(web).session(tenant.session(name))`, so that they pay into the
         day's budget as well as into their own.
         """
@@ -178,6 +180,8 @@ class Tenant:
             allowed_domains=limits.allowed_domains,
             blocked_domains=limits.blocked_domains,
             daily=self.daily,
+            tenant=self.id,
+            keep=limits.keep,
         )
 
 
@@ -253,7 +257,7 @@ class Holders:
         """
         if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
             return await self._visitor(scope, self._pages)
-        return self._record(scope, headers)
+        return await self._record(scope, headers)
 
     def is_still_valid(self, record: KeyRecord) -> bool:
         """Whether the key of a request that goes on may still be used."""
@@ -272,7 +276,7 @@ class Holders:
             raise _unreadable(error) from None
         return None if record is None or record.why_dead(self._now()) else record
 
-    def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
+    async def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
         """Return the record of a request's key; None where none is asked for, and for the token.
 
         Raises:
@@ -288,21 +292,17 @@ class Holders:
             raise _unreadable(error) from None
         if not key:
             raise _unknown(headers, "missing_key", "Send your key: Authorization: Bearer KEY, or X-API-Key: KEY.")
-        address, digest = self._clients.address(scope), digest_of(key)
-        wait = self._failures.wait(address)
-        if wait and not self._failures.was_right(digest):
-            raise Refusal(429, "too_many_wrong_keys", "Too many wrong keys came from there.", retry_after=wait)
         if is_token:
-            self._failures.right(digest)
             return None
-        if not is_key_of(record, key) or record is None:
-            self._failures.failed(address)
-            raise _unknown(headers, "wrong_key", "This key is not valid.")
-        if why := record.why_dead(self._now()):
-            self._failures.failed(address)
+        is_right = is_key_of(record, key) and record is not None
+        why = record.why_dead(self._now()) if is_right and record is not None else ""
+        if is_right and not why:
+            return record
+        if wait := await self._failures.count(self._clients.address(scope)):
+            raise Refusal(429, "too_many_wrong_keys", "Too many wrong keys came from there.", retry_after=wait)
+        if why:
             raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
-        self._failures.right(digest)
-        return record
+        raise _unknown(headers, "wrong_key", "This key is not valid.")
 
 
 def _unreadable(error: ConfigurationError) -> Refusal:

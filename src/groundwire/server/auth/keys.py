@@ -62,6 +62,8 @@ class KeyLimits(_Part):
     """Only these domains and their sub-domains."""
     blocked_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
     """Never these domains nor their sub-domains."""
+    keep: bool = True
+    """Whether anything of its calls may be kept, in caches and in the archive."""
 
 
 class KeyRecord(_Part):

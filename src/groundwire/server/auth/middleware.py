@@ -156,7 +156,7 @@ class Access:
             token=self._policy.token,
             pages=pages,
             clients=ClientAddress(settings.trusted_proxies),
-            failures=failures or Failures(),
+            failures=failures or Failures(store),
             now=now,
         )
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)

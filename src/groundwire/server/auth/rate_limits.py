@@ -7,73 +7,43 @@ import contextlib
 import math
 import random
 import secrets
-import time
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
 from groundwire.server.auth.error_response import Refusal
 from groundwire.server.auth.keys import KeyLimits
-from groundwire.storage.base import Pace, Store
+from groundwire.storage.base import Pace, Store, StoreError
 
 __all__ = ["Failures", "Rates", "Slots", "rate_headers"]
 
-_GOOD = 10_000  # keys that are remembered to have been right
-
 
 class Failures:
-    """Says from which addresses no key is looked at for a while, because too many were wrong.
+    """Counts wrong keys by the address that they come from, over all servers that share a store.
 
-    Nobody guesses 256 bits; this is for the load and the logs, and it tells a mistyped key from a busy server. Many
-    clients may share an address, so a key that was right lately is looked at all the same.
+    A key is judged before anything is counted, so that nobody's wrong keys keep a right one out. Nobody guesses 256
+    bits: this tells a client that keeps sending a wrong key to stop.
 
     Args:
+        store: Where they are counted.
         burst: Wrong keys that an address may send at once.
         interval: Seconds after which it may send one more.
-        most: Addresses that are remembered.
-        clock: Seconds that only grow.
     """
 
-    def __init__(
-        self,
-        *,
-        burst: int = 10,
-        interval: float = 6.0,
-        most: int = 10_000,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, store: Store, *, burst: int = 10, interval: float = 6.0) -> None:
+        self._store = store
         self._burst = burst
         self._interval = interval
-        self._most = most
-        self._clock = clock
-        self._due: OrderedDict[str, float] = OrderedDict()
-        self._right: OrderedDict[str, None] = OrderedDict()
 
-    def wait(self, address: str) -> float:
-        """Return the seconds until a key from there is looked at; 0 is now."""
-        now = self._clock()
-        due = self._due.get(_place(address), now)
-        return max(0.0, due - (self._burst - 1) * self._interval - now)
-
-    def failed(self, address: str) -> None:
-        """Count a wrong key."""
-        now, place = self._clock(), _place(address)
-        self._due[place] = max(self._due.pop(place, now), now) + self._interval
-        if len(self._due) > self._most:
-            self._due.popitem(last=False)
-
-    def was_right(self, digest: str) -> bool:
-        """Whether a key was right lately."""
-        return digest in self._right
-
-    def right(self, digest: str) -> None:
-        """Remember a key that was right."""
-        self._right[digest] = None
-        self._right.move_to_end(digest)
-        if len(self._right) > _GOOD:
-            self._right.popitem(last=False)
+    async def count(self, address: str) -> float:
+        """Count a wrong key; return 0, or the seconds until there may be another where there were too many."""
+        name = f"wrong-keys:{_place(address)}"
+        try:
+            pace = await self._store.pace(name, interval=self._interval, burst=self._burst, max_wait=0.0)
+        except StoreError:
+            return 0.0
+        return 0.0 if pace.granted else max(1.0, pace.wait)
 
 
 def _place(address: str) -> str:

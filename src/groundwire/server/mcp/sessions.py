@@ -15,6 +15,7 @@ from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult, refused
 
 if TYPE_CHECKING:
+    from groundwire.safety.tenancy import Owner
     from groundwire.web import Web
 
 __all__ = ["Session", "Sessions"]
@@ -48,7 +49,7 @@ class Session:
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool and remember what it found."""
         result = await self._tools[tool].call(**arguments)
-        if result.status == "success":
+        if result.status == "success" and self._web.keeps:
             self._note(result)
         return result
 
@@ -94,7 +95,7 @@ class Sessions:
         alone: Whether there is but one client, whose session is that of the settings.
         complain: Is told what is wrong with the settings, before the first call is.
         web: A `Web` to use instead; it stays the caller's to close.
-        whose: Says of an HTTP request who makes it, and gives the web as it is for them.
+        whose: Gives the web as it is for who makes an HTTP request.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Sessions:
         alone: bool,
         complain: Callable[[str], None] = _logger.error,
         web: Web | None = None,
-        whose: Callable[[Any], tuple[str, Web]] | None = None,
+        whose: Callable[[Any], Web] | None = None,
     ) -> None:
         self.settings = settings
         self._complain = complain
@@ -113,7 +114,7 @@ class Sessions:
         self._web = web
         self._owned = web is None
         self._whose = whose
-        self._known: OrderedDict[str, Session] = OrderedDict()
+        self._known: OrderedDict[tuple[Owner, str], Session] = OrderedDict()
         self._warming: asyncio.Task[None] | None = None
 
     async def get(self, key: str, request: Any = None) -> Session:
@@ -128,15 +129,14 @@ class Sessions:
         """
         web = await self._made()
         if self._whose is not None and request is not None:
-            name, web = self._whose(request.scope)
-            key = f"{name} {key}"
-        now = time.monotonic()
-        found = self._known.pop(key, None)
+            web = self._whose(request.scope)
+        now, place = time.monotonic(), (web.owner, key)
+        found = self._known.pop(place, None)
         if found is None or (not self._alone and now - found.used > _IDLE):
             view = web if self._alone else web.session()
             found = Session(view, web.settings.session.id or None)
         found.used = now
-        self._known[key] = found
+        self._known[place] = found
         while len(self._known) > _MOST:
             self._known.popitem(last=False)
         return found

@@ -61,7 +61,7 @@ class Doors(Protocol):
 _COOKIE = "groundwire_sign_in"
 _LIFE = 12 * 3_600  # seconds
 _ID = re.compile(r"[A-Za-z0-9_-]{43}")
-_BURST, _INTERVAL = 10, 6.0  # tries of one address at once, and seconds for each after those
+_BURST, _INTERVAL = 10, 6.0  # wrong keys of one address at once, and seconds for each after those
 
 
 class SignIns:
@@ -84,8 +84,11 @@ class SignIns:
         self._store = store
         self._make_id = make_id
 
-    async def wait_for(self, request: Request) -> float:
-        """Return the seconds until somebody at this address may try a key; 0 means now."""
+    async def count_wrong_key(self, request: Request) -> float:
+        """Count a wrong key; return 0, or the seconds until there may be another where there were too many.
+
+        A right key is never counted, and never has to wait for the wrong ones of others at its address.
+        """
         host = self.doors.address(request.scope)
         pace = await self._store.pace(f"sign-in:{host}", interval=_INTERVAL, burst=_BURST, max_wait=0)
         return 0.0 if pace.granted else max(1.0, pace.wait)

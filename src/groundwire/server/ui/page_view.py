@@ -17,6 +17,7 @@ from groundwire.errors import GroundwireError
 from groundwire.models import Excerpt, Page
 from groundwire.reading.passages.view import check_ask
 from groundwire.reading.workers.pool import view_off_loop
+from groundwire.safety.tenancy import Viewer
 from groundwire.server.ui.formatting import web_url
 from groundwire.server.ui.query_params import ViewQuery
 from groundwire.storage import StoreError
@@ -195,19 +196,20 @@ async def read_page(web: Web, asked: ViewQuery) -> Reading:
     return await _reading(url, page, started)
 
 
-async def read_kept(web: Web, archive: Archive, asked: ViewQuery) -> Reading | None:
+async def read_kept(web: Web, archive: Archive, asked: ViewQuery, *, viewer: Viewer) -> Reading | None:
     """Open what the archive keeps of a page; None when it keeps nothing of it.
 
     Args:
         web: Whose settings hold, and whose processes look through long pages.
         archive: The archive.
         asked: The address and the part that is asked for.
+        viewer: Who looks.
     """
     url, usual = asked.get("open"), web.settings.read.max_length
     started = time.perf_counter()
     try:
         ask = check_ask(**_part(asked), max_length=_room(asked, usual), usual=usual)
-        whole = await archive.get_page(url)
+        whole = await archive.get_page(url, viewer=viewer)
         if whole is None:
             return None
         page = await view_off_loop(web.workers, whole, ask)

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
+from groundwire.safety.tenancy import Owner
 from groundwire.server.ui.formatting import web_url
 from groundwire.server.ui.page_view import Reading, read_page
 from groundwire.server.ui.query_params import ViewQuery, link
@@ -42,21 +43,23 @@ class RecentResults:
     """Whether this is a look back at what was found then."""
 
 
-async def keep_shown(store: Store, session: str, fields: Mapping[str, str], found: RecentResults) -> None:
+async def keep_shown(
+    store: Store, session: str, fields: Mapping[str, str], found: RecentResults, *, owner: Owner
+) -> None:
     """Keep what a search of a session has found; a store that cannot keep it is no reason to fail."""
     if found.response is None:
         return
     said = {"at": found.at.isoformat(), "ms": found.milliseconds, "response": found.response.model_dump(mode="json")}
     try:
-        await store.set(_key(session, fields), json.dumps(said).encode(), fresh=_LIFE)
+        await store.set(_key(owner, session, fields), json.dumps(said).encode(), fresh=_LIFE)
     except StoreError:
         return
 
 
-async def find_shown(store: Store, session: str, fields: Mapping[str, str]) -> RecentResults | None:
+async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
     """Return what this session's search with these fields has found within the last hour; None when it is not known."""
     try:
-        entry = await store.get(_key(session, fields))
+        entry = await store.get(_key(owner, session, fields))
         if entry is None:
             return None
         said = json.loads(entry.value)
@@ -70,9 +73,9 @@ async def find_shown(store: Store, session: str, fields: Mapping[str, str]) -> R
         return None
 
 
-def _key(session: str, fields: Mapping[str, str]) -> str:
+def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
     asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "fresh")])
-    return f"shown:{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return f"shown:{owner.key}:{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 _T = TypeVar("_T", RecentResults, Reading)
@@ -118,7 +121,7 @@ async def start(visit: Visit) -> Html | Redirect:
     may_spend = visit.may_spend
     if asked.get("open") and may_spend:
         reading = Later(visit, read_page(visit.web, asked))
-        if words and (shown := await find_shown(visit.web.store, visit.session, asked.search)) is not None:
+        if words and (shown := await _shown_before(visit, asked)) is not None:
             found = Later(visit, _known(shown))
     elif words and may_spend:
         found = Later(visit, _search(visit, asked))
@@ -145,9 +148,14 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     except GroundwireError as error:
         return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
     found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
-    if web.settings.session.citations == "session":  # else nothing is to be remembered of what was shown
-        await keep_shown(web.store, visit.session, asked.search, found)
+    if web.keeps and web.settings.session.citations == "session":  # else nothing is to be remembered of what was shown
+        await keep_shown(web.store, visit.session, asked.search, found, owner=web.owner)
     return found
+
+
+async def _shown_before(visit: Visit, asked: ViewQuery) -> RecentResults | None:
+    web = visit.web
+    return await find_shown(web.store, visit.session, asked.search, owner=web.owner)
 
 
 async def _budget(visit: Visit) -> Mapping[str, float]:

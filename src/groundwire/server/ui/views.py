@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from starlette.routing import BaseRoute, Route
 
 from groundwire.citations.verify import CitedPage
+from groundwire.safety.tenancy import OPERATOR
 from groundwire.server.ui.login_sessions import Doors, SignIns, Visitor, local_path
 from groundwire.server.ui.page_view import read_kept
 from groundwire.server.ui.providers_view import providers
@@ -35,18 +36,18 @@ async def archive(visit: Visit) -> Html:
     reading = None
     status = 200
     if asked.get("open"):
-        reading = await read_kept(visit.visitor.web, kept, asked)
+        reading = await read_kept(visit.visitor.web, kept, asked, viewer=OPERATOR)
         status = 200 if reading is not None else 404
     number = whole("p", asked.get("p"), 1, _DEEPEST) if asked.get("p") else 1
     offset = (number - 1) * _ARCHIVE_ROWS
     words = asked.get("q")
     if words:
-        rows = await kept.search(words[:2_000], limit=_ARCHIVE_ROWS + 1, offset=offset)
+        rows = await kept.search(words[:2_000], viewer=OPERATOR, limit=_ARCHIVE_ROWS + 1, offset=offset)
     else:
-        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset)
+        rows = await kept.list(limit=_ARCHIVE_ROWS + 1, offset=offset, viewer=OPERATOR)
     values = {
         "asked": asked,
-        "kept": await kept.statistics(),
+        "kept": await kept.statistics(viewer=OPERATOR),
         "rows": rows[:_ARCHIVE_ROWS],
         "number": number,
         "more": len(rows) > _ARCHIVE_ROWS,
@@ -68,14 +69,14 @@ async def sign_in(visit: Visit) -> Html | Redirect:
         came_from_elsewhere = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
         return _form(after, may_be_in=came_from_elsewhere)
     after = local_path(visit.form.get("next", ""))
-    wait = await sign_ins.wait_for(request)
-    if wait:
-        seconds = math.ceil(wait)
-        page = _form(after, problem=f"Too many attempts. Wait {seconds} s and try again.", status=429)
-        return Html(template=page.template, values=page.values, status=429, headers=(("retry-after", str(seconds)),))
     secure = "https" in {request.url.scheme, urlsplit(request.headers.get("origin", "")).scheme}
     cookie = await sign_ins.sign_in(visit.form.get("key", "").strip(), secure=secure)
     if cookie is None:
+        if wait := await sign_ins.count_wrong_key(request):
+            seconds = math.ceil(wait)
+            page = _form(after, problem=f"Too many wrong keys. Wait {seconds} s and try again.", status=429)
+            waits = (("retry-after", str(seconds)),)
+            return Html(template=page.template, values=page.values, status=429, headers=waits)
         return _form(after, problem="This key is not known here, or was revoked.", status=403)
     return Redirect(to=after, headers=(("set-cookie", cookie),))
 

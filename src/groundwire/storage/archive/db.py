@@ -27,9 +27,10 @@ _T = TypeVar("_T")
 class Broken(StoreError):
     """The file cannot be used any more by this process: damaged, not writable, full, or somebody else's."""
 
-    def __init__(self, message: str, *, readable: bool) -> None:
+    def __init__(self, message: str, *, readable: bool, damaged: bool = False) -> None:
         super().__init__(message)
         self.readable = readable
+        self.damaged = damaged
 
 
 class ArchiveFile:
@@ -96,6 +97,18 @@ class ArchiveFile:
             finally:
                 db.set_progress_handler(None, 0)
 
+    def move_aside(self) -> Path | None:
+        """Close a damaged file and rename it, so that the next call begins anew; return its new name.
+
+        Returns:
+            None if it is in memory, or another process has renamed it.
+
+        Raises:
+            OSError: it cannot be renamed.
+        """
+        self.close()
+        return None if self._file is None else self._file.move_aside()
+
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
@@ -145,7 +158,8 @@ class ArchiveFile:
         if code == sqlite3.SQLITE_INTERRUPT:
             return StoreError(f"{where} took too long to look this up; use fewer or rarer words.")
         if is_damaged(exc):
-            return Broken(f"{where} is damaged ({exc}). Move the file away to begin anew.", readable=False)
+            text = f"{where} is damaged ({exc}). Move the file away to begin anew."
+            return Broken(text, readable=False, damaged=True)
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
             return Broken(f"{where} cannot be written: {exc}.", readable=self.is_open)
         return StoreError(f"{where} failed: {exc}.")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from groundwire.models import NO_FILTERS, Filters, Page
+from groundwire.safety.tenancy import Sharing, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.storage.archive.fts import Question
 from groundwire.storage.archive.jsonl import Progress
@@ -53,12 +54,16 @@ class Statistics:
 class ArchiveQueries(ABC):
     """The reading half of the archive; every call raises `StoreError` when the archive cannot be read.
 
+    Every read says who looks: an `Owner` sees what `sharing` lets it see, `OPERATOR` everything.
+
     Args:
         max_age: Seconds after which an entry is no longer returned.
         clock: The time in seconds since the epoch.
+        sharing: What owners share; see `groundwire.storage.archive.sql.visible_to`.
     """
 
-    def __init__(self, max_age: float, clock: Callable[[], float]) -> None:
+    def __init__(self, max_age: float, clock: Callable[[], float], sharing: Sharing) -> None:
+        self._sharing = sharing
         self._max_age = max_age
         self._clock = clock
 
@@ -67,7 +72,7 @@ class ArchiveQueries(ABC):
         """Run one query on the reading thread."""
 
     async def search(
-        self, text: str, *, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
+        self, text: str, *, viewer: Viewer, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
     ) -> Sequence[ArchiveHit]:
         """Return what answers a question, best first, each address once.
 
@@ -75,6 +80,7 @@ class ArchiveQueries(ABC):
 
         Args:
             text: Any text; nothing in it is an operator.
+            viewer: Who looks.
             limit: The most that is returned.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
@@ -88,14 +94,15 @@ class ArchiveQueries(ABC):
             return []
         from groundwire.storage.archive import sql
 
-        bounds = self._bounds(filters)
-        return await self._read(lambda db: sql.find(db, question, bounds, limit, offset))
+        bounds, visible = self._bounds(filters), sql.visible_to(viewer, self._sharing)
+        return await self._read(lambda db: sql.find(db, question, bounds, limit, offset, visible))
 
-    async def get_page(self, url: str) -> Page | None:
+    async def get_page(self, url: str, *, viewer: Viewer) -> Page | None:
         """Return the newest copy of a page, marked as stale, with a warning that says when it was read; or None.
 
         Args:
             url: The address that was asked for, or the one it redirected to.
+            viewer: Who looks.
 
         Raises:
             InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
@@ -103,33 +110,36 @@ class ArchiveQueries(ABC):
         from groundwire.storage.archive import sql
 
         key = key_of(parse_url(url))
-        item = await self._read(lambda db: sql.latest(db, key))
+        visible = sql.visible_to(viewer, self._sharing)
+        item = await self._read(lambda db: sql.latest(db, key, visible))
         if item is None or item.seen < self._oldest:
             return None
         return item.page()
 
-    async def list(self, limit: int = 20, offset: int = 0) -> Sequence[ArchiveHit]:
-        """Return what was seen, newest first.
+    async def list(self, limit: int = 20, offset: int = 0, *, viewer: Viewer) -> Sequence[ArchiveHit]:
+        """Return what was seen by its viewer or may be seen by it, newest first.
 
         Raises:
             StoreError: the archive cannot be read.
         """
         from groundwire.storage.archive import sql
 
-        return await self._read(lambda db: sql.listed(db, limit, offset))
+        visible = sql.visible_to(viewer, self._sharing)
+        return await self._read(lambda db: sql.listed(db, limit, offset, visible))
 
-    async def export(self, file: Writable, *, progress: Progress | None = None) -> int:
-        """Write every entry as a line of JSON, which `import_` reads; return how many there are.
+    async def export(self, file: Writable, *, viewer: Viewer, progress: Progress | None = None) -> int:
+        """Write every entry that its viewer may see as a line of JSON, which `import_` reads; return how many.
 
         Args:
             file: What takes the bytes.
+            viewer: Who looks.
             progress: Is told how many more entries were written.
 
         Raises:
             StoreError: the archive cannot be read. OSError: the file cannot be written.
         """
         count = 0
-        async for items in self._all():
+        async for items in self._all(viewer):
             for item in items:
                 file.write(item.line().encode() + b"\n")
             count += len(items)
@@ -137,15 +147,16 @@ class ArchiveQueries(ABC):
                 progress(len(items))
         return count
 
-    async def statistics(self) -> Statistics:
-        """Return how much there is.
+    async def statistics(self, *, viewer: Viewer) -> Statistics:
+        """Return how much there is that its viewer may see.
 
         Raises:
             StoreError: the archive cannot be read.
         """
         from groundwire.storage.archive import sql
 
-        found = await self._read(sql.totals)
+        visible = sql.visible_to(viewer, self._sharing)
+        found = await self._read(lambda db: sql.totals(db, visible))
         oldest, newest = (None if moment is None else seen_at(moment) for moment in (found.oldest, found.newest))
         return Statistics(pages=found.pages, results=found.results, size=found.size, oldest=oldest, newest=newest)
 
@@ -169,13 +180,13 @@ class ArchiveQueries(ABC):
             last=last.isoformat() if last else None,
         )
 
-    async def _all(self) -> AsyncIterator[Sequence[Item]]:
+    async def _all(self, viewer: Viewer) -> AsyncIterator[Sequence[Item]]:
         from groundwire.storage.archive import sql
 
-        last = 0
+        last, visible = 0, sql.visible_to(viewer, self._sharing)
         while True:
             start = last
-            last, items = await self._read(lambda db, start=start: sql.after(db, start))  # type: ignore[misc]
+            last, items = await self._read(lambda db, start=start: sql.after(db, start, visible))  # type: ignore[misc]
             if not items:
                 return
             yield items

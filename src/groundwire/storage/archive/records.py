@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
@@ -12,11 +12,12 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_TITLE, Page, SearchResponse, SearchResult
+from groundwire.safety.tenancy import LOCAL, Owner, page_visibility
 from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
-__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "items_of", "key_of", "read_line", "seen_at"]
+__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "items_of", "key_of", "own_key", "read_line", "seen_at"]
 
 ARCHIVE = "archive"
 """What the archive calls itself as the source of a row; its own answers are not kept again."""
@@ -56,7 +57,7 @@ class Item:
     """A row of the archive."""
 
     key: str
-    """What the addresses of one page have in common."""
+    """The owner, unless it is the local user, and what the addresses of one page have in common; see `own_key`."""
     alias: str
     """The key of the address that was asked for, which may have redirected."""
     kind: Kind
@@ -77,6 +78,12 @@ class Item:
     """When it was seen, in milliseconds since the epoch."""
     data: str
     """The page or the result as JSON, without its text."""
+    tenant: str
+    """Whose it is: `Owner.tenant`."""
+    session: str
+    """Whose it is: `Owner.session`."""
+    public: int
+    """Whether other sessions without a tenant may see it, 0 or 1."""
 
     @property
     def day(self) -> str:
@@ -126,26 +133,17 @@ class Item:
         """Return it as a line of JSON that `read_line` reads."""
         data = json.loads(self.data) | {"content" if self.kind == "page" else "snippet": joined(self.text)}
         seen = seen_at(self.seen).isoformat()
-        return json.dumps({"kind": self.kind, "seen": seen, "asked": joined(self.asked), self.kind: data})
+        owner = {"tenant": self.tenant, "session": self.session, "public": bool(self.public)}
+        told = {name: value for name, value in owner.items() if value}
+        return json.dumps({"kind": self.kind, "seen": seen, "asked": joined(self.asked), **told, self.kind: data})
 
     def merged(self, older: Item) -> Item:
         """Return this item with what an older one of the same page knows better."""
         queries = dict.fromkeys([*self.asked.split("\n"), *older.asked.split("\n")])
         asked = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
         kept = older if self.kind == "page" and self._is_a_piece_of(older) else self
-        return Item(
-            key=self.key,
-            alias=self.alias,
-            kind=self.kind,
-            host=self.host,
-            url=self.url,
-            title=kept.title,
-            text=kept.text,
-            asked=asked,
-            published=self.published or older.published,
-            seen=self.seen,
-            data=kept.data,
-        )
+        published = self.published or older.published
+        return replace(self, title=kept.title, text=kept.text, asked=asked, published=published, data=kept.data)
 
     def _is_a_piece_of(self, older: Item) -> bool:
         """Whether it is the same page, cut shorter."""
@@ -164,36 +162,46 @@ def key_of(url: WebUrl) -> str:
     return url.request_text.partition("://")[2].rstrip("/")
 
 
-def items_of(source: Page | SearchResponse, now: float) -> Iterator[Item]:
+def own_key(owner: Owner, key: str) -> str:
+    """Return the key of a page in the archive of one owner; neither the owner's nor the page's has a blank."""
+    return key if owner == LOCAL else f"{owner.key} {key}"
+
+
+def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> Iterator[Item]:
     """Yield what is worth keeping of a page or an answer.
 
     Failures, answers that came from a cache or from the archive itself, and addresses with secrets are not.
 
+    What a provider found is public by construction; so is a page by what its addresses are.
+
     Args:
         source: What was read or found.
         now: The present moment, in seconds since the epoch.
+        owner: Whose it is.
     """
     if source.cached or source.stale:
         return
     seen = round(now * 1_000)
     if isinstance(source, Page):
-        if source.reader != ARCHIVE and (item := _from_page(source, seen)) is not None:
+        if source.reader != ARCHIVE and (item := _from_page(source, seen, owner=owner)) is not None:
             yield item
         return
     for row in source.results:
-        if row.source != ARCHIVE and (item := _from_result(row, source.query, seen)) is not None:
+        if row.source != ARCHIVE and (item := _from_result(row, source.query, seen, owner=owner)) is not None:
             yield item
 
 
-def _from_page(page: Page, seen: int, asked: str = "") -> Item | None:
+def _from_page(page: Page, seen: int, asked: str = "", *, owner: Owner, public: bool | None = None) -> Item | None:
     final = page.final_url or page.url
     target, alias = _address(final), _address(page.url)
     if target is None or alias is None or page.status != "success" or not page.content.strip():
         return None
     if len(page.content) > _LONGEST_TEXT:
         page = page.model_copy(update={"content": page.content[:_LONGEST_TEXT], "truncated": True})
+    if public is None:
+        public = page_visibility(target) == page_visibility(alias) == "public"
     return Item(
-        key=key_of(target),
+        key=own_key(owner, key_of(target)),
         alias=key_of(alias),
         kind="page",
         host=target.host,
@@ -204,15 +212,18 @@ def _from_page(page: Page, seen: int, asked: str = "") -> Item | None:
         published=_date(page.published),
         seen=seen,
         data=_json(page.model_dump(exclude={"content", "cached", "stale"})),
+        tenant=owner.tenant,
+        session=owner.session,
+        public=int(public),
     )
 
 
-def _from_result(row: SearchResult, asked: str, seen: int) -> Item | None:
+def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, public: bool = True) -> Item | None:
     target = _address(row.url)
     if target is None or not (row.title.strip() or row.snippet.strip()):
         return None
     return Item(
-        key=key_of(target),
+        key=own_key(owner, key_of(target)),
         alias=key_of(target),
         kind="result",
         host=target.host,
@@ -223,13 +234,14 @@ def _from_result(row: SearchResult, asked: str, seen: int) -> Item | None:
         published=_date(row.published),
         seen=seen,
         data=_json(row.model_dump(exclude={"snippet", "citation_id", "score"})),
+        tenant=owner.tenant,
+        session=owner.session,
+        public=int(public),
     )
 
 
 def _address(text: str) -> WebUrl | None:
     """Return an address that may be kept."""
-    # Imported here: the package `providers` is allowed to know the archive.
-
     try:
         url = parse_url(text)
     except (InvalidRequest, BlockedByPolicy):
@@ -238,7 +250,6 @@ def _address(text: str) -> WebUrl | None:
 
 
 def _asked(queries: str) -> str:
-
     lines = (" ".join(line.split()) for line in storable(queries).split("\n"))
     return "\n".join(split(line) for line in lines if line and not has_secret(line))[:_LONGEST_ASKED]
 
@@ -264,6 +275,9 @@ class _Line(BaseModel):
 
     seen: AwareDatetime
     asked: str = ""
+    tenant: str = ""
+    session: str = ""
+    public: bool = False
 
 
 class _PageLine(_Line):
@@ -300,14 +314,15 @@ def read_line(line: bytes, now: float) -> Item | None:
         raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
     except (OverflowError, OSError) as error:
         raise ValueError("seen: is out of range") from error
+    owner = Owner(read.tenant, read.session)
     if isinstance(read, _ResultLine):
         _check_address(read.result.url)
-        return _from_result(read.result, read.asked, seen)
+        return _from_result(read.result, read.asked, seen, owner=owner, public=read.public)
     if read.page.status != "success":
         raise ValueError("page.status: a page that could not be read is not kept")
     for url in filter(None, (read.page.url, read.page.final_url)):
         _check_address(url)
-    return _from_page(read.page, seen, read.asked)
+    return _from_page(read.page, seen, read.asked, owner=owner, public=read.public)
 
 
 def _check_address(url: str) -> None:

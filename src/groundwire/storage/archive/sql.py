@@ -11,6 +11,7 @@ from typing import IO
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
+from groundwire.safety.tenancy import Operator, Sharing, Viewer
 from groundwire.storage.archive.fts import Question
 from groundwire.storage.archive.jsonl import Imported
 from groundwire.storage.archive.records import ArchiveHit, Item, read_line
@@ -19,6 +20,7 @@ from groundwire.storage.base import StoreError
 __all__ = [
     "ArchiveLimits",
     "Totals",
+    "Visible",
     "after",
     "find",
     "forget",
@@ -29,9 +31,10 @@ __all__ = [
     "put",
     "take_in",
     "totals",
+    "visible_to",
 ]
 
-VERSION = 1
+VERSION = 2
 """The version of the tables."""
 
 _SCHEMA = """
@@ -52,10 +55,19 @@ create trigger archive_in after insert on archive_items
 create trigger archive_out after delete on archive_items
     begin update archive_about set bytes = bytes - old.size; end;
 """
+_TENANCY = """
+alter table archive_items add column tenant text not null default '';
+alter table archive_items add column session text not null default '';
+alter table archive_items add column public integer not null default 0;
+alter table archive_items add column place text generated always as (substr(key, instr(key, ' ') + 1)) virtual;
+create index archive_by_place on archive_items (place, kind);
+"""
+"""What version 2 adds. What version 1 kept is the local user's, and private: nobody noted who had read it."""
 _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
+_NOT_ASKED = "{title text} : "  # what others asked for must not lead to what they found
 _TOKENS = 48  # of a snippet; FTS5 gives 64 at most
 _CHUNK = 50  # items that are read at once, as each may be large
 
@@ -108,26 +120,63 @@ class Totals:
     """The same for the newest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """A condition on `i`: what a viewer may see."""
+
+    sql: str
+    """The condition."""
+    values: tuple[str, ...] = ()
+    """Its parameters."""
+    with_queries: bool = True
+    """Whether the queries that led to it may lead the viewer to it."""
+
+
+def visible_to(viewer: Viewer, sharing: Sharing) -> tuple[Visible, ...]:
+    """Return what a viewer may see, in parts that have nothing in common.
+
+    A tenant sees what is its own. Sessions without a tenant see what is public by construction of one another, too.
+    """
+    if isinstance(viewer, Operator) or sharing == "all":
+        return (Visible("1"),)
+    own = Visible("(i.tenant = ? and i.session = ?)", (viewer.tenant, viewer.session))
+    if viewer.tenant or sharing == "none":
+        return (own,)
+    return own, Visible("(i.tenant = '' and i.session <> ? and i.public = 1)", (viewer.session,), with_queries=False)
+
+
+def _any_of(parts: Sequence[Visible]) -> tuple[str, list[str]]:
+    return f"({' or '.join(part.sql for part in parts)})", [value for part in parts for value in part.values]
+
+
 def prepare(db: sqlite3.Connection) -> None:
-    """Make the tables, inside a transaction, unless they are there.
+    """Make the tables, inside a transaction, unless they are there; bring those of version 1 up to date.
 
     Raises:
         StoreError: they are of another version.
     """
     if db.execute("select 1 from sqlite_master where name = 'archive_about'").fetchone() is None:
-        statement = ""
-        for line in _SCHEMA.splitlines(keepends=True):
-            statement += line
-            if sqlite3.complete_statement(statement):
-                db.execute(statement)
-                statement = ""
-        db.execute("insert into archive_about values (?, 0)", (VERSION,))
+        _run(db, _SCHEMA)
+        db.execute("insert into archive_about values (1, 0)")
     (version,) = db.execute("select version from archive_about").fetchone()
+    if version == 1:
+        _run(db, _TENANCY)
+        version = VERSION
+        db.execute("update archive_about set version = ?", (version,))
     if version != VERSION:
         raise StoreError(
             f"It was written by another version of Groundwire (format {version}, this one has {VERSION}). "
             "Upgrade Groundwire, or set archive.path to another file."
         )
+
+
+def _run(db: sqlite3.Connection, script: str) -> None:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            db.execute(statement)
+            statement = ""
 
 
 def put(db: sqlite3.Connection, item: Item) -> bool:
@@ -193,60 +242,80 @@ def prune(db: sqlite3.Connection, *, max_bytes: int, oldest: int) -> None:
 
 
 def find(
-    db: sqlite3.Connection, question: Question, bounds: ArchiveLimits, limit: int, offset: int
+    db: sqlite3.Connection,
+    question: Question,
+    bounds: ArchiveLimits,
+    limit: int,
+    offset: int,
+    visible: Sequence[Visible],
 ) -> list[ArchiveHit]:
     """Return what answers best: first what has all the words, then what has at least half of them.
 
     An address is returned once, whether it was read, seen, or both.
     """
-    wanted = 2 * (offset + limit)  # a page and a result of each address
     condition, values = bounds.sql()
     ranked: dict[int, tuple[str, float, str]] = {}
 
-    def take(expression: str, also: str = "", more: Sequence[object] = ()) -> None:
+    def take(part: Visible, expression: str, also: str = "", more: Sequence[object] = ()) -> None:
+        wanted = 2 * (offset + limit) if len(visible) == 1 else 4 * (offset + limit)  # a page and a result of each
         sql = (
-            f"select i.id, i.key, bm25(archive_words, {_WEIGHTS}) as score "
+            f"select i.id, i.place, bm25(archive_words, {_WEIGHTS}) as score "
             "from archive_words join archive_items i on i.id = archive_words.rowid "
-            f"where archive_words match ? and {condition} {also} order by score, i.seen desc, i.kind limit ?"
+            f"where archive_words match ? and {condition} and {part.sql} {also} "
+            "order by score, i.seen desc, i.kind limit ?"
         )
-        for row, key, score in db.execute(sql, (expression, *values, *more, wanted)):
-            ranked.setdefault(row, (key, -score, expression))
+        for row, place, score in db.execute(sql, (expression, *values, *part.values, *more, wanted)):
+            ranked.setdefault(row, (place, -score, expression))
 
-    take(question.strict)
-    if len({key for key, _, _ in ranked.values()}) < offset + limit and question.loose:
+    def take_all(expression: str, also: str = "", words: Sequence[str] = (), least: int = 0) -> None:
+        before = len(ranked)
+        for part in visible:
+            within = "" if part.with_queries else _NOT_ASKED
+            more = (*(within + word for word in words), least) if words else ()
+            take(part, f"{within}({expression})", also, more)
+        if len(visible) > 1:  # each part came in order; together they are not
+            rows = list(ranked.items())
+            ranked.clear()
+            ranked.update(rows[:before] + sorted(rows[before:], key=lambda row: -row[1][1]))
+
+    take_all(question.strict)
+    if len({place for place, _, _ in ranked.values()}) < offset + limit and question.loose:
         each = " union all ".join(["select rowid from archive_words where archive_words match ?"] * len(question.loose))
         also = f"and i.id in (select rowid from ({each}) group by rowid having count(*) >= ?)"
-        take(question.any, also, (*question.loose, question.least))
+        take_all(question.any, also, question.loose, question.least)
     first: dict[str, int] = {}
-    for row, (key, _, _) in ranked.items():
-        first.setdefault(key, row)
+    for row, (place, _, _) in ranked.items():
+        first.setdefault(place, row)
     return [_found(db, row, *ranked[row][1:]) for row in list(first.values())[offset : offset + limit]]
 
 
-def latest(db: sqlite3.Connection, key: str) -> Item | None:
+def latest(db: sqlite3.Connection, key: str, visible: Sequence[Visible]) -> Item | None:
     """Return the newest page with a key, under the address asked for or the one it redirected to."""
+    condition, values = _any_of(visible)
     row = db.execute(
         f"select {_READ} from archive_items i "
-        "where kind = 'page' and (key = ? or alias = ?) order by seen desc limit 1",
-        (key, key),
+        f"where kind = 'page' and (place = ? or alias = ?) and {condition} order by seen desc limit 1",
+        (key, key, *values),
     ).fetchone()
     return None if row is None else _item(row)
 
 
-def listed(db: sqlite3.Connection, limit: int, offset: int) -> list[ArchiveHit]:
+def listed(db: sqlite3.Connection, limit: int, offset: int, visible: Sequence[Visible]) -> list[ArchiveHit]:
     """Return what was seen, newest first."""
+    condition, values = _any_of(visible)
     rows = db.execute(
-        f"select {_READ} from archive_items i order by seen desc, id desc limit ? offset ?",
-        (limit, offset),
+        f"select {_READ} from archive_items i where {condition} order by seen desc, id desc limit ? offset ?",
+        (*values, limit, offset),
     )
     return [_item(row).found() for row in rows]
 
 
-def after(db: sqlite3.Connection, last: int) -> tuple[int, list[Item]]:
+def after(db: sqlite3.Connection, last: int, visible: Sequence[Visible]) -> tuple[int, list[Item]]:
     """Return the next items in the order of their ids, and the id of the last of them."""
+    condition, values = _any_of(visible)
     rows = db.execute(
-        f"select id, {_READ} from archive_items i where id > ? order by id limit ?",
-        (last, _CHUNK),
+        f"select id, {_READ} from archive_items i where id > ? and {condition} order by id limit ?",
+        (last, *values, _CHUNK),
     ).fetchall()
     return (rows[-1][0] if rows else last), [_item(row[1:]) for row in rows]
 
@@ -265,7 +334,7 @@ def forget(
     condition: str = "1"
     values: list[str | int] = []
     if key is not None:
-        condition, values = "(i.key = ? or i.alias = ?)", [key, key]
+        condition, values = "(i.place = ? or i.alias = ?)", [key, key]
     elif domain is not None:
         condition, bound = _under(domain)
         values = [*bound]
@@ -277,11 +346,14 @@ def forget(
     return gone
 
 
-def totals(db: sqlite3.Connection) -> Totals:
+def totals(db: sqlite3.Connection, visible: Sequence[Visible]) -> Totals:
     """Return how much there is."""
+    condition, values = _any_of(visible)
+    size = "(select bytes from archive_about)" if not values else "coalesce(sum(size), 0)"
     row = db.execute(
         "select count(*) filter (where kind = 'page'), count(*) filter (where kind = 'result'), min(seen), max(seen), "
-        "(select bytes from archive_about) from archive_items"
+        f"{size} from archive_items i where {condition}",
+        values,
     ).fetchone()
     return Totals(pages=row[0], results=row[1], size=row[4], oldest=row[2], newest=row[3])
 

@@ -13,12 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page, SearchResponse
+from groundwire.safety.tenancy import Owner, Sharing
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
@@ -77,8 +79,22 @@ class ArchiveOptions(Protocol):
         ...
 
 
+class StorageOptions(Protocol):
+    """What the archive wants of the section `[storage]`."""
+
+    @property
+    def sharing(self) -> Sharing:
+        """What owners share."""
+        ...
+
+
 class HasArchiveSettings(Protocol):
     """Settings with a section `[archive]`."""
+
+    @property
+    def storage(self) -> StorageOptions:
+        """The section `[storage]`."""
+        ...
 
     @property
     def archive(self) -> ArchiveOptions:
@@ -91,13 +107,14 @@ class Archive(ArchiveQueries):
 
     The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
     `add_results` and `remember` never raise; every other call raises `StoreError` when the archive is switched off,
-    busy or closed.
+    busy or closed. A damaged file is renamed to `NAME.corrupt-TIMESTAMP`, once, and a new one begun.
 
     Args:
         path: The file, which the SQLite store may share; None for process memory.
         max_bytes: About the most that it may take, the index included; what was seen longest ago goes first.
         max_age: Seconds after which something is forgotten.
         clock: The time in seconds since the epoch.
+        sharing: What owners see of one another; see `groundwire.storage.archive.sql.visible_to`.
     """
 
     def __init__(
@@ -107,17 +124,20 @@ class Archive(ArchiveQueries):
         max_bytes: int = 500_000_000,
         max_age: float = 365 * _DAY,
         clock: Callable[[], float] = time.time,
+        sharing: Sharing = "public",
     ) -> None:
-        super().__init__(max_age, clock)
+        super().__init__(max_age, clock, sharing)
         self.path = path
         self._max_bytes = max_bytes
         self._file: ArchiveFile | None = None
         self._writer = Writer(self._commit)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
-        self._waiting: list[tuple[Page | SearchResponse, float]] = []
+        self._waiting: list[tuple[Page | SearchResponse, float, Owner]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[int]] = set()
         self._problem: Broken | None = None
+        self._damage: Broken | None = None
+        self._mended = False
         self._scrub = False
         self._closed = False
 
@@ -126,23 +146,37 @@ class Archive(ArchiveQueries):
         """Why it keeps nothing any more; empty while it works."""
         return str(self._problem) if self._problem else ""
 
-    async def add_page(self, page: Page) -> bool:
+    async def notice(self) -> str:
+        """Return what an answer should say of the archive's state, without a path; empty while it works.
+
+        It opens the archive, so that a file that cannot be used is known with the first answer.
+        """
+        if self._file is None and not self._closed and not self._problem:
+            with suppress(StoreError):
+                await self._writer.run(lambda db: None)
+        if self._problem:
+            return (
+                "the archive of earlier searches cannot be used now; the operator finds out why with the command doctor"
+            )
+        return "the archive of earlier searches was damaged: it was moved aside and begun anew" if self._mended else ""
+
+    async def add_page(self, page: Page, *, owner: Owner) -> bool:
         """Keep a page that was read, in place of an older copy; return whether it was kept.
 
         A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
         kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
         """
-        return await self._keep((page, self._clock())) > 0
+        return await self._keep((page, self._clock(), owner)) > 0
 
-    async def add_results(self, response: SearchResponse) -> int:
+    async def add_results(self, response: SearchResponse, *, owner: Owner) -> int:
         """Keep the results of a search; return how many were kept. Never raises."""
-        return await self._keep((response, self._clock()))
+        return await self._keep((response, self._clock(), owner))
 
-    def remember(self, source: Page | SearchResponse) -> None:
+    def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
         """Keep a page or an answer without making anybody wait; `aclose` waits for it. Call it on the event loop."""
         if self._closed or self._problem or len(self._waiting) >= _MOST_WAITING:
             return
-        self._waiting.append((source, self._clock()))
+        self._waiting.append((source, self._clock(), owner))
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._begin)
 
@@ -237,7 +271,7 @@ class Archive(ArchiveQueries):
         if self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    async def _keep(self, *sources: tuple[Page | SearchResponse, float]) -> int:
+    async def _keep(self, *sources: tuple[Page | SearchResponse, float, Owner]) -> int:
         if self._problem:
             return 0
 
@@ -245,8 +279,8 @@ class Archive(ArchiveQueries):
             from groundwire.storage.archive import sql
 
             items: dict[tuple[str, Kind], Item] = {}
-            for source, now in sources:
-                for item in items_of(source, now):
+            for source, now, owner in sources:
+                for item in items_of(source, now, owner=owner):
                     earlier = items.get(place := (item.key, item.kind))
                     items[place] = item if earlier is None else item.merged(earlier)
             count = sum(sql.put(db, item) for item in items.values() if item.size <= self._max_bytes)
@@ -267,7 +301,14 @@ class Archive(ArchiveQueries):
         await self._settle()
         if self._file is None or not self._file.is_open:
             await self._writer.run(lambda db: None)  # opens it
-        return await asyncio.get_running_loop().run_in_executor(self._reader, self._look, look)
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._reader, self._look, look)
+        except StoreError:
+            if self._damage is None:
+                raise
+            await self._writer.run(lambda db: None)  # moves it aside, and begins another
+            return await loop.run_in_executor(self._reader, self._look, look)
 
     def _look(self, look: Callable[[Connection], _T]) -> _T:
         if self._file is None:
@@ -277,7 +318,10 @@ class Archive(ArchiveQueries):
         try:
             return self._file.read(look)
         except Broken as exc:
-            self._switch_off(exc)
+            if exc.damaged and not self._mended:
+                self._damage = exc
+            else:
+                self._switch_off(exc)
             raise
 
     def _commit(self, jobs: Sequence[Job[object]]) -> None:
@@ -288,10 +332,33 @@ class Archive(ArchiveQueries):
         if self._file is None:
             self._file = ArchiveFile(self.path)
         try:
-            self._file.commit(jobs, self._scrubbed)
+            if self._damage is not None:
+                self._mend(self._damage)
+            try:
+                self._file.commit(jobs, self._scrubbed)
+            except Broken as exc:
+                self._mend(exc)
+                self._file.commit(jobs, self._scrubbed)
         except Broken as exc:
             self._switch_off(exc)
             raise
+
+    def _mend(self, damage: Broken) -> None:
+        """Move a damaged file aside, once: a disk that damages every file must not be filled with them.
+
+        Raises:
+            Broken: it is not damaged, or cannot be moved.
+        """
+        self._damage = None
+        if self._file is None or not damage.damaged or self._mended:
+            raise damage
+        try:
+            aside = self._file.move_aside()
+        except OSError as exc:
+            raise damage from exc
+        self._mended = True
+        if aside is not None:
+            _logger.warning("%s It was moved to %s, and another begun.", damage, aside)
 
     def _scrubbed(self) -> bool:
         scrub, self._scrub = self._scrub, False
@@ -313,7 +380,8 @@ def open_archive(settings: HasArchiveSettings) -> Archive | None:
     if not chosen.enabled:
         return None
     path = expand_user(chosen.path) if chosen.path else default_path()
-    return Archive(path, max_bytes=chosen.max_bytes, max_age=chosen.max_age_days * _DAY)
+    days, sharing = chosen.max_age_days, settings.storage.sharing
+    return Archive(path, max_bytes=chosen.max_bytes, max_age=days * _DAY, sharing=sharing)
 
 
 def default_path() -> Path:
