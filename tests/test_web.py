@@ -308,7 +308,7 @@ class TestBudget:
 
     async def test_cancelling_gives_the_search_back(self, world: World, settings: Make) -> None:
         world.searxng.fail(InjectedFault.hang())
-        async with Web(settings()) as web:
+        async with Web(settings(session={"max_searches": 1})) as web:
             task = asyncio.create_task(web.search("bm25"))
             await asyncio.to_thread(world.searxng.wait_for_requests, 1)
             task.cancel()

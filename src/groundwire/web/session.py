@@ -56,7 +56,8 @@ class SessionView:
 
         Args:
             name: The session's name; processes that share it and the store share its budget. None is a new session.
-            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, by default as in the settings; 0 is none.
+            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, `idle_timeout` in seconds; by default as in
+                the settings. 0 is none.
 
         Raises:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
@@ -293,6 +294,7 @@ def limits_of(session: SessionSettings) -> Limits:
         warning_threshold=session.warning_threshold,
         cost_usd=session.max_cost_usd,
         tokens=session.max_tokens,
+        idle_timeout=session.idle_timeout,
     )
 
 

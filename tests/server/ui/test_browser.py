@@ -61,7 +61,7 @@ async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve)
 
 
 async def test_searching_and_reading(serve: Serve) -> None:
-    _, url = await serve()
+    _, url = await serve(session={"max_searches": 20})
     async with browsing(url) as open_:
         look = await open_()
         await look.go("/")
