@@ -13,6 +13,7 @@ from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.models import Budget
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.providers.base import as_provider
 from groundwire.routing.budget import Limits, Reservation, SessionBudget
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.routing.health import ProviderHealth
@@ -131,7 +132,7 @@ class SessionView:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
         """
         for asked_for in search_providers:
-            name = asked_for if isinstance(asked_for, str) else asked_for.name
+            name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
             if not _is_named(name, self._provider_names):
                 raise PermissionDenied(f"{name} may not be used here; the operator can allow it.")
         view = self._view()
