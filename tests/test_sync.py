@@ -46,7 +46,7 @@ async def test_the_results_are_those_of_the_other_face(settings: Make) -> None:
 
 def test_it_serves_several_threads(settings: Make) -> None:
     found: list[str] = []
-    with SyncWeb(settings()) as web:
+    with SyncWeb(settings(session={"max_searches": 20})) as web:
         threads = [threading.Thread(target=lambda: found.append(web.search("bm25").provider)) for _ in range(8)]
         for thread in threads:
             thread.start()

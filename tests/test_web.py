@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from groundwire import (
     AllProvidersFailed,
@@ -308,7 +309,7 @@ class TestBudget:
 
     async def test_cancelling_gives_the_search_back(self, world: World, settings: Make) -> None:
         world.searxng.fail(InjectedFault.hang())
-        async with Web(settings()) as web:
+        async with Web(settings(session={"max_searches": 1})) as web:
             task = asyncio.create_task(web.search("bm25"))
             await asyncio.to_thread(world.searxng.wait_for_requests, 1)
             task.cancel()
@@ -345,7 +346,62 @@ class Own:
         self.closed = True
 
 
+class HostResult(BaseModel):
+    """A result as the host's document has it."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+class HostPage(BaseModel):
+    """A page as the host's document has it."""
+
+    url: str
+    title: str
+    content: str
+    content_length: int
+    original_length: int | None = None
+    truncated: bool = False
+    success: bool
+    error: str = ""
+
+
+class PlainSearchProvider:
+    """One of the host's Protocols as it stands in the document."""
+
+    async def search(self, query: str, *, limit: int = 5) -> list[Any]:
+        urls = ("https://93.184.215.14/a", "https://93.184.215.15/b")
+        return [HostResult(title=query, url=url, snippet=f"{limit}") for url in urls]
+
+
+class PlainReadProvider:
+    """The other one."""
+
+    async def read_url(self, url: str) -> Any:
+        if url.endswith("/odd"):
+            return {"url": url}
+        return HostPage(url=url, title="T", content="c" * 100, content_length=100, truncated=True, success=True)
+
+
 class TestProviders:
+    @pytest.mark.req("Y1")
+    async def test_the_two_protocols_of_the_document_are_enough(self, settings: Make) -> None:
+        search: Any = PlainSearchProvider()
+        read: Any = PlainReadProvider()
+        async with Web(settings(), search_providers=[search], read_providers=[read]) as web:
+            found = await web.search("q", limit=7, allowed_domains=["93.184.215.14"])
+            rows = [(row.title, row.url, row.snippet) for row in found.results]
+            assert (found.provider, rows) == ("plain", [("q", "https://93.184.215.14/a", "7")])
+            page = await web.open_page("https://93.184.215.14/x")
+            assert (page.reader, page.title, page.content_length, page.truncated) == ("plain", "T", 100, True)
+            with pytest.raises(GroundwireError, match="plain: returned a dict whose success is wrong"):
+                await web.open_page("https://93.184.215.14/odd")
+            assert (await web.with_providers(search).search("again")).provider == "plain"
+        nothing: Any = object()
+        with pytest.raises(ConfigurationError, match="object is no provider"):
+            Web(settings(), search_providers=[nothing])
+
     @pytest.mark.req("Y1", "Y4", "Y16")
     async def test_an_object_of_ones_own_serves_both_roles(self, settings: Make) -> None:
         own = Own()

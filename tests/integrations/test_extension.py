@@ -68,6 +68,31 @@ async def start(surroundings: World) -> AsyncIterator[Start]:
 
 
 @pytest.mark.req("Y2", "Y11")
+async def test_each_call_is_numbered_by_itself(start: Start) -> None:
+    _, tools = await start()
+    for query in ("reciprocal rank fusion", "bm25", "reciprocal rank fusion"):
+        found = await tools.web_search({"query": query, "limit": 2})
+        assert [row.citation_id for row in found.results] == [1, 2]
+        assert {one.citation_id: one.url for one in found.sources} == {
+            row.citation_id: row.url for row in found.results
+        }
+
+
+@pytest.mark.req("Y4")
+async def test_an_sdk_that_cannot_run_the_tools_is_refused_at_the_start(
+    surroundings: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "openai_agents-99.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: openai-agents\nVersion: 99.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    extension = WebSearchExtension()
+    with pytest.raises(ImportError, match=r"openai-agents 99\.0 is not supported"):
+        await extension.initialize(Context(search_provider="searxng"))
+    assert not extension.health_check()
+
+
+@pytest.mark.req("Y2", "Y11")
 async def test_a_search_is_structured_and_cited(start: Start) -> None:
     _, tools = await start()
     found = await tools.web_search({"query": "reciprocal rank fusion", "limit": 3, "time_range": "all"})

@@ -103,14 +103,43 @@ def test_a_limit_of_nothing_allows_nothing(chain: SearchChain, monkeypatch: pyte
     assert chain.search("fusion").startswith("Search limit reached (0/0). ")
 
 
+@pytest.mark.req("H1", "H8")
+def test_each_provider_is_a_function_within_the_same_session(
+    surroundings: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("BRAVE_API_KEY", "TAVILY_API_KEY"):
+        monkeypatch.setenv(key, "test-key")
+    monkeypatch.setenv("WEB_SEARCH_SESSION_LIMIT", "3")
+    fallback_chain.shared_chain.cache_clear()
+    try:
+        titles = {
+            fallback_chain.duckduckgo_search: "DuckDuckGo",
+            fallback_chain.brave_search: "Brave",
+            fallback_chain.tavily_search: "Tavily",
+        }
+        for ask, title in titles.items():
+            assert ask("fusion", max_results=2).startswith(f"Search results for: fusion\n(Source: {title})\n\n1. ")
+        assert fallback_chain.brave_search("fusion").startswith("Search limit reached (3/3).")
+    finally:
+        fallback_chain.shared_chain().close()
+        fallback_chain.shared_chain.cache_clear()
+
+
+def test_a_provider_without_its_key_says_so(surroundings: World) -> None:
+    chain = SearchChain()
+    text = chain.search("fusion", provider="brave")
+    chain.close()
+    assert text.startswith("Web search unavailable. Errors: ")
+    assert "BRAVE_API_KEY" in text
+
+
 @pytest.mark.req("H7")
 def test_each_search_is_logged_without_its_words(chain: SearchChain, caplog: pytest.LogCaptureFixture) -> None:
     chain.reset("workflow-1")
     with caplog.at_level(logging.INFO):
         chain.search("secret fusion")
-    (record,) = [
-        record for record in caplog.records if record.name == fallback_chain.__name__ and "query_length" in vars(record)
-    ]
+    (record,) = [record for record in caplog.records if "query_length" in vars(record)]  # one line for one search
+    assert record.name == fallback_chain.__name__
     facts = vars(record)
     assert (facts["query_length"], facts["session_count"], facts["session_limit"]) == (13, 1, 20)
     assert (facts["session_id"], facts["provider"]) == ("workflow-1", "duckduckgo_lite")

@@ -52,6 +52,50 @@ def test_one_path_is_in_a_request() -> None:
         SearchPolicy({"search": {"mode": "native"}}).resolve("openrouter", "some/model")
 
 
+@pytest.mark.req("K3", "K7")
+@pytest.mark.parametrize("provider", ["moonshot", "zai", "google"])
+@pytest.mark.usefixtures("services")
+def test_a_provider_that_is_not_known_searches_with_our_tool(provider: str) -> None:
+    policy = SearchPolicy()
+    chosen = policy.resolve(provider, "some-model")
+    assert (chosen.path, chosen.api.provider) == ("local", provider)
+    (tool,) = policy.prepare(BODY, provider)["tools"]
+    assert tool["function"]["name"] == "search"
+    contents = {"model": "m", "contents": [{"role": "user", "parts": [{"text": "What is new?"}]}]}
+    (declared,) = policy.prepare(contents, provider)["tools"]
+    assert declared["functionDeclarations"][0]["name"] == "search"
+    with pytest.raises(NativeUnsupported, match=f"{provider} has no hosted search"):
+        SearchPolicy({"search": {"mode": "native"}}).resolve(provider, "some-model")
+
+
+@pytest.mark.req("K1")
+@pytest.mark.usefixtures("services")
+def test_the_keys_that_the_host_has_since_reach_hosted_search() -> None:
+    place = {"city": "Kyoto", "country": "JP", "timezone": "Asia/Tokyo"}
+    native = {"search_context_size": "high", "allowed_domains": ["example.com"], "user_location": place}
+    policy = SearchPolicy({"search": {"native": native, "xai": {"x_search": {"enabled": True}}}})
+    (tool,) = policy.prepare({"model": "gpt-5", "input": "What is new?"}, "openai")["tools"]
+    assert (tool["type"], tool["search_context_size"]) == ("web_search", "high")
+    assert tool["filters"] == {"allowed_domains": ["example.com"]}
+    assert tool["user_location"] == {"type": "approximate", **place}
+    (tool,) = policy.prepare(BODY, "anthropic")["tools"]
+    assert (tool["allowed_domains"], tool["user_location"]["city"]) == (["example.com"], "Kyoto")
+    assert "search_context_size" not in tool
+    sized = SearchPolicy({"search": {"native": {"search_context_size": "low"}}})
+    chat = sized.prepare({"model": "gpt-4o", "messages": BODY["messages"]}, "openai_chat")
+    assert chat["web_search_options"] == {"search_context_size": "low"}
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"search_context_size": "huge"},
+        {"allowed_domains": "example.com"},
+        {"user_location": "Kyoto"},
+        {"user_location": {"planet": "Earth"}},
+        {"user_location": {"country": "Japan"}},
+    )
+    for wrong in wrongs:
+        with pytest.raises(ConfigurationError, match=r"search\.native"):
+            SearchPolicy({"search": {"native": wrong}})
+
+
 @pytest.mark.req("K4", "K5")
 async def test_the_tool_searches_with_permission(services: World) -> None:
     asked: list[PermissionRequest] = []
@@ -67,6 +111,9 @@ async def test_the_tool_searches_with_permission(services: World) -> None:
     assert [request.tool for request in asked] == ["search"]
     refused = await SearchPolicy().search("reciprocal rank fusion")
     assert "nobody to ask" in refused["error"]
+    assert refused["backend"] == "ddg"
+    brave = SearchPolicy({"search": {"local": {"backend": "brave"}}})
+    assert (await brave.search("reciprocal rank fusion"))["backend"] == "brave"
     allowed = await SearchPolicy(arguments={"permission.allow": "search"}).search("reciprocal rank fusion")
     assert allowed["results"]
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from groundwire.errors import InvalidRequest
+from groundwire.errors import InvalidRequest, ProviderError
 from groundwire.integrations.hosts.three_tiers import (
     WEB_SEARCH_TOOL,
     build_tools_json_excluding_web_search,
     has_web_search_tool,
+    parse_duckduckgo_results,
     prepare_request,
     tool_web_search,
     transform_tools_for_anthropic,
@@ -50,6 +51,33 @@ def test_openai_gets_the_model_that_searches() -> None:
     assert request["model"] == "gpt-4o-search-preview"
     assert request["web_search_options"] == {"search_context_size": "medium"}
     assert "tools" not in request
+
+
+@pytest.mark.req("C3", "C4")
+def test_a_page_of_results_is_parsed_within_the_bounds_of_the_document() -> None:
+    row = (
+        "<tr><td><a rel='nofollow' class='result-link' href='{}'>{}</a></td></tr>"
+        "<tr><td class='result-snippet'>{}</td></tr>"
+    )
+    rows = [
+        row.format("https://example.com/", "A <b>title</b>", "A &amp; B"),
+        row.format("https://example.com/long", "t" * 600, "s" * 1_200),
+        row.format(f"https://example.com/{'u' * 2_048}", "Too long", "x"),
+    ]
+    html = f"<html><body><form action='/lite/'></form><table>{''.join(rows)}</table></body></html>"
+    first, second = parse_duckduckgo_results(html)
+    assert first == {"title": "A title", "url": "https://example.com/", "snippet": "A & B"}
+    assert (len(second["title"]), len(second["snippet"]), second["title"][-1]) == (500, 1_000, "…")
+    assert parse_duckduckgo_results(html.encode()) == [first, second]
+    with pytest.raises(ProviderError):
+        parse_duckduckgo_results("<div class='anomaly-modal'></div>")
+
+
+@pytest.mark.req("C3")
+@pytest.mark.parametrize("provider", ["moonshot", "llamafile"])
+def test_a_provider_that_is_not_known_keeps_the_tool(provider: str) -> None:
+    body = {**BODY, "model": "some-model", "tools": [CHAT]}
+    assert prepare_request(body, provider) == body
 
 
 @pytest.mark.req("C3")

@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from groundwire.integrations.hosts.tool_port import WebSearchTool
-from groundwire.testing import InjectedFault, World
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+
+HOST_MODELS = """
+from dataclasses import dataclass
+
+@dataclass
+class ToolResult:
+    tool_call_id: str
+    content: str
+    is_error: bool = False
+
+@dataclass
+class ToolDefinition:
+    name: str
+    description: str
+    parameters: dict
+"""
+
+
+class Fixed(EmulatedServer):
+    """A SearXNG that gives one answer."""
+
+    def __init__(self, name: str, answer: EmulatedResponse) -> None:
+        super().__init__(name)
+        self._answer = answer
+
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        return self._answer
 
 
 @dataclass
@@ -32,6 +62,44 @@ def test_it_has_the_ports_shape(tool: WebSearchTool) -> None:
     assert tool.parameters["required"] == ["query"]
     assert set(tool.parameters["properties"]) == {"query", "max_results"}
     assert tool.to_definition().to_openai_dict()["function"]["name"] == "web_search"
+
+
+@pytest.mark.req("S1")
+async def test_in_the_host_results_are_of_its_own_class(
+    surroundings: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = tmp_path / "squidbot" / "core"
+    core.mkdir(parents=True)
+    for folder in (core.parent, core):
+        (folder / "__init__.py").touch()
+    (core / "models.py").write_text(HOST_MODELS)
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        tool = WebSearchTool(Config("searxng", surroundings.searxng.url))
+        models = importlib.import_module("squidbot.core.models")
+        for query in ("reciprocal rank fusion", "xylophone zeppelin quux", " "):
+            assert type(await tool.execute(query=query)) is models.ToolResult
+        assert type(tool.to_definition()) is models.ToolDefinition
+        await tool.aclose()
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "squidbot"]:
+            monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.req("S3")
+async def test_a_row_is_a_number_a_title_an_address_and_an_indented_snippet(surroundings: World) -> None:
+    rows = [
+        {"title": "Page  Title", "url": "https://example.com/page", "content": "A short\nsnippet."},
+        {"title": "Another Result", "url": "https://other.com/", "content": ""},
+    ]
+    answer = EmulatedResponse.json({"query": "x", "results": rows})
+    fixed = surroundings.add(Fixed("fixed", answer))
+    tool = WebSearchTool({"provider": "searxng", "url": fixed.url})
+    text = (await tool.execute(query="x")).content
+    assert text == (
+        "1. Page Title — https://example.com/page\n   A short snippet.\n\n2. Another Result — https://other.com/"
+    )
+    await tool.aclose()
 
 
 @pytest.mark.req("S2", "S3")

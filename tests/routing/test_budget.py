@@ -118,8 +118,8 @@ async def test_page_text_is_counted_in_tokens(store: Store) -> None:
         await own.check_tokens()
 
 
-async def test_by_default_twenty_searches_with_a_warning_from_the_fifteenth_on(store: Store) -> None:
-    own = budget(store)
+async def test_twenty_searches_with_a_warning_from_the_fifteenth_on(store: Store) -> None:
+    own = budget(store, searches=20)
     for _ in range(14):
         assert own.warning(await own.take()) is None
     assert own.warning(await own.take()) == "[WARNING: 5 searches remaining in session]"
@@ -291,6 +291,52 @@ async def test_a_session_is_forgotten_a_week_after_it_began() -> None:
     assert await own.usage() == used
     now = 7 * 86_400 + 1
     assert await own.usage() == {"searches": 0, "cost_usd": 0, "tokens": 0}
+    await store.aclose()
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.mark.req("H5")
+async def test_an_idle_session_begins_anew_in_every_process(clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    limits = Limits(searches=3, cost_usd=1.0, tokens=100, idle_timeout=600)
+    one, other = (SessionBudget(store, "s", limits, clock=clock) for _ in range(2))
+    await one.take(0.5)
+    await one.read(40)
+    clock.now = 599
+    await other.take(0.1)
+    clock.now = 599 + 599  # used meanwhile, elsewhere
+    await one.take(0.1)
+    with pytest.raises(
+        BudgetExceeded, match=r"Limit resets with new session\. One begins after 10 minutes without a call"
+    ):
+        await other.take()
+    assert (await other.usage())["searches"] == 3
+    clock.now += 601
+    await asyncio.gather(one.take(), other.take(), one.take())
+    assert await other.usage() == {"searches": 3, "cost_usd": 0, "tokens": 0}
+    with pytest.raises(BudgetExceeded):
+        await one.take()
+    await store.aclose()
+
+
+async def test_a_session_that_never_ends_stays_as_it_is(clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    own = SessionBudget(store, "s", Limits(searches=1), clock=clock)
+    await own.take()
+    clock.now += 86_400
+    with pytest.raises(BudgetExceeded, match=r"new session\.$"):
+        await own.take()
     await store.aclose()
 
 

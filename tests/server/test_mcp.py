@@ -81,6 +81,7 @@ def raw(place: Place) -> Raw:
 def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
     place.variables["GROUNDWIRE_PERMISSION_DENY"] = "open_page(denied.example)"
+    place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "20"
     more = {"target": place.serve() + "/mcp"} if http else {}
     said = place.ask(
         [
@@ -122,7 +123,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     assert len(described["sources"][0]["sources"]) == 2
     assert [row["url"] for row in described["pages"]] == [url]
     assert templates["resourceTemplates"][0]["uriTemplate"].startswith("groundwire://page/{url}")
-    assert [row["name"] for row in prompts["prompts"]] == ["web_research"]
+    assert [row["name"] for row in prompts["prompts"]] == ["web_research", "new_session"]
     text = prompt["messages"][0]["content"]["text"]
     assert "(default: 20)" in text
     assert text.endswith("What is RRF?")
@@ -148,6 +149,24 @@ def test_a_page_is_a_resource(place: Place, world: World) -> None:
     assert page["contents"][0]["mimeType"] == "text/markdown"
     assert "Reciprocal rank fusion" in page["contents"][0]["text"]
     assert "not allowed" in blocked["raised"]
+
+
+@pytest.mark.req("H5")
+@pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
+def test_the_user_begins_a_new_session(place: Place, http: bool) -> None:
+    place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
+    more = {"target": place.serve() + "/mcp"} if http else {}
+    calls = [search(query="reciprocal rank fusion", limit="2") for _ in range(3)]
+    told: tuple[str, Any] = ("get_prompt", {"name": "new_session"})
+    session: tuple[str, Any] = ("read_resource", {"uri": "groundwire://session"})
+    answers = place.ask([calls[0], calls[1], told, session, calls[2]], **more)["answers"]
+    _, first, refused, prompt, described, second = answers
+    assert (first["isError"], refused["isError"]) == (False, True)
+    assert "MCP prompt new_session" in refused["content"][0]["text"]
+    assert "A new session" in prompt["messages"][0]["content"]["text"]
+    empty = json.loads(described["contents"][0]["text"])
+    assert (empty["searches"]["made"], empty["sources"]) == (0, [])
+    assert [row["citation_id"] for row in second["structuredContent"]["results"]] == [1, 2]
 
 
 @pytest.mark.req("H3", "H4")

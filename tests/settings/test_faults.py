@@ -30,7 +30,7 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "key": ("[search]\nlimti = 3", "'search.limti' is not a setting; did you mean 'search.limit'?"),
     "key of a section without likeness": (
         "[session]\ncolor = 3",
-        "known here: session.citations, session.id, session.max_cost_usd, session.max_searches",
+        "known here: session.citations, session.id, session.idle_timeout, session.max_cost_usd, session.max_searches",
     ),
     "section": ("[serch]\nlimit = 3", "[serch] is not a section; did you mean 'search'?"),
     "no section": ("limit = 3", "'limit' stands outside any section; put it under [search]"),
@@ -176,7 +176,7 @@ def test_a_bad_value_of_a_documents_variable_survives_with_a_warning(value: str,
 @pytest.mark.req("H3")
 def test_the_documents_variables(desk: _Desk) -> None:
     default = desk.load().session
-    assert (default.max_searches, default.warning_threshold) == (20, 15)
+    assert (default.max_searches, default.warning_threshold) == (0, 15)
     settings = desk.load({"WEB_SEARCH_SESSION_LIMIT": " 7 ", "WEB_SEARCH_WARNING_THRESHOLD": "0"})
     assert (settings.session.max_searches, settings.session.warning_threshold) == (7, 0)
     assert settings.origin("session.max_searches") == "environment WEB_SEARCH_SESSION_LIMIT"

@@ -62,6 +62,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "cache.search_ttl": (1.0, 2.0, 3.0, 4.0, 5.0),
     "cache.page_ttl": (1.0, 2.0, 3.0, 4.0, 5.0),
     "cache.stale_ttl": (1.0, 2.0, 3.0, 4.0, 5.0),
+    "session.idle_timeout": (1.0, 2.0, 3.0, 4.0, 5.0),
     "session.warning_threshold": (1, 2, 3, 4, 0),
     "policy.allowed_domains": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
     "policy.blocked_domains": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),

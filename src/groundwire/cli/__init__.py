@@ -34,6 +34,7 @@ _COMMANDS = MappingProxyType(
         "providers": "providers",
         "archive": "archive",
         "record": "record",
+        "session": "session",
         "stats": "stats",
         "mcp": "mcp",
         "proxy": "serve:proxy",

@@ -181,6 +181,22 @@ class ApiCapabilities:
             )
         return next((api for api in of_provider if body is not None and api.body in body), of_provider[0])
 
+    def api_or_local(self, name: str, body: Mapping[str, Any] | None = None) -> Api:
+        """Return an API by its name; one that is not known has no hosted search, and tools in the form of its body.
+
+        Args:
+            name: See `api`.
+            body: The request: one with `contents` is in the form of Gemini, with `input` in that of OpenAI Responses,
+                and any other in that of OpenAI Chat Completions.
+        """
+        if not name.strip() or any(name in (row.name, row.provider) for row in self.apis.values()):
+            return self.api(name, body)
+        forms = ("gemini", "openai_responses")
+        form = next((one for one in forms if body is not None and self.apis[one].body in body), "openai_compatible")
+        return replace(
+            self.apis[form], title=name, provider=name, clouds=("api",), hosted=None, exceptions=(), versions=()
+        )
+
 
 @cache
 def load_matrix() -> ApiCapabilities:

@@ -9,7 +9,7 @@ from importlib import import_module, metadata
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["FRAMEWORKS", "Framework", "need"]
+__all__ = ["FRAMEWORKS", "Framework", "check_version", "need"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,38 @@ def need(extra: str, module: str) -> Any:
         ImportError: it is not; the message says what to install.
     """
     framework = FRAMEWORKS[extra]
-    how = f'pip install "groundwire[{extra}]"'
+    if not check_version(extra):
+        raise ImportError(
+            f"{framework.distribution} is not installed: {_how(extra)} "
+            f"(versions {framework.lowest} to below {framework.below})"
+        )
+    return import_module(module)
+
+
+def check_version(extra: str) -> bool:
+    """Return whether a framework is installed.
+
+    Args:
+        extra: The extra that installs it.
+
+    Raises:
+        ImportError: it is, in a version that does not work.
+    """
+    framework = FRAMEWORKS[extra]
     try:
         version = metadata.version(framework.distribution)
     except metadata.PackageNotFoundError:
-        raise ImportError(
-            f"{framework.distribution} is not installed: {how} (versions {framework.lowest} to below {framework.below})"
-        ) from None
+        return False
     if not _numbers(framework.lowest) <= _numbers(version) < _numbers(framework.below):
         raise ImportError(
             f"{framework.distribution} {version} is not supported; versions from {framework.lowest} to below "
-            f"{framework.below} work: {how}"
+            f"{framework.below} work: {_how(extra)}"
         )
-    return import_module(module)
+    return True
+
+
+def _how(extra: str) -> str:
+    return f'pip install "groundwire[{extra}]"'
 
 
 def _numbers(version: str) -> tuple[int, ...]:

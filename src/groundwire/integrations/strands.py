@@ -5,7 +5,8 @@
 
     agent = Agent(tools=web_tools())
 
-`web_search` of this module is the drop-in of haytham as a Strands tool, with the session counter beside it.
+`web_search` of this module is the drop-in of haytham as a Strands tool, with the session counter beside it;
+`duckduckgo_search`, `brave_search` and `tavily_search` ask one provider of the same chain.
 """
 
 from __future__ import annotations
@@ -21,13 +22,30 @@ from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["get_session_stats", "reset_session_counter", "web_search", "web_tools"]
+__all__ = [
+    "brave_search",
+    "duckduckgo_search",
+    "get_session_stats",
+    "reset_session_counter",
+    "tavily_search",
+    "web_search",
+    "web_tools",
+]
 
 _strands = need("strands", "strands")
 _tools = need("strands", "strands.tools")
 
 web_search: Any = _strands.tool(fallback_chain.web_search)
 """The tool of haytham: `web_search(query, max_results, include_domains, search_depth)`; it can be called, too."""
+
+duckduckgo_search: Any = _strands.tool(fallback_chain.duckduckgo_search)
+"""`duckduckgo_search(query, max_results)`, within the limit of the same session."""
+
+brave_search: Any = _strands.tool(fallback_chain.brave_search)
+"""`brave_search(query, max_results)`, within the limit of the same session."""
+
+tavily_search: Any = _strands.tool(fallback_chain.tavily_search)
+"""`tavily_search(query, max_results)`, within the limit of the same session."""
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:

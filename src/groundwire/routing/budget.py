@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
@@ -18,8 +21,11 @@ from groundwire.storage.base import Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget"]
 
+_ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to begin anew
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
+_USED = ("searches", "usd", "tokens")
+_RESET = "Limit resets with new session."
 
 
 class SessionBudget:
@@ -33,6 +39,8 @@ class SessionBudget:
         named: Whether others may know the session by its name; else no other process ever asks for it.
         quota: What the session's owner may use in a day; all that the session uses is counted there, too.
         owner: Whose everything is that is kept of the session.
+        activity: When the session was last used, where it is shared with another budget of the same session.
+        clock: Seconds, to tell how long the session was idle.
     """
 
     def __init__(
@@ -45,6 +53,8 @@ class SessionBudget:
         named: bool = True,
         quota: DailyQuota | None = None,
         owner: Owner = LOCAL,
+        activity: _Activity | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.owner = owner
         self._store = store
@@ -54,11 +64,21 @@ class SessionBudget:
         self.limits = limits
         self.named = named
         self._known = Budget(limit=limits.searches, spent=0)
+        self._activity = activity or _Activity()
+        self._clock = clock
 
     def within(self, quota: DailyQuota | None, owner: Owner) -> SessionBudget:
         """Return the budget of the same session for an owner, counted within a daily quota."""
         return SessionBudget(
-            self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota, owner=owner
+            self._store,
+            self.session,
+            self.limits,
+            self._tasks,
+            named=self.named,
+            quota=quota,
+            owner=owner,
+            activity=self._activity,
+            clock=self._clock,
         )
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
@@ -71,6 +91,7 @@ class SessionBudget:
             BudgetExceeded: no search, or not enough money, is left.
         """
         reserved = micro(price_usd)
+        await self._end_if_idle()
         if self._quota is None:
             return await self._take(reserved)
         day = self._quota.today()
@@ -93,6 +114,7 @@ class SessionBudget:
         quota, own = self._quota, round(self.limits.cost_usd * MICRO)
         limited = own or (quota is not None and quota.daily.cost_usd)
         reserved = micro(price_usd) if limited else 0
+        await self._end_if_idle()
         day = quota.today() if quota is not None else 0
         if quota is not None:
             await quota.take(day, reserved)
@@ -117,7 +139,7 @@ class SessionBudget:
                 await self._own(-reserved)
             raise BudgetExceeded(
                 f"Search limit reached ({spent}/{self.limits.searches}). Use existing results or training knowledge. "
-                "Limit resets with new session.",
+                f"{self._how_to_reset()}",
                 limit=self.limits.searches,
                 spent=spent,
             )
@@ -182,6 +204,7 @@ class SessionBudget:
             price_usd: What one of them costs at most.
         """
         price = micro(price_usd)
+        await self._end_if_idle()
         if self._quota is None:
             held = await self._reserve_many(most, price)
             return Reservation(held, held * price)
@@ -218,11 +241,12 @@ class SessionBudget:
         """
         if not self.limits.tokens:
             return
+        await self._end_if_idle()
         used = (await self._store.count(self._key("tokens"), 0)).total
         if used >= self.limits.tokens:
             raise BudgetExceeded(
                 f"The session has read all the page text it may ({used:,.0f} of {self.limits.tokens:,} tokens). "
-                "Use what has been read. Limit resets with new session.",
+                f"Use what has been read. {self._how_to_reset()}",
                 limit=self.limits.tokens,
                 spent=round(used),
             )
@@ -234,13 +258,13 @@ class SessionBudget:
 
     async def reset(self) -> None:
         """Begin anew."""
-        for what in ("searches", "usd", "tokens"):
+        for what in _USED:
             await self._store.delete(self._key(what))
         self._note(0)
 
     async def usage(self) -> dict[str, float]:
         """Return what the session has used: `searches`, `cost_usd`, `tokens` (counted only under a limit)."""
-        totals = {what: (await self._store.count(self._key(what), 0)).total for what in ("searches", "usd", "tokens")}
+        totals = {what: (await self._store.count(self._key(what), 0)).total for what in _USED}
         self._note(totals["searches"])
         return {"searches": totals["searches"], "cost_usd": totals["usd"] / MICRO, "tokens": totals["tokens"]}
 
@@ -253,6 +277,36 @@ class SessionBudget:
         if not self.limits.searches or reservation.spent < self.limits.warning_threshold:
             return None
         return f"[WARNING: {max(0, self.limits.searches - reservation.spent)} searches remaining in session]"
+
+    async def _end_if_idle(self) -> None:
+        """Begin the counts anew if nobody has used the session for as long as its limits allow, in any process.
+
+        What is subtracted is what was counted before the pause, so that calls which come meanwhile stay counted; the
+        lease leaves the subtraction to one of several that find the session idle at the same moment.
+        """
+        idle, activity, now = self.limits.idle_timeout, self._activity, self._clock()
+        if not (idle and (self.limits.searches or self.limits.cost_usd or self.limits.tokens)):
+            return
+        if now - activity.marked < idle / 8:  # so often at most is the mark in the store renewed
+            return
+        active, owner = self._key("active"), uuid4().hex
+        if await self._store.get(active) is None:
+            before = {what: (await self._store.count(self._key(what), 0)).total for what in _USED}
+            if any(before.values()) and await self._store.lease(active, owner=owner, ttl=min(idle, _ENDING)):
+                for what, total in before.items():
+                    await self._store.count(self._key(what), -total)
+        await self._store.set(active, b"", fresh=idle)
+        activity.marked = now
+
+    def _how_to_reset(self) -> str:
+        """Return the document's sentence and, where a session ends by itself, how to begin a new one."""
+        if not self.limits.idle_timeout:
+            return _RESET
+        return (
+            f"{_RESET} One begins after {self.limits.idle_timeout / 60:,.0f} minutes without a call, or when the user "
+            "asks for it: MCP prompt new_session, groundwire session NAME --reset, DELETE /v1/sessions/NAME, or "
+            "reset_session() in Python."
+        )
 
     async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
         """Count as much of what is wanted as the limit allows, and return how many that were.
@@ -295,7 +349,7 @@ class SessionBudget:
     def _no_money(self, used: float, searches: int) -> BudgetExceeded:
         return BudgetExceeded(
             f"The session's money is used up ({used:.4f} of {self.limits.cost_usd:.4f} US dollars). "
-            "Use existing results or training knowledge. Limit resets with new session.",
+            f"Use existing results or training knowledge. {self._how_to_reset()}",
             limit=self.limits.searches,
             spent=searches,
         )
@@ -311,7 +365,7 @@ class SessionBudget:
 class Limits:
     """What a session may use; 0 means no limit."""
 
-    searches: int = 20
+    searches: int = 0
     """The most searches."""
     warning_threshold: int = 15
     """From how many searches on there is a warning."""
@@ -319,6 +373,16 @@ class Limits:
     """The most US dollars."""
     tokens: int = 0
     """The most tokens of page text, estimated at four characters each."""
+    idle_timeout: float = 0.0
+    """Seconds without a call after which the counts begin anew."""
+
+
+@dataclass(slots=True)
+class _Activity:
+    """When this process last marked a session as used."""
+
+    marked: float = field(default=-math.inf)
+    """Seconds of the budget's clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ class ReadSettings(SettingsSection):
 class SessionSettings(SettingsSection):
     """What one session (one `Web` object) may use."""
 
-    max_searches: int = Field(default=20, ge=0)
+    max_searches: int = Field(default=0, ge=0)
     """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
     warning_threshold: int = Field(default=15, ge=0)
     """From how many searches on the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
@@ -171,6 +171,8 @@ class SessionSettings(SettingsSection):
     """The most US dollars; 0 means no limit."""
     max_tokens: int = Field(default=0, ge=0)
     """The most tokens of page text, estimated at four characters each; 0 means no limit."""
+    idle_timeout: float = Field(default=3_600.0, ge=0, le=604_800)
+    """Seconds without a call after which a session ends and its counts begin anew; 0 means that it does not end."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
     citations: Literal["session", "call"] = "session"

@@ -59,7 +59,8 @@ class Web(SessionView):
             those of the settings.
         read_providers: The same for reading pages.
         attempt_listener: Is told when a provider is asked and how it ended.
-        call_listeners: Are told of every call when it has ended, such as `groundwire.telemetry.Metrics`.
+        call_listeners: Are told of every call when it has ended, such as `groundwire.telemetry.Metrics`; a
+            `groundwire.telemetry.CallLog` among them takes the place of the usual one.
         cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
             say. With one nothing is kept from one `Web` to the next.
         record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.

@@ -91,7 +91,8 @@ class Resources:
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
         self._cache = Cache(self.store) if settings.cache.enabled else None
         self.owned: list[object] = list(setup.made.values())
-        listeners = CallListeners((CallLog(), self.scores, *call_listeners))
+        own = () if any(isinstance(one, CallLog) for one in call_listeners) else (CallLog(),)
+        listeners = CallListeners((*own, self.scores, *call_listeners))
         secrets = make_secret_scanner(settings, os.environ)
         self.search_flow = SearchFlow(
             settings=settings,

@@ -13,6 +13,7 @@ from groundwire.models import Budget
 from groundwire.models.aliases import other_method
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.providers.base import as_provider
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.budget import Limits, Reservation, SessionBudget
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
@@ -64,7 +65,8 @@ class SessionView:
 
         Args:
             name: The session's name; processes that share it and the store share its budget. None is a new session.
-            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, by default as in the settings; 0 is none.
+            limits: `searches`, `warning_threshold`, `cost_usd`, `tokens`, `idle_timeout` in seconds; by default as in
+                the settings. 0 is none.
 
         Raises:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
@@ -146,7 +148,7 @@ class SessionView:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
         """
         for asked_for in search_providers:
-            name = asked_for if isinstance(asked_for, str) else asked_for.name
+            name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
             if not _is_named(name, self._provider_names):
                 raise PermissionDenied(f"{name} may not be used here; the operator can allow it.")
         view = self._view()
@@ -325,6 +327,7 @@ def limits_of(session: SessionSettings) -> Limits:
         warning_threshold=session.warning_threshold,
         cost_usd=session.max_cost_usd,
         tokens=session.max_tokens,
+        idle_timeout=session.idle_timeout,
     )
 
 

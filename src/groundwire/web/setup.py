@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
 from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.providers.base import as_provider
 from groundwire.providers.registry import create
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.politeness import Politeness
@@ -60,7 +61,7 @@ class ProviderSetup:
         reasons: list[str] = []
         for item in configured if given is None else given:
             if not isinstance(item, str):
-                usable.append(item)
+                usable.append(as_provider(item))
                 continue
             try:
                 provider = self.made.get(item) or create(

@@ -254,7 +254,14 @@ async def test_a_session(gateway: Any, world: World) -> None:
     await post(client, "/v1/search", {"query": "more", "session": "research"})
     status, body = await post(client, "/v1/search", {"query": "too much", "session": "research"})
     assert (status, body["error"]["code"]) == (402, "budget_exceeded")
+    assert "DELETE /v1/sessions/NAME" in body["error"]["message"]
     assert (await post(client, "/v1/search", {"query": "by itself"}))[0] == 200
+    async with client.delete("/v1/sessions/research") as response:
+        assert (response.status, (await response.json())["searches"]) == (200, 2)
+    async with client.delete("/v1/sessions/research") as response:
+        assert response.status == 404
+    _, anew = await post(client, "/v1/search", QUERY | {"session": "research"})
+    assert (anew["results"][0]["citation_id"], anew["budget"]["spent"]) == (1, 1)
     for wrong in ("a%20b", "x" * 129, "%C3%BC"):
         assert (await get(client, f"/v1/sessions/{wrong}"))[0] in (400, 404)
 

@@ -22,6 +22,7 @@ PATHS = (
     ("POST", "/v1/verify"),
     ("GET", "/v1/providers"),
     ("GET", "/v1/sessions/x"),
+    ("DELETE", "/v1/sessions/x"),
     ("GET", "/search?q=x&format=json"),
     ("POST", "/search"),
     ("POST", "/mcp"),

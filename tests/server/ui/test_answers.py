@@ -145,7 +145,7 @@ async def test_a_form_comes_from_the_page_itself(serve: Serve, headers: dict[str
 
 
 async def test_a_browser_has_a_session_of_its_own(serve: Serve) -> None:
-    web, url = await serve()
+    web, url = await serve(session={"max_searches": 20})
     jars = [aiohttp.CookieJar(unsafe=True) for _ in range(2)]
     for jar, made in zip(jars, (2, 1), strict=True):
         async with aiohttp.ClientSession(url, cookie_jar=jar) as client:

@@ -93,7 +93,7 @@ async def test_the_theme_can_be_chosen(serve: Serve) -> None:
 
 
 async def test_searching_and_reading(serve: Serve) -> None:
-    _, url = await serve()
+    _, url = await serve(session={"max_searches": 20})
     async with browsing(url) as open_:
         look = await open_()
         await look.go("/")

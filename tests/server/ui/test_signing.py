@@ -57,7 +57,8 @@ async def house(settings: Callable[..., Settings], tmp_path: Path) -> AsyncItera
     async with AsyncExitStack() as stack:
         path = tmp_path / "keys.json"
         archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
-        made = settings(server={"key_file": str(path), "require_key": True}, archive=archive)
+        limited = {"max_searches": 20}
+        made = settings(server={"key_file": str(path), "require_key": True}, archive=archive, session=limited)
         KeyFile(path).add(make_key("first", datetime.now(UTC))[1])
         gateway = await stack.enter_async_context(build_gateway(made))
         yield House(await stack.enter_async_context(serving(gateway)), KeyFile(path), stack)

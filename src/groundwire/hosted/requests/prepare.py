@@ -97,7 +97,7 @@ def plan_for(
 
 def prepare(
     body: Mapping[str, Any],
-    how: Plan | str,
+    how: Plan | Api | str,
     *,
     model: str | None = None,
     mode: Mode | None = None,
@@ -118,7 +118,7 @@ def prepare(
 
     Args:
         body: The request, as JSON for the API.
-        how: A plan, or the model API's name, and then the plan is made for this body.
+        how: A plan, or the model API or its name, and then the plan is made for this body.
         model: See `plan_for`; with a plan nothing but `tools`, `add` and `now` is looked at.
         mode: See `plan_for`.
         needs: See `plan_for`.

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.integrations.framework_versions import check_version
 from groundwire.integrations.hosts.defaults import load_with
 from groundwire.integrations.hosts.extension_tools import PageTools
 from groundwire.providers.registry import provider_class
@@ -37,6 +38,7 @@ _USUAL: Mapping[str, Any] = {
     "read.timeout": 30.0,
     "session.max_searches": 0,  # the host's process has no end, and the document no limit of searches
     "session.warning_threshold": 0,
+    "session.citations": "call",  # the numbers of a result are in it with their sources, and nowhere else
     "storage.url": "memory://",
     "cache.search_ttl": 0.0,  # pages are kept, as the document has it; searches are not
     "cache.stale_ttl": 0.0,
@@ -91,7 +93,9 @@ class WebSearchExtension:
 
         Raises:
             ValueError: a value is wrong, a provider is unknown (the known ones are listed), or its key is missing.
+            ImportError: the OpenAI Agents SDK is of a version that cannot run the tools.
         """
+        check_version("openai-agents")
         self._context = context
         given = {name: context.get_config(name, None) for name in WebSearchExtensionConfig.model_fields}
         self._config = WebSearchExtensionConfig.model_validate(

@@ -28,9 +28,20 @@ from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
+from groundwire.telemetry.call_events import SearchDone
+from groundwire.telemetry.call_log import CallLog
 from groundwire.web import Web
 
-__all__ = ["SearchChain", "get_session_stats", "reset_session_counter", "shared_chain", "web_search"]
+__all__ = [
+    "SearchChain",
+    "brave_search",
+    "duckduckgo_search",
+    "get_session_stats",
+    "reset_session_counter",
+    "shared_chain",
+    "tavily_search",
+    "web_search",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -63,7 +74,7 @@ class SearchChain:
         self._lock = threading.Lock()
         self._web: SyncWeb | None = None
         self._store: Store | None = None
-        self._deep: Web | None = None
+        self._views: dict[tuple[str, str], Web] = {}
 
     def search(
         self,
@@ -71,6 +82,7 @@ class SearchChain:
         max_results: int = 5,
         include_domains: Sequence[str] | None = None,
         search_depth: str = "basic",
+        provider: str = "",
     ) -> str:
         """Return what the document's `web_search` returns; nothing is raised.
 
@@ -79,6 +91,7 @@ class SearchChain:
             max_results: The most results, 1 to 10; what is beyond is brought to the nearest.
             include_domains: Only these domains and their sub-domains.
             search_depth: `basic` or `advanced`; only Tavily knows the difference.
+            provider: The only one that is asked, such as `brave`; empty asks the whole chain.
         """
         words: object = query
         if not isinstance(words, str) or not words.strip():
@@ -88,7 +101,7 @@ class SearchChain:
             if not allowed:
                 _logger.warning("Web search refused: the session's limit is reached", extra=self._facts())
                 return message
-            text = self._search(query, max_results, include_domains, search_depth)
+            text = self._search(query, max_results, include_domains, search_depth, provider)
         except GroundwireError as error:  # the settings, or a fault in an argument
             return f"Web search unavailable. Errors: {error}"
         except Exception:  # an agent must never see a traceback; the operator does, in the log
@@ -137,18 +150,18 @@ class SearchChain:
     def close(self) -> None:
         """Close all connections. The next search opens them anew."""
         with self._lock:
-            web, store, self._web, self._store, self._deep = self._web, self._store, None, None, None
+            web, store, self._web, self._store, self._views = self._web, self._store, None, None, {}
         if web is not None:
             if store is not None:
                 web.submit(lambda _: store.aclose()).result()
             web.close()
 
-    def _search(self, query: str, max_results: int, domains: Sequence[str] | None, depth: str) -> str:
+    def _search(self, query: str, max_results: int, domains: Sequence[str] | None, depth: str, provider: str) -> str:
         limit = min(max(1, whole_number(max_results, 5)), _MOST)
         names = [domains] if isinstance(domains, str) else list(domains or ())
 
         async def ask(web: Web) -> SearchResponse:
-            chosen = self._advanced(web) if depth == "advanced" else web
+            chosen = self._view(web, provider, depth) if provider or depth == "advanced" else web
             return await chosen.search(query, limit=limit, allowed_domains=names)
 
         try:
@@ -161,18 +174,19 @@ class SearchChain:
             return f"Web search unavailable. Errors: {'; '.join(map(_cause, found.attempts))}"
         return _text(found)
 
-    def _advanced(self, web: Web) -> Web:
-        """Return a view that has Tavily search more thoroughly."""
-        settings = web.settings
-        if "tavily" not in settings.search.providers:
-            return web
-        if self._deep is None:
+    def _view(self, web: Web, provider: str, depth: str) -> Web:
+        """Return a view that asks one provider, or one that has Tavily search more thoroughly."""
+        settings = deeper = web.settings
+        skipped = [name for name in settings.search.providers if any(name in why for why in web.skipped)]
+        names = [provider] if provider else [name for name in settings.search.providers if name not in skipped]
+        if depth == "advanced" and "tavily" in names:
             tavily = {**settings.providers.get("tavily", {}), "search_depth": "advanced"}
-            options = {**settings.providers, "tavily": tavily}
-            deeper = settings.model_copy(update={"providers": options})
-            names = [name for name in settings.search.providers if not any(name in why for why in web.skipped)]
-            self._deep = web.with_providers(*names, settings=deeper)
-        return self._deep
+            deeper = settings.model_copy(update={"providers": {**settings.providers, "tavily": tavily}})
+        elif not provider:
+            return web
+        if (provider, depth) not in self._views:
+            self._views[provider, depth] = web.with_providers(*names, settings=deeper)
+        return self._views[provider, depth]
 
     def _budget(self) -> SessionBudget:
         if self._store is None:
@@ -188,7 +202,7 @@ class SearchChain:
                     update={"max_searches": 0}
                 )  # the chain counts, failed searches too
                 settings = settings.model_copy(update={"session": uncounted})
-                self._web = SyncWeb(settings)
+                self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
                 self._store = open_store(settings.storage.url)
                 closed_with(self, self._web.close)
             web = self._web
@@ -205,6 +219,13 @@ class SearchChain:
             "attempts": [f"{attempt.provider}: {attempt.outcome}" for attempt in attempts],
         }
         _logger.info("Web search executed", extra={**facts, **self._facts()})
+
+
+class _Unlogged(CallLog):
+    """Leaves the record of a search to the chain, whose counter it names."""
+
+    def search_done(self, done: SearchDone) -> None:
+        """Write nothing."""
 
 
 def session_limit() -> int:
@@ -243,6 +264,45 @@ def web_search(
         The results with titles, URLs and snippets, or a sentence about why there are none.
     """
     return shared_chain().search(query, max_results, include_domains, search_depth)
+
+
+def duckduckgo_search(query: str, max_results: int = 5) -> str:
+    """Search the web using DuckDuckGo, within the limit of the session.
+
+    Args:
+        query: The words to search for.
+        max_results: The most results, 1 to 10.
+
+    Returns:
+        The results with titles, URLs and snippets, or a sentence about why there are none.
+    """
+    return shared_chain().search(query, max_results, provider="duckduckgo_lite")
+
+
+def brave_search(query: str, max_results: int = 5) -> str:
+    """Search the web using Brave Search, which needs BRAVE_API_KEY, within the limit of the session.
+
+    Args:
+        query: The words to search for.
+        max_results: The most results, 1 to 10.
+
+    Returns:
+        The results with titles, URLs and snippets, or a sentence about why there are none.
+    """
+    return shared_chain().search(query, max_results, provider="brave")
+
+
+def tavily_search(query: str, max_results: int = 5) -> str:
+    """Search the web using Tavily, which needs TAVILY_API_KEY, within the limit of the session.
+
+    Args:
+        query: The words to search for.
+        max_results: The most results, 1 to 10.
+
+    Returns:
+        The results with titles, URLs and snippets, or a sentence about why there are none.
+    """
+    return shared_chain().search(query, max_results, provider="tavily")
 
 
 def reset_session_counter(session_id: str | None = None) -> None:

@@ -18,9 +18,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, MissingKey
+from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, InvalidRequest, MissingKey
 from groundwire.hosted import Plan, plan, prepare
-from groundwire.hosted.requirements import NO_NEEDS, Needs
+from groundwire.hosted.api_capabilities import load_matrix
+from groundwire.hosted.requirements import NO_NEEDS, Location, Needs
 from groundwire.integrations.hosts.defaults import load_with
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import MAX_LIMIT
@@ -37,6 +38,8 @@ _logger = logging.getLogger(__name__)
 
 _KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
 _DDG = ("duckduckgo_lite", "duckduckgo")
+
+_SIZES = ("low", "medium", "high")
 
 Backend = Literal["ddg", "brave"]
 
@@ -170,7 +173,9 @@ class SearchPolicy:
     """The policy of one host. It may be used from any event loop; its connections close with it.
 
     Args:
-        config: The host's configuration, with `search` in it as the document has it; None is the defaults.
+        config: The host's configuration, with `search` in it as the document has it, and as the host has it since:
+            `native.allowed_domains`, `native.user_location` and `native.search_context_size` are for hosted search
+            alone, and `xai` stays the host's own. None is the defaults.
         ask: Who is asked about a call for which there is no rule. Without anybody such a call is refused.
         arguments: Further settings of ours by dotted key, such as `{"permission.allow": "search"}`.
 
@@ -186,6 +191,7 @@ class SearchPolicy:
         arguments: Mapping[str, Any] | None = None,
     ) -> None:
         self.settings = search_settings(config, arguments)
+        self._needs, self._context_size = _hosted_options(config or {})
         self._web = SyncWeb(self.settings)
         closed_with(self, self._web.close)
         self._tool = guarded(local_search_tool(self._web.inner), Permission(self.settings.permission, ask=ask))
@@ -199,10 +205,11 @@ class SearchPolicy:
         """Return who searches for a model, and why.
 
         Raises:
-            NativeUnsupported: the mode is native, and the provider has no hosted search, or it is not enabled.
-            InvalidRequest: the provider is not known here.
+            NativeUnsupported: the mode is native, and the provider has no hosted search, or it is not enabled; one that
+                is not known here has none.
+            InvalidRequest: an argument is wrong.
         """
-        return plan(provider, model, settings=self.settings)
+        return plan(load_matrix().api_or_local(provider), model, needs=self._needs, settings=self.settings)
 
     def prepare(self, body: Mapping[str, Any], provider: str, **options: Any) -> dict[str, Any]:
         """Return a request with one way to search in it: the API's own tool, or the function tool `search`.
@@ -215,7 +222,19 @@ class SearchPolicy:
         Raises:
             NativeUnsupported, InvalidRequest: see `resolve`.
         """
-        return dict(prepare(body, provider, settings=self.settings, tools=(self._tool,), add=True, **options))
+        api = load_matrix().api_or_local(provider, body)
+        options = {"needs": self._needs, **options}
+        made = dict(prepare(body, api, settings=self.settings, tools=(self._tool,), add=True, **options))
+        if self._context_size and api.provider == "openai":
+            size = {"search_context_size": self._context_size}
+            if "web_search_options" in made:
+                made["web_search_options"] = {**made["web_search_options"], **size}
+            made["tools"] = [
+                {**size, **tool} if tool.get("type") == "web_search" else tool for tool in made.get("tools", ())
+            ]
+            if not made["tools"]:
+                del made["tools"]
+        return made
 
     async def search(
         self,
@@ -239,12 +258,39 @@ class SearchPolicy:
             "allowed_domains": None if allowed_domains is None else list(allowed_domains),
         }
         arguments = {key: value for key, value in given.items() if value is not None}
-        result = await asyncio.wrap_future(self._web.submit(lambda _: _called(self._tool, arguments)))
-        return dict(result)
+        result = dict(await asyncio.wrap_future(self._web.submit(lambda _: _called(self._tool, arguments))))
+        return {**result, "backend": result["backend"] or self.settings.search.local.backend}  # a refused call has none
 
 
 async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return (await tool.call(**arguments)).model_dump(mode="json")
+
+
+_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; no settings of ours
+
+
+def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:
+    """Return what the host's configuration asks of hosted search: what it must honor, and how much it reads.
+
+    Raises:
+        ConfigurationError: a value is wrong.
+    """
+    native = config.get("search", {}).get("native", {})
+    size, domains, place = (native.get(key) for key in _HOSTED_ONLY)
+    if size is not None and size not in _SIZES:
+        raise ConfigurationError(f"search.native.search_context_size: is {size!r}; write one of {', '.join(_SIZES)}.")
+    if not isinstance(domains or (), (list, tuple)):
+        raise ConfigurationError(
+            f"search.native.allowed_domains: is {type(domains).__name__}; write a list of domains."
+        )
+    if not isinstance(place or {}, Mapping) or set(place or {}) - set(Location.__dataclass_fields__):
+        known = ", ".join(Location.__dataclass_fields__)
+        raise ConfigurationError(f"search.native.user_location: is {place!r}; write an object with some of {known}.")
+    try:
+        location = Location(**place) if place else None
+        return Needs(allowed_domains=tuple(domains or ()), location=location), size or ""
+    except InvalidRequest as error:
+        raise ConfigurationError(f"search.native: {error}") from error
 
 
 def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None = None) -> Settings:
@@ -265,7 +311,11 @@ def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, An
         raise ConfigurationError(f"search: is {type(search).__name__}; write an object with mode, native and local.")
     flat: dict[str, Any] = {}
     for key, value in search.items():
-        if isinstance(value, Mapping):
+        if key == "xai":
+            continue
+        if key == "native" and isinstance(value, Mapping):
+            flat |= {f"search.native.{inner}": one for inner, one in value.items() if inner not in _HOSTED_ONLY}
+        elif isinstance(value, Mapping):
             flat |= {f"search.{key}.{inner}": one for inner, one in value.items()}
         else:
             flat[f"search.{key}"] = value

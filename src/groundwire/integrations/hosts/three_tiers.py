@@ -15,15 +15,20 @@ from typing import Any, TypeVar
 
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import prepare
+from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.tool_definitions import read
 from groundwire.integrations.hosts.defaults import load_with
+from groundwire.providers.duckduckgo_lite import parse
+from groundwire.routing.result_merging import normalize
 from groundwire.tools import render_text, web_search_tool
+from groundwire.transport import Response
 from groundwire.web import Web
 
 __all__ = [
     "WEB_SEARCH_TOOL",
     "build_tools_json_excluding_web_search",
     "has_web_search_tool",
+    "parse_duckduckgo_results",
     "prepare_request",
     "tool_web_search",
     "transform_tools_for_anthropic",
@@ -87,12 +92,32 @@ def prepare_request(body: Mapping[str, Any], provider: str) -> dict[str, Any]:
 
     Args:
         body: The request, with a function tool `web_search` if the agent may search.
-        provider: Whose model it is: `anthropic`, `openai`, `gemini`, `ollama`, `mlx` and others.
+        provider: Whose model it is: `anthropic`, `openai`, `gemini`, `ollama`, `mlx` and others; one that is not known
+            searches with our tool.
 
     Raises:
-        InvalidRequest: the body is none of this provider's, or the provider is not known; the known ones are listed.
+        InvalidRequest: the body is none of this provider's.
     """
-    return dict(prepare(body, provider, mode="auto"))
+    return dict(prepare(body, load_matrix().api_or_local(provider, body), mode="auto"))
+
+
+def parse_duckduckgo_results(html: str | bytes) -> list[dict[str, str]]:
+    """Return the title, URL and snippet of each result on DuckDuckGo's page for simple browsers.
+
+    Titles are cut at 500 characters, snippets at 1,000; a result whose URL has more than 2,048 is left out.
+
+    Args:
+        html: The page.
+
+    Raises:
+        ProviderError: it is a bot check, or no page of results.
+    """
+    data = html.encode() if isinstance(html, str) else html
+    page = Response(
+        url="https://lite.duckduckgo.com/lite/", status=200, headers={"Content-Type": "text/html"}, body=data
+    )
+    rows = normalize(parse(page), (), "duckduckgo_lite")
+    return [{"title": row.title, "url": row.url, "snippet": row.snippet} for row in rows]
 
 
 async def tool_web_search(query: str, *, web: Web | None = None) -> str:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -117,13 +118,14 @@ class WebSearchTool:
         }
         self._web = SyncWeb(_settings(config))
         closed_with(self, self._web.close)
+        self._result, self._definition = _host_classes()
 
     def to_definition(self) -> ToolDefinition:
         """Return what a model is told of the tool."""
-        return ToolDefinition(self.name, self.description, self.parameters)
+        return self._definition(self.name, self.description, self.parameters)
 
     async def execute(self, query: str = "", max_results: int = 5, **_: object) -> ToolResult:
-        """Search; failures are error results, and nothing is raised.
+        """Search; failures are error results, and nothing is raised. In the host the result is of its own class.
 
         Args:
             query: The words.
@@ -133,19 +135,28 @@ class WebSearchTool:
         try:
             found = await asyncio.wrap_future(self._web.submit(lambda web: web.search(query, limit=limit)))
         except AllProvidersFailed as error:
-            return ToolResult("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
+            return self._result("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
         except GroundwireError as error:
-            return ToolResult("", f"Search failed: {error}", is_error=True)
+            return self._result("", f"Search failed: {error}", is_error=True)
         except Exception:  # an agent must never see a traceback; the operator does, in the log
             _logger.exception("web_search failed")
-            return ToolResult("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
+            return self._result("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
         if not found.results:
-            return ToolResult("", f"No results found for: {query}")
-        return ToolResult("", "\n\n".join(_row(number, row) for number, row in enumerate(found.results, start=1)))
+            return self._result("", f"No results found for: {query}")
+        return self._result("", "\n\n".join(_row(number, row) for number, row in enumerate(found.results, start=1)))
 
     async def aclose(self) -> None:
         """Close all connections."""
         await asyncio.to_thread(self._web.close)
+
+
+def _host_classes() -> tuple[type[ToolResult], type[ToolDefinition]]:
+    """Return the host's own classes where this runs in it, so that its checks by class hold; else ours."""
+    try:
+        models: Any = import_module("squidbot.core.models")
+        return models.ToolResult, models.ToolDefinition
+    except (ImportError, AttributeError):
+        return ToolResult, ToolDefinition
 
 
 def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:

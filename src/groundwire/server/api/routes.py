@@ -35,6 +35,7 @@ from groundwire.server.api.status import (
     providers,
     read_nothing,
     read_session,
+    reset_session,
     session,
 )
 
@@ -207,6 +208,16 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             name="get_session",
             summary="What a session has used and was shown.",
             app=Endpoint(context, read_session, session, usual=_QUICK),
+            parameters=SessionRequest,
+            replies=(SessionReply,),
+            statuses=(404, 503, 504),
+        ),
+        Operation(
+            method="DELETE",
+            path="/v1/sessions/{id}",
+            name="reset_session",
+            summary="Begin a session anew: its budget is whole, its numbers begin at 1. Returns what it had used.",
+            app=Endpoint(context, read_session, reset_session, usual=_QUICK),
             parameters=SessionRequest,
             replies=(SessionReply,),
             statuses=(404, 503, 504),

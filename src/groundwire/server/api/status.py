@@ -35,6 +35,7 @@ __all__ = [
     "providers",
     "read_nothing",
     "read_session",
+    "reset_session",
     "session",
 ]
 
@@ -203,6 +204,17 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
         tokens=round(used["tokens"]),
         sources=tuple(seen),
     )
+
+
+async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
+    """Begin a session anew, and return what it had used.
+
+    Raises:
+        Failed: the caller has no such session.
+    """
+    before = await session(caller, asked)
+    await caller.session(asked.id).reset_session()
+    return before
 
 
 def _no_session() -> Exception:

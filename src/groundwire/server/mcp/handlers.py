@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any, Any]
 
-__all__ = ["HEARTBEAT", "PAGE_TEMPLATE", "SESSION", "Report", "make_server", "page_of", "page_uri", "reporting"]
+__all__ = [
+    "HEARTBEAT",
+    "NEW_SESSION",
+    "PAGE_TEMPLATE",
+    "PROMPT",
+    "SESSION",
+    "Report",
+    "make_server",
+    "page_of",
+    "page_uri",
+    "reporting",
+]
 
 SESSION = "groundwire://session"
 """What a session has used, found and opened."""
@@ -109,7 +120,7 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
             return
 
 
-PROMPT = "web_research"
+PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
 
@@ -215,13 +226,23 @@ class _Handlers:
             description="How to search, open pages, cite, and stay within the limits",
             arguments=[question],
         )
-        return types.ListPromptsResult(prompts=[prompt])
+        anew = types.Prompt(
+            name=NEW_SESSION,
+            title="Begin a new session",
+            description="Resets what the session has used of its limits, and the numbers of its sources",
+        )
+        return types.ListPromptsResult(prompts=[prompt, anew])
 
-    async def get_prompt(self, _ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if params.name != PROMPT:
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; there is {PROMPT}.")
-        question = (params.arguments or {}).get("question", "").strip()
-        text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if params.name not in (PROMPT, NEW_SESSION):
+            known = f"there are {PROMPT} and {NEW_SESSION}"
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {known}.")
+        if params.name == NEW_SESSION:
+            await (await self._session(ctx)).reset()
+            text = "A new session of web_search and open_page has begun: its limits are whole, citations begin at [1]."
+        else:
+            question = (params.arguments or {}).get("question", "").strip()
+            text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
 
     async def _session(self, ctx: Context) -> Any:

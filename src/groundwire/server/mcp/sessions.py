@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
@@ -23,7 +24,6 @@ __all__ = ["Session", "Sessions"]
 _logger = logging.getLogger(__name__)
 
 _MOST = 10_000  # sessions that are remembered
-_IDLE = 3_600.0  # seconds without a call, after which a session is another one
 _SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
 
 
@@ -56,6 +56,12 @@ class Session:
     def pages(self) -> tuple[tuple[str, str], ...]:
         """Return the addresses and titles of the pages that were opened last, the last first."""
         return tuple(reversed(self._pages.items()))
+
+    async def reset(self) -> None:
+        """Begin anew: the budget is whole, numbers begin at 1, and nothing was found or opened."""
+        await self._web.reset_session()
+        self._searches.clear()
+        self._pages.clear()
 
     async def describe(self) -> dict[str, Any]:
         """Return what this session has used, found and opened, as JSON values."""
@@ -118,7 +124,7 @@ class Sessions:
         self._warming: asyncio.Task[None] | None = None
 
     async def get(self, key: str, request: Any = None) -> Session:
-        """Return a client's session, which is a new one for a client that was not heard of for an hour.
+        """Return a client's session, a new one for a client that was idle for the setting `session.idle_timeout`.
 
         Args:
             key: What tells the client from others.
@@ -132,7 +138,8 @@ class Sessions:
             web = self._whose(request.scope)
         now, place = time.monotonic(), (web.owner, key)
         found = self._known.pop(place, None)
-        if found is None or (not self._alone and now - found.used > _IDLE):
+        idle = web.settings.session.idle_timeout or math.inf
+        if found is None or (not self._alone and now - found.used > idle):
             view = web if self._alone else web.session()
             found = Session(view, web.settings.session.id or None)
         found.used = now

@@ -1,0 +1,23 @@
+"""`groundwire session`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import Terminal
+
+
+@pytest.mark.req("H5")
+def test_a_session_is_shown_and_begun_anew(terminal: Terminal) -> None:
+    limited = {"GROUNDWIRE_SESSION_ID": "work", "GROUNDWIRE_SESSION_MAX_SEARCHES": "1"}
+    found = terminal.here("search", "reciprocal rank fusion", **limited)
+    assert found.exit_code == 0
+    refused = terminal.here("search", "bm25", **limited)
+    assert "groundwire session NAME --reset" in refused.stderr
+    shown = terminal.here("session", "work", "--json", **limited)
+    assert json.loads(shown.output) == {"session": "work", "searches": 1, "cost_usd": 0, "tokens": 0, "limit": 1}
+    reset = terminal.here("session", "work", "--reset", **limited)
+    assert reset.output == "work: 0 of 1 searches, 0.0000 US dollars, 0 tokens of pages\n"
+    assert terminal.here("search", "bm25", **limited).exit_code == 0
