@@ -158,7 +158,9 @@ def main() -> None:
                     rounds.pop(name, None)
                     continue
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
-                rounds[name].append(_measure(name, contender, urls | {"valkey": f"valkey://127.0.0.1:{port}/0"}, options))
+                rounds[name].append(
+                    _measure(name, contender, urls | {"valkey": f"valkey://127.0.0.1:{port}/0"}, options)
+                )
     _print({name: Cost.of(runs) for name, runs in rounds.items()})
 
 

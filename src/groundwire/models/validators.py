@@ -6,8 +6,9 @@ What all nouns that cross a border have in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -108,3 +109,16 @@ class FrozenModel(BaseModel):
     """A frozen model with a JSON form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Nothing of a frozen model is copied."""
+        if deep:
+            return super().model_copy(update=update, deep=True)
+        changes = update or {}
+        copied = type(self).__new__(type(self))
+        set_ = object.__setattr__
+        set_(copied, "__dict__", {**self.__dict__, **changes})
+        set_(copied, "__pydantic_extra__", None)
+        set_(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changes.keys())
+        set_(copied, "__pydantic_private__", None)
+        return copied

@@ -15,7 +15,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl
 from groundwire.settings import Settings
-from groundwire.storage.base import Entry
+from groundwire.storage.base import Answer, Entry
 
 __all__ = [
     "CacheEntry",
@@ -81,6 +81,8 @@ class CacheResult(Generic[_T]):
     """Whether it is older than it should be."""
     age: float = 0.0
     """Seconds since it was fetched."""
+    also: tuple[Answer, ...] = ()
+    """What the store answered to the caller's own operations, when they went along with keeping the value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class SessionView:
             if not is_number(value) or not 0 <= value < float("inf"):
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         view = self._view()
-        # Nobody can ask for a session without a name again: what it counts need not outlive it.
+        # Nobody can ask for a session without a name again: what it counts and was shown need not outlive it.
         view._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),
             name or uuid4().hex,
