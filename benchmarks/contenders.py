@@ -21,17 +21,22 @@ class Contender:
     code: str
     peer: bool = True
     """Whether it runs in the peers' environment."""
+    most: float = 0.0
+    """How many times bare aiohttp's CPU it may take; 0 sets no target."""
+    valkey: bool = False
+    """Whether it needs a Valkey server."""
 
 
 _OURS = """
 import tempfile
+SESSION = ""
 from contextlib import asynccontextmanager
 from groundwire import Settings, Web
 @asynccontextmanager
 async def ready():
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate({"search": {"providers": ("tavily",)},
-            "session": {"max_searches": 1_000_000},
+            "session": {"max_searches": 1_000_000, "id": SESSION},
             "providers": {"tavily": {"base_url": URLS["tavily"]}}, "keys": {"TAVILY_API_KEY": "test-key"}, %s})
         async with Web(settings) as web:
             async def ask():
@@ -40,6 +45,8 @@ async def ready():
 """
 _MEMORY = '"storage": {"url": "memory://"}, "archive": {"enabled": False}'
 _SQLITE = '"storage": {"url": f"sqlite:///{folder}/store.db"}, "archive": {"path": f"{folder}/archive.db"}'
+_NAMED = "import uuid\nSESSION = uuid.uuid4().hex"
+_VALKEY = '"storage": {"url": URLS["valkey"]}, "archive": {"path": f"{folder}/archive.db"}'
 
 _DOCUMENT_H = """
 import os, httpx
@@ -126,17 +133,18 @@ async def ready():
 """,
         peer=False,
     ),
-    "groundwire, Web.search, nothing kept": Contender(
+    "groundwire, nothing kept": Contender(
         "tavily", _OURS % (f'{_MEMORY}, "cache": {{"enabled": False}}', "words()"), peer=False
     ),
-    "groundwire, Web.search, everything on, in memory, new words each time": Contender(
-        "tavily", _OURS % (_MEMORY, "words()"), peer=False
+    "groundwire, everything on, in memory": Contender("tavily", _OURS % (_MEMORY, "words()"), peer=False, most=4.0),
+    "groundwire, the defaults: SQLite and archive": Contender(
+        "tavily", _OURS % (_SQLITE, "words()"), peer=False, most=6.0
     ),
-    "groundwire, Web.search, everything on, SQLite and archive, new words each time": Contender(
-        "tavily", _OURS % (_SQLITE, "words()"), peer=False
+    "groundwire, everything on, in Valkey, a named session": Contender(
+        "tavily", (_OURS % (_VALKEY, "words()")).replace('SESSION = ""', _NAMED), peer=False, most=6.0, valkey=True
     ),
-    "groundwire, Web.search, everything on, SQLite, answered by the cache": Contender(
-        "tavily", _OURS % (_SQLITE, "'search engines'"), peer=False
+    "groundwire, SQLite, answered by the cache": Contender(
+        "tavily", _OURS % (_SQLITE, "'search engines 100000'"), peer=False
     ),
     "tavily-python, one client": Contender(
         "tavily",
@@ -173,6 +181,19 @@ async def ready():
         return len(await search_searxng(URLS["searxng"] + "/search", words(), 10))
     yield ask
     await close_session()
+""",
+    ),
+    "exa-py, one client": Contender(
+        "exa",
+        """
+from contextlib import asynccontextmanager
+from exa_py import AsyncExa
+@asynccontextmanager
+async def ready():
+    client = AsyncExa(api_key="test-key", api_base=URLS["exa"])
+    async def ask():
+        return len((await client.search(words(), num_results=10, contents=False)).results)
+    yield ask
 """,
     ),
     "litellm.asearch, tavily": Contender("tavily", _LITELLM % {"name": "tavily", "base": 'URLS["tavily"]'}),

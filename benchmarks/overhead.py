@@ -1,14 +1,15 @@
-"""What one search call costs: ours beside bare aiohttp and its peers, against one local server in one run.
+"""What a search costs: ours beside bare aiohttp and its peers, against one local server in one run.
 
-The server is a process of its own (the miniature web's services, ten results of some 250 characters, each answer made
-once and kept), so that its work does not count. Each contender is a process of its own. It asks 20 times to warm up,
-then `--calls` times one after the other, then as often in turn with a raw socket, then twice as often with `--flights`
-in flight (functions that block get as many threads), each phase for `--seconds` at most; 64 further calls are watched
-for connections that are opened. CPU time is user and system time of all threads; `added` is the median wall time of a
-call less that of the raw socket; `start` is the CPU time from before the first import until the first answer. The best
-of `--rounds` interleaved rounds is shown, of memory the most.
+The server is a process of its own (the miniature web's services, ten results of some 250 characters), so that its work
+does not count. No two queries have a result in common: addresses, titles and snippets carry the query's number. Each
+contender is a process of its own. For each number of searches in flight it opens its client anew, warms up, makes
+`--calls` searches in one session, and closes; CPU time is user and system time of all threads, closing included, so that
+what was put off counts. `growth` compares the CPU time of a session's last hundred searches with that of its first.
+`start` is the CPU time from before the first import until the first answer. The median of `--rounds` interleaved
+rounds is shown, of memory the most. With `redis-server` or `valkey-server` on the machine one more contender keeps its
+state there, and what it sent is counted by the server.
 
-    python benchmarks/overhead.py [--calls 300] [--flights 64] [--rounds 3] [--seconds 4] [--only groundwire]
+    python benchmarks/overhead.py [--calls 1000] [--rounds 3] [--only groundwire] [--seconds 30]
 """
 
 from __future__ import annotations
@@ -16,202 +17,248 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
+import socket
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import peers
 from contenders import CONTENDERS, Contender
 
 BASE, PEER = "bare aiohttp, json.loads", "tavily-python, one client"
-LEAST = 1_200  # calls a second and core at 64 in flight, with everything on
-MOST_ADDED = 3.0  # times what bare aiohttp adds
-MOST_MEMORY = 60.0  # MB
+WIDTHS = ("1", "8", "64")
+MEMORY_RATIO, FILE_RATIO = 4.0, 6.0  # times bare aiohttp's CPU, at most
+FASTER = 3.0  # times tavily-python's rate, at least
+GROWTH = 1.05
+MEMORY = 60.0  # MB after a session
+TRIPS, SENT = 2.0, 4_096.0  # round trips and bytes to Valkey a search
 
-SERVER = """
-import json, sys
-from groundwire.testing import Endpoint, World
-class AtOnce(Endpoint):
+SERVER = r"""
+import json, re, sys
+from dataclasses import replace
+from groundwire.testing import World
+from groundwire.testing.server import EmulatedServer
+class Distinct(EmulatedServer):
     def __init__(self, inner):
-        super().__init__(inner.name + "-at-once")
+        super().__init__(inner.name + "-distinct")
         self.inner, self.kept = inner, {}
     def handle(self, request):
         if request.path not in self.kept:
             self.kept[request.path] = self.inner.handle(request)
         self.forget()
-        return self.kept[request.path]
+        answer = self.kept[request.path]
+        asked = re.search(rb"engines\D{1,3}?(\d{6})", request.target.encode() + request.body)
+        number = asked[1] if asked else b"000000"
+        body = answer.body.replace(b"127.0.0.1:", b"w" + number + b".test:")
+        body = re.sub(rb'("(?:title|content|description|text)": ?")', rb"\g<1>" + number + b" ", body)
+        return replace(answer, body=body)
 with World() as world:
-    names = ("tavily", "searxng", "brave", "duckduckgo_lite")
-    urls = {name: world.add(AtOnce(world.service(name))).url for name in names}
+    names = ("tavily", "searxng", "brave", "duckduckgo_lite", "exa")
+    urls = {name: world.add(Distinct(world.service(name))).url for name in names}
     print(json.dumps(urls | {"nobody": world.closed_url}), flush=True)
     sys.stdin.read()
 """
 
 FRAME = r"""
-import asyncio, inspect, itertools, json, resource, socket, statistics, sys, time
+import asyncio, inspect, itertools, json, resource, sys, time
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlsplit
-URLS, CALLS, FLIGHTS, SECONDS = json.loads(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+URLS, CALLS, WIDTHS, SECONDS = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), float(sys.argv[4])
 NUMBER = itertools.count(100_000)
 def words():
     return f"search engines {next(NUMBER)}"
 BEGAN = time.process_time()
 {body}
-class Raw:
-    def __init__(self):
-        url = urlsplit(URLS["tavily"])
-        self.line = socket.create_connection((url.hostname, url.port))
-        body = b'{"query": "search engines", "max_results": 10}'
-        self.asked = b"\r\n".join((b"POST /search HTTP/1.1", b"Host: " + url.netloc.encode(),
-            b"Authorization: Bearer test-key", b"Content-Type: application/json",
-            b"Content-Length: %d" % len(body), b"", body))
-    def ask(self):
-        self.line.sendall(self.asked)
-        read = b""
-        while b"\r\n\r\n" not in read:
-            read += self.line.recv(65536)
-        head, _, rest = read.partition(b"\r\n\r\n")
-        left = int(head.lower().partition(b"content-length:")[2].split()[0]) - len(rest)
-        while left > 0:
-            left -= len(self.line.recv(65536))
-async def main():
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(FLIGHTS))
+async def session(width):
     async with ready() as search:
         blocking = not inspect.iscoroutinefunction(search)
         async def ask():
-            return await asyncio.to_thread(search) if blocking else await search()
-        async def direct():
-            return search() if blocking else await search()
-        async def cpu(width, one, calls):
-            left, done, began, until = iter(range(calls)), 0, time.process_time(), time.monotonic() + SECONDS
-            async def some():
-                nonlocal done
-                for _ in left:
-                    if not await one():
-                        raise SystemExit("no results")
-                    done += 1
-                    if time.monotonic() > until:
-                        return
-            await asyncio.gather(*(some() for _ in range(width)))
-            return (time.process_time() - began) / done
-        async def added():
-            raw, ours, until, floor = Raw(), [], time.monotonic() + SECONDS, []
-            raw.ask()
-            while len(ours) < CALLS and time.monotonic() < until:
-                moments = [time.perf_counter()]
-                raw.ask()
-                moments.append(time.perf_counter())
-                await direct()
-                moments.append(time.perf_counter())
-                floor.append(moments[1] - moments[0])
-                ours.append(moments[2] - moments[1])
-            return statistics.median(ours) - statistics.median(floor)
-        if await direct() < 5:
-            raise SystemExit("too few results")
-        start = time.process_time() - BEGAN
+            if (await asyncio.to_thread(search) if blocking and width > 1 else search() if blocking else
+                    await search()) < 5:
+                raise SystemExit("too few results")
         for _ in range(20):
-            await direct()
-        figures = {"start": start, "alone": await cpu(1, direct, CALLS), "added": await added()}
-        await asyncio.gather(*(ask() for _ in range(FLIGHTS)))
-        figures["crowd"] = await cpu(FLIGHTS, ask, 2 * CALLS)
-        figures["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        opened = 0
-        def heard(event, arguments):
-            nonlocal opened
-            opened += event == "socket.connect"
-        sys.addaudithook(heard)
-        for _ in range(64):
-            await direct()
-        print(json.dumps(figures | {"opened": opened / 64}))
+            await asyncio.gather(*(ask() for _ in range(width // 8 or 1)))
+        hundreds, began, until = [], time.process_time(), time.monotonic() + SECONDS
+        for _ in range(CALLS // 100):
+            moment, left = time.process_time(), iter(range(100))
+            async def some():
+                for _ in left:
+                    await ask()
+            await asyncio.gather(*(some() for _ in range(width)))
+            hundreds.append(time.process_time() - moment)
+            if time.monotonic() > until:
+                break
+    cpu = (time.process_time() - began) / (100 * len(hundreds))
+    return {"cpu": cpu, "first": hundreds[0] / 100, "last": hundreds[-1] / 100}
+async def main():
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
+    async with ready() as search:
+        await search() if inspect.iscoroutinefunction(search) else search()
+    figures = {"start": time.process_time() - BEGAN}
+    for width in WIDTHS:
+        figures[width] = await session(int(width))
+        figures.setdefault("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(json.dumps(figures))
 asyncio.run(main())
 """
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a call of one contender costs, in seconds of CPU time unless said otherwise."""
+    """What a search of one contender costs, in seconds of CPU time unless said otherwise."""
 
-    alone: float
-    added: float  # seconds of wall time
-    crowd: float
+    cpu: dict[str, float]  # by the number in flight
+    growth: float  # of one after the other
     start: float
-    opened: float  # connections
-    memory: float  # MB
+    memory: float  # MB, after a session
+    trips: float = 0.0  # to Valkey
+    sent: float = 0.0  # bytes
 
     @classmethod
-    def best(cls, runs: list[Cost]) -> Cost:
-        least = {name: min(getattr(run, name) for run in runs) for name in cls.__dataclass_fields__}
-        return cls(**least | {"memory": max(run.memory for run in runs)})
+    def of(cls, runs: list[dict[str, dict[str, float]]]) -> Cost:
+        def middle(*path: str) -> float:
+            values = []
+            for run in runs:
+                value: object = run
+                for name in path:
+                    value = value[name]  # type: ignore[index]
+                values.append(value)
+            return statistics.median(values)  # type: ignore[type-var]
+
+        first, last = (sum(run["1"][end] for run in runs) for end in ("first", "last"))
+        return cls(
+            cpu={width: middle(width, "cpu") for width in WIDTHS},
+            growth=last / first,
+            start=middle("start"),
+            memory=max(run["memory"] for run in runs),  # type: ignore[type-var]
+            trips=middle("trips") if "trips" in runs[0] else 0.0,
+            sent=middle("sent") if "sent" in runs[0] else 0.0,
+        )
 
 
 def main() -> None:
     """Run all contenders and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--flights", type=int, default=64)
+    parser.add_argument("--calls", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=4.0, help="the longest time for one phase")
+    parser.add_argument("--seconds", type=float, default=30.0, help="the longest time for one session")
     parser.add_argument("--only", default="", help="those with this in their names, bare aiohttp and tavily-python")
     options = parser.parse_args()
     peers.install()
     chosen = {name: one for name, one in CONTENDERS.items() if options.only in name or name in (BASE, PEER)}
-    rounds: dict[str, list[Cost]] = {name: [] for name in chosen}
-    with _served() as urls:
+    rounds: dict[str, list[dict[str, dict[str, float]]]] = {name: [] for name in chosen}
+    with _served() as urls, _valkey() as port:
         for number in range(options.rounds):
             for name, contender in chosen.items():
+                if contender.valkey and not port:
+                    rounds.pop(name, None)
+                    continue
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
-                rounds[name].append(_measure(name, contender, urls, options))
-    _print({name: Cost.best(runs) for name, runs in rounds.items()}, options.flights)
+                rounds[name].append(
+                    _measure(name, contender, urls | {"valkey": f"valkey://127.0.0.1:{port}/0"}, options)
+                )
+    _print({name: Cost.of(runs) for name, runs in rounds.items()})
 
 
-def _print(costs: dict[str, Cost], flights: int) -> None:
+def _print(costs: dict[str, Cost]) -> None:
     base, peer = costs[BASE], costs[PEER]
-    print(
-        "| contender | service | CPU µs | beside tavily-python | added µs | beside aiohttp "
-        f"| CPU µs at {flights} | calls/s/core at {flights} | connections a call | start, CPU ms | peak MB |"
-    )
+    print("| contender | service | CPU µs at 1 | at 8 | at 64 | beside aiohttp | times tavily-python's rate | growth "
+          "| start, CPU ms | peak MB | Valkey: trips, bytes |")  # fmt: skip
     print(f"|{' --- |' * 11}")
     for name, cost in costs.items():
-        connections = "?" if "ddgs" in name else f"{cost.opened:.2f}"  # ddgs connects from Rust, unseen by the audit
+        alone, eight, most = (f"{cost.cpu[width] * 1e6:,.0f}" for width in WIDTHS)
+        ratios = " / ".join(f"{cost.cpu[width] / base.cpu[width]:.1f}" for width in WIDTHS)
+        rates = " / ".join(f"{peer.cpu[width] / cost.cpu[width]:.1f}" for width in WIDTHS)
+        valkey = f"{cost.trips:.2f}, {cost.sent:,.0f}" if cost.trips else ""
         print(
-            f"| {name} | {CONTENDERS[name].service} | {cost.alone * 1e6:,.0f} | {cost.alone / peer.alone:.2f} "
-            f"| {cost.added * 1e6:,.0f} | {cost.added / base.added:.2f} | {cost.crowd * 1e6:,.0f} "
-            f"| {1 / cost.crowd:,.0f} | {connections} | {cost.start * 1e3:,.0f} | {cost.memory:.0f} |"
+            f"| {name} | {CONTENDERS[name].service} | {alone} | {eight} | {most} | {ratios} | {rates} "
+            f"| {cost.growth:.2f} | {cost.start * 1e3:,.0f} | {cost.memory:.0f} | {valkey} |"
         )
-    print("\nTargets of a call with everything on:\n")
+    print("\nTargets:\n")
     for name, cost in costs.items():
-        if "everything on" in name:
-            times, calls = cost.added / base.added, 1 / cost.crowd
-            verdicts = (
-                (calls >= LEAST, f"{calls:,.0f} calls/s/core at {flights}, at least {LEAST:,}"),
-                (times <= MOST_ADDED, f"adds {times:.2f} times what aiohttp adds, at most {MOST_ADDED:g}"),
-                (cost.opened == 0, f"opens {cost.opened:.2f} connections a call, none"),
-                (cost.memory <= MOST_MEMORY, f"{cost.memory:.0f} MB, at most {MOST_MEMORY:g}"),
-            )
-            print(f"- {name}: " + "; ".join(f"{text}: {'met' if met else 'NOT met'}" for met, text in verdicts))
+        contender = CONTENDERS[name]
+        if not contender.most:
+            continue
+        ratio = max(cost.cpu[width] / base.cpu[width] for width in WIDTHS)
+        verdicts = [
+            (ratio <= contender.most, f"{ratio:.1f} times aiohttp's CPU, at most {contender.most:g}"),
+            (cost.growth <= GROWTH, f"grows {cost.growth:.2f} times, at most {GROWTH:g}"),
+            (cost.memory <= MEMORY, f"{cost.memory:.0f} MB, at most {MEMORY:g}"),
+        ]
+        if "default" in name:
+            rate = min(peer.cpu[width] / cost.cpu[width] for width in WIDTHS)
+            verdicts.append((rate >= FASTER, f"{rate:.1f} times tavily-python's rate, at least {FASTER:g}"))
+        if cost.trips:
+            verdicts.append((cost.trips <= TRIPS, f"{cost.trips:.2f} round trips, at most {TRIPS:g}"))
+            verdicts.append((cost.sent <= SENT, f"{cost.sent:,.0f} bytes sent, at most {SENT:,.0f}"))
+        print(f"- {name}: " + "; ".join(f"{text}: {'met' if met else 'NOT met'}" for met, text in verdicts))
 
 
 @contextmanager
-def _served() -> Iterator[str]:
+def _served() -> Iterator[dict[str, str]]:
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
-        yield server.stdout.readline().strip()
+        yield json.loads(server.stdout.readline())
     finally:
         server.communicate("")
 
 
-def _measure(name: str, contender: Contender, urls: str, options: argparse.Namespace) -> Cost:
+@contextmanager
+def _valkey() -> Iterator[int]:
+    """Run a server for the time of the block, and give its port; 0 when none is installed."""
+    program = shutil.which("valkey-server") or shutil.which("redis-server")
+    if program is None:
+        yield 0
+        return
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _told(url: str) -> tuple[int, int]:
+    """Return how many commands were sent to the server so far, those inside scripts left out, and how many bytes."""
+    from redis import Redis
+
+    with Redis.from_url(url.replace("valkey://", "redis://")) as server:
+        inside = {"get", "set", "pttl", "time", "del", "hget", "hset", "hincrby", "hexists", "pexpire", "hmget"}
+        stats: dict[str, dict[str, int]] = server.info("commandstats")
+        calls = {name.removeprefix("cmdstat_"): one["calls"] for name, one in stats.items()}
+        sent = server.info("stats")["total_net_input_bytes"]
+    return sum(count for name, count in calls.items() if name not in inside), int(sent)
+
+
+def _measure(
+    name: str, contender: Contender, urls: dict[str, str], options: argparse.Namespace
+) -> dict[str, dict[str, float]]:
     python = str(peers.PYTHON) if contender.peer else sys.executable
     code = FRAME.replace("{body}", contender.code)
-    command = [python, "-c", code, urls, str(options.calls), str(options.flights), str(options.seconds)]
+    command = [python, "-c", code, json.dumps(urls), str(options.calls), ",".join(WIDTHS), str(options.seconds)]
     clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
+    before = _told(urls["valkey"]) if contender.valkey else (0, 0)
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
     if done.returncode:
         sys.exit(f"{name} failed:\n{done.stderr[-2000:]}")
-    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+    figures: dict[str, dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
+    if contender.valkey:
+        after, made = _told(urls["valkey"]), len(WIDTHS) * options.calls
+        figures |= {"trips": (after[0] - before[0]) / made, "sent": (after[1] - before[1]) / made}  # type: ignore[dict-item]
+    return figures
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ _PINNED = (
     "aiohttp==3.14.5",
     "anysearch-sdk==0.2.0",
     "ddgs==9.16.1",
+    "exa-py==2.28.0",
     "httpx==0.28.1",
     "langchain-core==1.7.2",
     "litellm==1.106.2",  # 1.82.7, 1.82.8 and 1.107.0 were compromised: never those

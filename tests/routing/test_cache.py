@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from groundwire.errors import (
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
+from groundwire.storage.base import Answer, Operation, Register, run_each
 
 T = TypeVar("T")
 
@@ -578,6 +579,12 @@ class Broken:
     async def aclose(self) -> None:
         """Nothing is open."""
 
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        raise self._failure()
+
+    async def register(self, key: str) -> Register:
+        raise self._failure()
+
     def _failure(self) -> Exception:
         self.calls += 1
         return StoreError("full") if self.calls % 2 else OSError("gone")
@@ -680,6 +687,15 @@ class Watched:
     async def held(self) -> list[str]:
         """Return the leases that were not given back."""
         return [key for key in self.granted if not await self.store.lease(key, owner="somebody else", ttl=0)]
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        if (meanwhile := self.meanwhile) is not None:  # a batch is one step, which nothing comes between
+            self.meanwhile = None
+            await meanwhile()
+        return await run_each(self, operations)
+
+    async def register(self, key: str) -> Register:
+        return await self.store.register(key)
 
     async def _slowly(self, operation: Coroutine[Any, Any, T]) -> T:
         try:

@@ -55,6 +55,8 @@ MAX_SNIPPET = 1_000  # characters
 class SearchResult(FrozenModel):
     """One page that a provider found."""
 
+    __slots__ = ("_address",)  # carried from step to step once it is read; see `routing.result_merging.Address`
+
     citation_id: int = 0
     """The number to cite it by: in a session a page keeps its number, new ones go on from there, from 1. 0 until a
     `Web` has numbered it."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -133,3 +133,16 @@ class FrozenModel(BaseModel):
             if right is None:
                 return super().__getattr__(name)
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {right!r}?")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Nothing of a frozen model is copied."""
+        if deep:
+            return super().model_copy(update=update, deep=True)
+        changes = update or {}
+        copied = type(self).__new__(type(self))
+        set_ = object.__setattr__
+        set_(copied, "__dict__", {**self.__dict__, **changes})
+        set_(copied, "__pydantic_extra__", None)
+        set_(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changes.keys())
+        set_(copied, "__pydantic_private__", None)
+        return copied

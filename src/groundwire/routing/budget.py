@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
@@ -17,15 +17,27 @@ from groundwire.models import Budget
 from groundwire.routing.cost_ledger import MICRO, BackgroundTasks, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota
 from groundwire.safety.tenancy import LOCAL, Owner
-from groundwire.storage.base import Store
+from groundwire.storage.base import Add, Answer, Count, Operation, Store
 
-__all__ = ["Limits", "Reservation", "SessionBudget"]
+__all__ = ["Limits", "Lookup", "Reservation", "SessionBudget"]
 
 _ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to begin anew
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 _USED = ("searches", "usd", "tokens")
 _RESET = "Limit resets with new session."
+
+
+@dataclass(slots=True)
+class Lookup:
+    """Operations that go along with another one of the same store."""
+
+    operations: tuple[Operation, ...]
+    """What is done."""
+    since: int = 0
+    """When it was made, by the count of whoever made it."""
+    answers: Sequence[Answer] | None = None
+    """What the store answered; None until it was asked."""
 
 
 class SessionBudget:
@@ -81,11 +93,17 @@ class SessionBudget:
             clock=self._clock,
         )
 
-    async def take(self, price_usd: float = 0.0) -> Reservation:
+    @property
+    def store(self) -> Store:
+        """Where the counts are."""
+        return self._store
+
+    async def take(self, price_usd: float = 0.0, along: Lookup | None = None) -> Reservation:
         """Count one search before it is made, and set its price aside.
 
         Args:
             price_usd: What it may cost at most.
+            along: What else the call wants of the same store; it is asked for in the same operation.
 
         Raises:
             BudgetExceeded: no search, or not enough money, is left.
@@ -93,11 +111,11 @@ class SessionBudget:
         reserved = micro(price_usd)
         await self._end_if_idle()
         if self._quota is None:
-            return await self._take(reserved)
+            return await self._take(reserved, along)
         day = self._quota.today()
         await self._quota.take(day, reserved)
         try:
-            return replace(await self._take(reserved), day=day)
+            return replace(await self._take(reserved, along), day=day)
         except BaseException:
             await asyncio.shield(self._uncount(day, reserved))
             raise
@@ -125,31 +143,28 @@ class SessionBudget:
                 raise self._no_money(money.total / MICRO, self._known.spent)
         return Reservation(0, reserved, day, self._known.spent)
 
-    async def _take(self, reserved: int) -> Reservation:
-        limit = self.limits.searches or None
-        counting = self._store.count(self._key("searches"), 1, limit=limit, ttl=_LIFE)
-        if reserved and not self.limits.cost_usd:  # nothing to wait for: both are written at once
-            count, _ = await asyncio.gather(counting, self._own(reserved))
-        else:
-            count = await counting
+    async def _take(self, reserved: int, along: Lookup | None) -> Reservation:
+        operations: list[Operation] = [Add(self._key("searches"), 1, self.limits.searches or None, _LIFE)]
+        if reserved:
+            operations.append(Add(self._key("usd"), reserved, round(self.limits.cost_usd * MICRO) or None, _LIFE))
+        own = len(operations)
+        answers = await self._store.batch(operations if along is None else [*operations, *along.operations])
+        count, *rest = (answer for answer in answers[:own] if isinstance(answer, Count))
         self._note(count.total)
         if not count.granted:
             spent = round(count.total)
-            if reserved and not self.limits.cost_usd:
-                await self._own(-reserved)
             raise BudgetExceeded(
                 f"Search limit reached ({spent}/{self.limits.searches}). Use existing results or training knowledge. "
                 f"{self._how_to_reset()}",
                 limit=self.limits.searches,
                 spent=spent,
             )
-        if reserved and self.limits.cost_usd:
-            money = await self._store.count(
-                self._key("usd"), reserved, limit=round(self.limits.cost_usd * MICRO), ttl=_LIFE
-            )
+        for money in rest:
             if not money.granted:
                 self._note((await self._store.count(self._key("searches"), -1)).total)
                 raise self._no_money(money.total / MICRO, round(count.total))
+        if along is not None:
+            along.answers = answers[own:]
         return Reservation(1, reserved, spent=round(count.total))
 
     def ledger(self, reservation: Reservation) -> CostLedger:

@@ -11,9 +11,9 @@ import itertools
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from groundwire.deadline import Deadline
@@ -27,10 +27,11 @@ from groundwire.errors import (
     InvalidRequest,
     PageNotFound,
 )
+from groundwire.routing.budget import Lookup
 from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.safety.tenancy import Owner
-from groundwire.storage.base import Store
+from groundwire.storage.base import Answer, Entry, Get, Lease, Operation, Release, Set, Store
 
 __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 
@@ -38,7 +39,7 @@ _logger = logging.getLogger(__name__)
 
 _FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two looks at what another process fetches
 _REST = 5.0  # seconds after a refresh that brought nothing, so that a service that is down is not asked all the time
-_MANY = 1_000  # resting keys that may gather before those that have rested are looked for
+_MANY = 1_000  # loads that are remembered; resting keys that may gather before those that have rested are looked for
 _CLOSING = 2.0  # seconds that closing waits for the background
 
 _GONE = (BlockedByPolicy, PageNotFound)  # what was kept must not be seen any more
@@ -57,7 +58,10 @@ class _Job(Generic[_T]):
     codec: Codec[_T]
     owner: Owner
     refresh: bool
-    renew: Callable[[_T], Awaitable[_T]] | None = None
+    renew: Callable[[_T], Awaitable[_T]] | None
+    look: Lookup
+    also: Callable[[_T], Sequence[Operation]] | None = None
+    told: list[Answer] = field(default_factory=list)
 
 
 class Cache:
@@ -71,19 +75,42 @@ class Cache:
         clock: The time in seconds since the epoch, the store's own.
         lease: Seconds for which a process that fetches keeps others from it, renewed while it lives; when it was
             killed the others go on after so long.
+        shared: Whether others use the store, so that leases are needed.
     """
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0) -> None:
+    def __init__(
+        self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0, shared: bool = True
+    ) -> None:
+        self.store = store
+        """Where values and leases live."""
         self._store = store
+        self._shared = shared
         self._name = secrets.token_hex(8)
         self._numbers = itertools.count()
+        self._held: set[str] = set()  # leases for loads; all loads of this cache share one owner
         self._clock = clock
         self._ttl = lease
+        self._kept_at: dict[str, int] = {}  # when the last loads ended, by the same count as that of lookups
         self._loads = SingleFlight()
         self._tasks: set[asyncio.Task[None]] = set()
         self._resting: dict[str, float] = {}
         self._complained = False
         self._closed = False
+
+    def lookup(self, key: str) -> Lookup:
+        """Return what to ask the store before a call: the value, and when there is none the lease on loading it."""
+        found = Get(key, ends=True)
+        lease = (Lease(f"load:{key}", self._name, self._ttl),) if self._shared else ()
+        return Lookup((found, *lease), next(self._numbers))
+
+    def abandon(self, key: str) -> None:
+        """Give back the lease that a lookup may have taken for a call that failed meanwhile."""
+        lease = f"load:{key}"
+        if self._shared and lease not in self._held:
+            release = self._ask(self._store.release(lease, owner=self._name), None)
+            task = asyncio.get_running_loop().create_task(release)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def get_or_load(
         self,
@@ -95,6 +122,8 @@ class Cache:
         owner: Owner,
         refresh: bool = False,
         renew: Callable[[_T], Awaitable[_T]] | None = None,
+        look: Lookup | None = None,
+        also: Callable[[_T], Sequence[Operation]] | None = None,
     ) -> CacheResult[_T]:
         """Return what is cached under a key, or load and store it.
 
@@ -108,11 +137,14 @@ class Cache:
                 its owner's budget, and fails as that does.
             refresh: Load even if there is a cached value, and store the new one.
             renew: Fetches the value like `load` where an old one is at hand, which it is given.
+            look: That of `lookup`, when the store was asked already.
+            also: Returns what is to be done in the same operation of the store that keeps a new value; the result has
+                the answers when it was done.
 
         Raises:
             DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
         """
-        job = _Job(key, load, codec, owner, refresh, renew)
+        job = _Job(key, load, codec, owner, refresh, renew, look or self.lookup(key), also)
         found = None if refresh else await self._find_in_time(job, deadline)
         if found is not None and found.at_once:
             if found.kept.stale:
@@ -120,7 +152,15 @@ class Cache:
             return found.kept
         try:
             return await self._load(job, deadline, expired=found is not None)
-        except Exception as error:
+        except BaseException as error:
+            if not self._loads.active(f"any:{key}") and f"load:{key}" in self._held:  # its task never began
+                self._held.discard(f"load:{key}")
+                if isinstance(error, Exception):
+                    await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
+                else:
+                    self.abandon(key)
+            if not isinstance(error, Exception):
+                raise
             if found is None or isinstance(error, _ANSWERS):
                 raise
             _logger.info("An answer of %.0f s ago stands in: %s", found.kept.age, error)
@@ -143,52 +183,65 @@ class Cache:
         """Load, or wait for who does; `expired` says that a stale value will not do."""
 
         async def work(load: InFlightLoad[CacheResult[_T]]) -> None:
-            lease, owner = f"load:{job.key}", self._owner()
+            lease = f"load:{job.key}"
             if job.refresh:
-                await self._fetch(job, load)
+                await self._fetch(job, load, "")
                 return
             try:
-                kept = await self._turn(job, lease, owner, load.deadline, expired)
+                kept = None if lease in self._held else await self._turn(job, lease, load.deadline, expired)
                 if kept is None:
-                    async with self._renewed(lease, owner):
-                        await self._fetch(job, load)
+                    await self._fetch(job, load, lease)
                 else:
                     load.resolve(kept)
             except Exception as error:
                 load.fail(error)  # before the lease is given back, which no call need wait for
                 raise
             finally:
-                await self._ask(self._store.release(lease, owner=owner), None)
+                if lease in self._held:
+                    self._held.discard(lease)
+                    await self._ask(self._store.release(lease, owner=self._name), None)
 
         name = f"{'refresh' if job.refresh else 'any'}:{job.owner.key}:{job.key}"
         kept, own = await self._loads.share(name, work, deadline)
-        return kept if own else replace(kept, cached=True)
+        return replace(kept, also=tuple(job.told)) if own else replace(kept, cached=True)
 
-    async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]]) -> None:
+    async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]], lease: str) -> None:
         try:
             old = await self._find(job) if job.renew is not None and not job.refresh else None
-            value = await (job.load() if job.renew is None or old is None else job.renew(old.kept.value))
+            async with self._renewed(lease):
+                value = await (job.load() if job.renew is None or old is None else job.renew(old.kept.value))
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise
         data, ttl = self._packed(job, value)
         load.resolve(CacheResult(value), shared=data is not None)
+        self._kept_at[job.key] = next(self._numbers)
+        if len(self._kept_at) > _MANY:
+            del self._kept_at[next(iter(self._kept_at))]
+        operations: list[Operation] = []
         if data is not None:
-            operation = self._store.set(job.key, data, fresh=ttl.fresh, stale=ttl.stale + ttl.error)
-            await self._ask(operation, None)
+            operations.append(Set(job.key, data, ttl.fresh, ttl.stale + ttl.error))
+        if lease in self._held:
+            self._held.discard(lease)
+            operations.append(Release(lease, self._name))
+        also = () if job.also is None else job.also(value)
+        if operations or also:
+            answers = await self._ask(self._store.batch([*operations, *also]), ())
+            job.told[:] = answers[len(operations) :]
 
-    async def _turn(
-        self, job: _Job[_T], lease: str, owner: str, deadline: Deadline, expired: bool
-    ) -> CacheResult[_T] | None:
+    async def _turn(self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool) -> CacheResult[_T] | None:
         """Return None when it is our turn to load, or the value if another process has brought it."""
+        if not self._shared:
+            return await self._brought(job, expired)
         pause = _FIRST_POLL
-        while not await self._lease(lease, owner, self._ttl):
+        while not await self._lease(lease, self._name, self._ttl):
             if deadline.passed:
                 raise _late()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_POLL)
             if (kept := await self._brought(job, expired)) is not None:
                 return kept
+        self._held.add(lease)
         return await self._brought(job, expired)
 
     async def _brought(self, job: _Job[_T], expired: bool) -> CacheResult[_T] | None:
@@ -198,14 +251,17 @@ class Cache:
         return found.kept
 
     @asynccontextmanager
-    async def _renewed(self, lease: str, owner: str) -> AsyncIterator[None]:
+    async def _renewed(self, lease: str) -> AsyncIterator[None]:
         """Renew a lease while the block runs; the task that does so begins when a renewal is due, which is seldom."""
+        if lease not in self._held:
+            yield
+            return
         loop = asyncio.get_running_loop()
         beats: list[asyncio.Task[None]] = []
 
         async def renew() -> None:
             while True:
-                await self._lease(lease, owner, self._ttl)
+                await self._lease(lease, self._name, self._ttl)
                 await asyncio.sleep(self._ttl / 3)
 
         due = loop.call_later(self._ttl / 3, lambda: beats.append(loop.create_task(renew())))
@@ -230,7 +286,8 @@ class Cache:
         task.add_done_callback(self._tasks.discard)
 
     async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
-        lease, owner, rest = f"refresh:{job.key}", self._owner(), _REST
+        lease, owner, rest = f"refresh:{job.key}", f"{self._name}-{next(self._numbers)}", _REST
+        job = replace(job, also=None)  # what is done with the new value is the next caller's
         try:
             if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _REST):
                 lease = ""
@@ -254,13 +311,23 @@ class Cache:
 
     async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
         try:
-            async with deadline.timeout():
-                return await self._find(job)
-        except TimeoutError as error:
-            raise _late() from error
+            if job.look.answers is None:
+                async with deadline.timeout():
+                    job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, True))
+        except BaseException as error:
+            self.abandon(job.key)
+            if isinstance(error, TimeoutError):
+                raise _late() from error
+            raise
+        entry, *lease = job.look.answers or (None,)
+        if lease and lease[0] and self._kept_at.get(job.key, -1) < job.look.since:  # else there may be a value by now
+            self._held.add(f"load:{job.key}")
+        return self._decoded(job, entry if isinstance(entry, Entry) else None)
 
     async def _find(self, job: _Job[_T]) -> CacheEntry[_T] | None:
-        entry = await self._ask(self._store.get(job.key), None)
+        return self._decoded(job, await self._ask(self._store.get(job.key), None))
+
+    def _decoded(self, job: _Job[_T], entry: Entry | None) -> CacheEntry[_T] | None:
         if entry is None:
             return None
         try:
@@ -278,10 +345,6 @@ class Cache:
         except Exception:  # the caller gets the value; that it cannot be stored is no fault of theirs
             _logger.exception("An answer could not be kept")
         return None, CacheTtl()
-
-    def _owner(self) -> str:
-        """Return a name for the taker of a lease that is unique."""
-        return f"{self._name}-{next(self._numbers)}"
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
         """Take or renew a lease; without a store everybody has it."""

@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,7 +16,7 @@ from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl, parse_url
 
-__all__ = ["canonical", "fuse", "normalize", "plain"]
+__all__ = ["Address", "address_of", "canonical", "fuse", "normalize", "plain"]
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in "\"'<>`"})
@@ -55,13 +56,38 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
             **_published(row),
         }
-        changed = {name: value for name, value in cleaned.items() if getattr(row, name) != value}
-        kept.append(row.model_copy(update=changed) if changed else row)
+        kept.append(row.model_copy(update=cleaned))  # a row of its own: what a provider keeps is not written to
+        object.__setattr__(kept[-1], "_address", Address(url, key))
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a row, read once."""
+
+    url: WebUrl
+    """It, in parts."""
+    canonical: str
+    """What it has in common with other addresses of the same page; see `canonical`."""
+
+
+def address_of(row: SearchResult) -> Address:
+    """Return the address that a row carries since it was normalized, or read it now.
+
+    Raises:
+        InvalidRequest, BlockedAddress: it is no address.
+    """
+    carried: Address | None = getattr(row, "_address", None)
+    if carried is not None:
+        return carried
+    url = parse_url(row.url)
+    return Address(url, canonical(url))
 
 
 def _published(row: SearchResult) -> dict[str, object]:
     """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
+    if row.published is None and not row.published_origin:
+        return {}
     if row.published is None:
         return {"published_origin": plain(row.published_origin, _LONGEST_DATE)}
     said = plain(row.published, _LONGEST_DATE)
@@ -123,7 +149,7 @@ def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
     for rows in lists:
         seen: set[str] = set()
         for rank, row in enumerate(rows, start=1):
-            key = _twin(row, kept) or canonical(parse_url(row.url))
+            key = _twin(row, kept) or address_of(row).canonical
             if key in seen:
                 continue
             seen.add(key)

@@ -92,6 +92,11 @@ class SingleFlight:
                     raise
         raise _closed()
 
+    def active(self, name: str) -> bool:
+        """Whether there is work of this name that has not ended."""
+        load = self._loads.get(name)
+        return load is not None and not load.task.done()
+
     async def aclose(self) -> None:
         """End all work; who still waits for it gets Closed. What has landed may finish."""
         self._closed = True

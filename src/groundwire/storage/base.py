@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from groundwire.errors import GroundwireError
 
 __all__ = [
+    "NOTES",
+    "Add",
+    "Answer",
     "Count",
     "Entry",
+    "Get",
+    "Lease",
+    "Number",
+    "Numbers",
+    "Operation",
     "Pace",
+    "Register",
+    "Release",
+    "Set",
     "Store",
     "StoreError",
     "check_amount",
@@ -20,7 +32,14 @@ __all__ = [
     "check_seconds",
     "decode_key",
     "encode_key",
+    "ended",
+    "note_digest",
+    "note_key",
+    "run_each",
 ]
+
+NOTES = "\0note\0"
+"""What the keys of values begin with that hold the notes of registers; no scan shows them."""
 
 
 class StoreError(GroundwireError):
@@ -61,12 +80,130 @@ class Pace:
     """Seconds after which the pace has forgotten all calls so far: then a whole burst may go again."""
 
 
-class Store(Protocol):
-    """Values, counters, paces and leases, each changed in one step that no other caller can divide.
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What became of names that were given to a register."""
 
-    The four kinds live apart: the same key may name one of each. Keys are any text; callers give them prefixes.
+    numbers: tuple[int, ...]
+    """The number of each group of names, in their order."""
+    new: bool
+    """Whether the note was not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Names with their numbers, and what was noted with them."""
+
+    numbers: Mapping[bytes, int]
+    """The number of each name."""
+    notes: tuple[bytes, ...] = ()
+    """The notes in the order in which they were last given; a store that is full forgets the oldest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """`Store.get` as a part of a batch."""
+
+    key: str
+    """See `Store.get`."""
+    ends: bool = False
+    """Whether a value that is there ends the batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """`Store.set` as a part of a batch."""
+
+    key: str
+    """See `Store.set`."""
+    value: bytes
+    """See `Store.set`."""
+    fresh: float
+    """See `Store.set`."""
+    stale: float = 0.0
+    """See `Store.set`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """`Store.count` as a part of a batch; what the limit does not allow ends the batch."""
+
+    key: str
+    """See `Store.count`."""
+    amount: float
+    """See `Store.count`."""
+    limit: float | None = None
+    """See `Store.count`."""
+    ttl: float | None = None
+    """See `Store.count`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """`Store.lease` as a part of a batch; a lease that somebody else holds ends the batch."""
+
+    key: str
+    """See `Store.lease`."""
+    owner: str
+    """See `Store.lease`."""
+    ttl: float
+    """See `Store.lease`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """`Store.release` as a part of a batch."""
+
+    key: str
+    """See `Store.release`."""
+    owner: str
+    """See `Store.release`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Names that want numbers of a register."""
+
+    key: str
+    """The register's name."""
+    groups: tuple[tuple[bytes, ...], ...]
+    """Names of one thing stand together and share a number: that of the first which has one, or else the next."""
+    note: bytes
+    """Is kept with the register. The same note again takes the place of the older one, as the newest."""
+    ttl: float
+    """Seconds from now for which the register is kept."""
+    floor: int = 0
+    """New numbers are larger than this, too."""
+
+
+Operation = Get | Set | Add | Lease | Release | Number
+"""A part of a batch."""
+
+Answer = Entry | Count | Numbers | bool | None
+"""What an operation returns: an entry or None, a count, whether there is a lease, numbers; None for the others."""
+
+
+class Store(Protocol):
+    """Values, counters, paces, leases and registers, each changed in one step that no other caller can divide.
+
+    The kinds live apart: the same key may name one of each. Keys are any text; callers give them prefixes.
     All times are seconds. Every method may raise `StoreError`.
     """
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Do several things at the cost of one: one exchange with a server, one transaction of a file.
+
+        Args:
+            operations: What is done, in this order. Some end the batch early, as they say.
+
+        Returns:
+            The answers, in the same order, up to that of the operation that ended the batch.
+        """
+        ...
+
+    async def register(self, key: str) -> Register:
+        """Return what is in a register; one that does not exist is empty."""
+        ...
 
     async def get(self, key: str) -> Entry | None:
         """Return a value that is not yet past its staleness, or None."""
@@ -126,7 +263,7 @@ class Store(Protocol):
         ...
 
     async def delete(self, key: str) -> None:
-        """Forget the value, the counter and the pace of that name; a lease is its owner's to release."""
+        """Forget the value, the counter, the pace and the register of that name; a lease is its owner's to release."""
         ...
 
     def scan(self, prefix: str) -> AsyncGenerator[str, None]:
@@ -139,6 +276,49 @@ class Store(Protocol):
     async def aclose(self) -> None:
         """Let go of files, threads and connections; calls from then on raise StoreError."""
         ...
+
+
+async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
+    """Run the operations of a batch one by one, by the methods of a store; `Number` goes to its `batch`."""
+    answers: list[Answer] = []
+    for one in operations:
+        match one:
+            case Get():
+                answers.append(await store.get(one.key))
+            case Set():
+                await store.set(one.key, one.value, fresh=one.fresh, stale=one.stale)
+                answers.append(None)
+            case Add():
+                answers.append(await store.count(one.key, one.amount, limit=one.limit, ttl=one.ttl))
+            case Lease():
+                answers.append(await store.lease(one.key, owner=one.owner, ttl=one.ttl))
+            case Release():
+                await store.release(one.key, owner=one.owner)
+                answers.append(None)
+            case Number():
+                answers += await store.batch((one,))
+        if ended(one, answers[-1]):
+            break
+    return answers
+
+
+def ended(operation: Operation, answer: Answer) -> bool:
+    """Whether an operation with this answer is the last of its batch."""
+    if isinstance(operation, Get):
+        return operation.ends and answer is not None
+    if isinstance(operation, Add):
+        return isinstance(answer, Count) and not answer.granted
+    return isinstance(operation, Lease) and not answer
+
+
+def note_digest(note: bytes) -> bytes:
+    """Return what tells a note of a register from the others."""
+    return hashlib.sha256(note).digest()[:12]
+
+
+def note_key(key: str, digest: bytes) -> str:
+    """Return the key of the value that holds a note of a register, in stores that keep it as a value."""
+    return f"{NOTES}{key}\0{digest.hex()}"
 
 
 def encode_key(key: str) -> bytes:

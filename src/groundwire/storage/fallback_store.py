@@ -7,13 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TypeVar
 
-from groundwire.storage.base import Count, Entry, Pace, Store, StoreError
+from groundwire.storage.base import (
+    Add,
+    Answer,
+    Count,
+    Entry,
+    Get,
+    Number,
+    Numbers,
+    Operation,
+    Pace,
+    Register,
+    Store,
+    StoreError,
+    ended,
+)
 from groundwire.storage.memory import MemoryStore
 
 __all__ = ["Patience", "ResilientStore"]
@@ -35,6 +51,10 @@ class Patience:
     def __init__(self, bound: float) -> None:
         self._bound = bound
         self._answered = float("-inf")
+        self._waiting: dict[asyncio.Timeout, float] = {}  # when each call began; the oldest stand first
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._due = 0.0
 
     @asynccontextmanager
     async def wait(self) -> AsyncGenerator[None, None]:
@@ -44,27 +64,37 @@ class Patience:
             TimeoutError: the store answers nobody.
         """
         loop = asyncio.get_running_loop()
-        began = loop.time()
         async with asyncio.timeout(None) as limit:
-            watching: list[asyncio.TimerHandle] = []
-
-            def look_at(due: float) -> None:
-                watching[:] = [loop.call_at(due, look, due)]
-
-            def look(due: float) -> None:
-                now = loop.time()
-                busy = now - due > _LATE * self._bound  # what came in the meantime has not been seen yet
-                if now < began + max(self._bound, _LONGEST) and (busy or now < self._answered + self._bound):
-                    look_at(now + self._bound)
-                else:
-                    limit.reschedule(now)
-
-            look_at(began + self._bound)
+            self._waiting[limit] = began = loop.time()
+            if self._timer is None or self._loop is not loop:  # one for all: it goes on from call to call
+                self._look_at(loop, began + self._bound)
             try:
                 yield
                 self._answered = loop.time()
             finally:
-                watching.pop().cancel()
+                del self._waiting[limit]
+
+    def _look_at(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        self._loop, self._due = loop, due
+        self._timer = loop.call_at(due, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give up the calls that waited long enough, and look again when the next one will have."""
+        self._timer = None
+        now = loop.time()
+        busy = now - self._due > _LATE * self._bound  # what came in the meantime has not been seen yet
+        alive = busy or now < self._answered + self._bound
+        following: float | None = None
+        for limit, began in self._waiting.items():
+            if now < began + self._bound:
+                following = min(following or math.inf, began + self._bound)
+                break
+            if alive and now < began + max(self._bound, _LONGEST):
+                following = now + self._bound
+            elif limit.when() is None:
+                limit.reschedule(now)
+        if following is not None:
+            self._look_at(loop, following)
 
 
 _logger = logging.getLogger(__name__)
@@ -112,6 +142,8 @@ class ResilientStore:
         self._totals: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
         self._seeded: set[str] = set()
         self._owed: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
+        self._given: OrderedDict[str, int] = OrderedDict()  # the largest number of each register
+        self._floors: OrderedDict[str, int] = OrderedDict()  # the same of those that were given in an outage
 
     @property
     def degraded(self) -> bool:
@@ -136,6 +168,31 @@ class ResilientStore:
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Keep a value; see `Store.set`."""
         await self._call(lambda store: store.set(key, value, fresh=fresh, stale=stale), self._writing)
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Do several things; see `Store.batch`."""
+
+        async def on(store: Store) -> Sequence[Answer]:
+            if store is not self._store:
+                return await self._batch_here(operations)
+            wanted = [_raised(one, self._floors) if isinstance(one, Number) else one for one in operations]
+            answers = await store.batch(wanted)
+            for one, answer in zip(operations, answers, strict=False):
+                if isinstance(one, Number) and isinstance(answer, Numbers):
+                    _put(self._given, one.key, max(0, *answer.numbers))
+                elif isinstance(one, Add) and isinstance(answer, Count):
+                    self._remember(one.key, answer.total, one.ttl)
+            return answers
+
+        return await self._call(on, self._writing)
+
+    async def register(self, key: str) -> Register:
+        """Return a register; see `Store.register`."""
+        found = await self._call(lambda store: store.register(key), self._reading)
+        if not self._writing.off:
+            return found
+        newer = await self._fallback.register(key)
+        return Register({**newer.numbers, **found.numbers}, tuple(dict.fromkeys((*found.notes, *newer.notes))))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
@@ -167,6 +224,8 @@ class ResilientStore:
         """Forget a value, a counter and a pace; see `Store.delete`."""
         self._totals.pop(key, None)
         self._owed.pop(key, None)
+        self._given.pop(key, None)
+        self._floors.pop(key, None)
         await self._call(lambda store: store.delete(key), self._writing)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
@@ -224,6 +283,25 @@ class ResilientStore:
                 _logger.info("The store is back.")
         return answer
 
+    async def _batch_here(self, operations: Sequence[Operation]) -> list[Answer]:
+        """Run a batch in memory. A register goes on from the numbers that the real store gave last, and so will that."""
+        answers: list[Answer] = []
+        for one in operations:
+            answer: Answer
+            if isinstance(one, Add):
+                answer = await self._count_here(one.key, one.amount, one.limit, one.ttl)
+            elif isinstance(one, Get):
+                answer = await self.get(one.key)
+            else:
+                (answer,) = await self._fallback.batch((_raised(one, self._given) if isinstance(one, Number) else one,))
+            if isinstance(one, Number) and isinstance(answer, Numbers):
+                _put(self._given, one.key, max(0, *answer.numbers))
+                _put(self._floors, one.key, max(0, *answer.numbers))
+            answers.append(answer)
+            if ended(one, answer):
+                break
+        return answers
+
     async def _count_here(self, key: str, amount: float, limit: float | None, ttl: float | None) -> Count:
         """Count in memory, on from what the real store said last. Memory never suspends, so this is one step."""
         if key not in self._seeded:
@@ -262,6 +340,17 @@ class ResilientStore:
         self._totals[key] = (total, until)
         if len(self._totals) > _REMEMBERED:
             self._totals.popitem(last=False)
+
+
+def _raised(one: Number, floors: Mapping[str, int]) -> Number:
+    floor = floors.get(one.key, 0)
+    return replace(one, floor=floor) if floor else one
+
+
+def _put(numbers: OrderedDict[str, int], key: str, number: int) -> None:
+    numbers[key] = max(number, numbers.pop(key, 0))
+    if len(numbers) > _REMEMBERED:
+        numbers.popitem(last=False)
 
 
 class _FellBack(Exception):

@@ -6,10 +6,27 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Generic, TypeVar
 
-from groundwire.storage.base import Count, Entry, Pace, StoreError, check_amount, check_pace, check_seconds
+from groundwire.storage.base import (
+    NOTES,
+    Answer,
+    Count,
+    Entry,
+    Number,
+    Numbers,
+    Operation,
+    Pace,
+    Register,
+    StoreError,
+    check_amount,
+    check_pace,
+    check_seconds,
+    note_digest,
+    note_key,
+    run_each,
+)
 
 __all__ = ["MemoryStore"]
 
@@ -37,6 +54,7 @@ class MemoryStore:
         self._counters = _Expiring[float]()
         self._paces = _Expiring[float]()
         self._leases = _Expiring[str]()
+        self._registers = _Expiring[_Numbered]()
         self._closed = False
 
     async def get(self, key: str) -> Entry | None:
@@ -56,15 +74,22 @@ class MemoryStore:
         """Keep a value; see `Store.set`."""
         check_seconds(fresh=fresh, stale=stale)
         with self._lock:
-            now = self._now()
-            self._forget(key)
-            size = _size(key, value)
-            if fresh + stale <= 0 or size > self._max_bytes:
-                return
-            self._entries[key] = Entry(bytes(value), now + fresh, now + fresh + stale)
-            self._bytes += size
-            while self._bytes > self._max_bytes:
-                self._forget(next(iter(self._entries)))
+            self._put(key, value, fresh, stale)
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Do several things; see `Store.batch`."""
+        if len(operations) == 1 and isinstance(operations[0], Number):
+            return [self._number(operations[0])]
+        return await run_each(self, operations)
+
+    async def register(self, key: str) -> Register:
+        """Return a register; see `Store.register`."""
+        with self._lock:
+            held = self._registers.get(key, self._now())
+            if held is None:
+                return Register({})
+            found = (self._entries.get(note_key(key, note)) for note in held.notes)
+            return Register(dict(held.numbers), tuple(entry.value for entry in found if entry is not None))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
@@ -118,12 +143,16 @@ class MemoryStore:
             self._forget(key)
             self._counters.drop(key)
             self._paces.drop(key)
+            if (held := self._registers.pop(key)) is not None:
+                for note in held.notes:
+                    self._forget(note_key(key, note))
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         """Yield the keys of values; see `Store.scan`."""
         with self._lock:
             now = self._now()
-            keys = [key for key, entry in self._entries.items() if key.startswith(prefix) and entry.stale_until > now]
+            kept = [key for key, entry in self._entries.items() if entry.stale_until > now]
+            keys = [key for key in kept if key.startswith(prefix) and not key.startswith(NOTES)]
         for key in keys:
             yield key
 
@@ -134,6 +163,31 @@ class MemoryStore:
             self._entries.clear()
             self._bytes = 0
 
+    def _number(self, wanted: Number) -> Numbers:
+        check_seconds(ttl=wanted.ttl)
+        with self._lock:
+            now = self._now()
+            held = self._registers.get(wanted.key, now) or _Numbered()
+            held.last = max(held.last, wanted.floor)
+            found = tuple(held.number(names) for names in wanted.groups)
+            note = note_digest(wanted.note)
+            new = held.notes.pop(note, True)
+            held.notes[note] = False
+            self._put(note_key(wanted.key, note), wanted.note, wanted.ttl, 0.0)
+            self._registers.put(wanted.key, held, now, now + wanted.ttl)
+            return Numbers(found, new)
+
+    def _put(self, key: str, value: bytes, fresh: float, stale: float) -> None:
+        now = self._now()
+        self._forget(key)
+        size = _size(key, value)
+        if fresh + stale <= 0 or size > self._max_bytes:
+            return
+        self._entries[key] = Entry(bytes(value), now + fresh, now + fresh + stale)
+        self._bytes += size
+        while self._bytes > self._max_bytes:
+            self._forget(next(iter(self._entries)))
+
     def _now(self) -> float:
         if self._closed:
             raise StoreError("The store in memory was closed.")
@@ -142,6 +196,26 @@ class MemoryStore:
     def _forget(self, key: str) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
             self._bytes -= _size(key, entry.value)
+
+
+class _Numbered:
+    """A register: numbers by name, and the digests of its notes, the newest last."""
+
+    __slots__ = ("last", "notes", "numbers")
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.numbers: dict[bytes, int] = {}
+        self.notes: dict[bytes, bool] = {}  # a set that keeps its order
+
+    def number(self, names: Sequence[bytes]) -> int:
+        """Return the number of one thing; all of its names have it from now on."""
+        number = next((known for name in names if (known := self.numbers.get(name))), None)
+        if number is None:
+            number = self.last = self.last + 1
+        for name in names:
+            self.numbers.setdefault(name, number)
+        return number
 
 
 class _Expiring(Generic[_V]):
@@ -167,6 +241,9 @@ class _Expiring(Generic[_V]):
 
     def drop(self, key: str) -> None:
         self._held.pop(key, None)
+
+    def pop(self, key: str) -> _V | None:
+        return self._held.pop(key, (None, 0.0))[0]
 
 
 def _size(key: str, value: bytes) -> int:

@@ -2,8 +2,6 @@
 
 Reads are done where they are asked for, as they take some microseconds and wait for nobody (write-ahead log); writes
 go to a thread, as they may have to wait for another process.
-
-The SQL of the SQLite store; each function runs inside a transaction of its caller.
 """
 
 from __future__ import annotations
@@ -19,10 +17,15 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import TypeVar
 
+from groundwire.storage import sqlite_statements as sql
 from groundwire.storage.base import (
+    Answer,
     Count,
     Entry,
+    Get,
+    Operation,
     Pace,
+    Register,
     StoreError,
     check_amount,
     check_pace,
@@ -33,150 +36,7 @@ from groundwire.storage.base import (
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged
 from groundwire.storage.write_queue import Job, Writer
 
-__all__ = [
-    "SqliteStore",
-    "count",
-    "delete",
-    "find",
-    "forget",
-    "keep",
-    "keys",
-    "lease",
-    "pace",
-    "release",
-    "tidy",
-    "touch",
-]
-
-_TIDIED = 500  # rows of one table that one clean-up deletes, so that it stays short
-
-_TIDY = (
-    "delete from entries where id in (select id from entries where stale_until <= ? limit ?)",
-    "delete from counters where key in (select key from counters where until <= ? limit ?)",
-    "delete from paces where key in (select key from paces where arrival <= ? limit ?)",
-    "delete from leases where key in (select key from leases where until <= ? limit ?)",
-)
-
-Found = tuple[int, bytes, float, float, float]
-
-
-def find(db: Connection, key: bytes, now: float) -> Found | None:
-    """Return an entry's id, value, the ends of its freshness and staleness, and its last use."""
-    found: Found | None = db.execute(
-        "select id, value, fresh_until, stale_until, used from entries where key = ? and stale_until > ?", (key, now)
-    ).fetchone()
-    return found
-
-
-def keep(db: Connection, row: tuple[bytes, bytes, float, float, float], max_bytes: int) -> None:
-    """Keep an entry (key, value, fresh_until, stale_until, used) and push out others until all fit."""
-    db.execute(
-        "insert into entries (key, value, fresh_until, stale_until, used) values (?, ?, ?, ?, ?) "
-        "on conflict (key) do update set value = excluded.value, fresh_until = excluded.fresh_until, "
-        "stale_until = excluded.stale_until, used = excluded.used",
-        row,
-    )
-    while (over := db.execute("select bytes from taken").fetchone()[0] - max_bytes) > 0:
-        oldest = []
-        for row_id, size in db.execute(
-            "select id, length(key) + length(value) + 100 from entries order by used limit 100"
-        ):
-            oldest.append((row_id,))
-            over -= size
-            if over <= 0:
-                break
-        db.executemany("delete from entries where id = ?", oldest)
-
-
-def forget(db: Connection, key: bytes) -> None:
-    """Delete an entry."""
-    db.execute("delete from entries where key = ?", (key,))
-
-
-def touch(db: Connection, now: float, row_id: int) -> None:
-    """Note that an entry was used."""
-    db.execute("update entries set used = ? where id = ? and used < ?", (now, row_id, now))
-
-
-def keys(db: Connection, prefix: bytes, start: bytes, now: float, limit: int) -> list[bytes]:
-    """Return the first keys that begin with `prefix` and do not come before `start`, in order."""
-    end = prefix + b"\xff"  # a byte that UTF-8 never has
-    rows = db.execute(
-        "select key from entries where key >= ? and key < ? and stale_until > ? order by key limit ?",
-        (start, end, now, limit),
-    )
-    return [key for (key,) in rows]
-
-
-def count(db: Connection, key: bytes, amount: float, limit: float | None, ttl: float | None, now: float) -> Count:
-    """Add to a counter if the limit allows it, in one statement."""
-    if amount > 0:
-        row = db.execute(
-            "insert into counters (key, total, until) select :key, :amount, :now + :ttl "
-            "where :limit is null or :amount <= :limit "
-            "on conflict (key) do update set "
-            "total = case when until <= :now then 0 else total end + :amount, "
-            "until = case when until <= :now then excluded.until else until end "
-            "where :limit is null or case when until <= :now then 0 else total end + :amount <= :limit "
-            "returning total",
-            {"key": key, "amount": float(amount), "limit": limit, "ttl": ttl, "now": now},
-        ).fetchone()
-    else:
-        row = db.execute(
-            "update counters set total = max(0.0, total + ?) where key = ? and (until is null or until > ?) "
-            "returning total",
-            (amount, key, now),
-        ).fetchone() or (0.0,)
-    if row is not None:
-        return Count(granted=True, total=row[0])
-    row = db.execute(
-        "select total from counters where key = ? and (until is null or until > ?)", (key, now)
-    ).fetchone() or (0.0,)
-    return Count(granted=False, total=row[0])
-
-
-def pace(db: Connection, key: bytes, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
-    """Reserve the next slot of a pace."""
-    row = db.execute("select arrival from paces where key = ?", (key,)).fetchone()
-    arrival = max(row[0], now) if row else now
-    wait = max(0.0, arrival - (burst - 1) * interval - now)
-    if max_wait is not None and wait > max_wait:
-        return Pace(granted=False, wait=wait, backlog=arrival - now)
-    db.execute(
-        "insert into paces (key, arrival) values (?, ?) on conflict (key) do update set arrival = excluded.arrival",
-        (key, arrival + interval),
-    )
-    return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
-
-
-def lease(db: Connection, key: bytes, owner: str, ttl: float, now: float) -> bool:
-    """Take or renew a lease, in one statement."""
-    row = db.execute(
-        "insert into leases (key, owner, until) values (?, ?, ?) "
-        "on conflict (key) do update set owner = excluded.owner, until = excluded.until "
-        "where owner = excluded.owner or until <= ? returning 1",
-        (key, owner, now + ttl, now),
-    ).fetchone()
-    return row is not None
-
-
-def release(db: Connection, key: bytes, owner: str) -> None:
-    """Give a lease back."""
-    db.execute("delete from leases where key = ? and owner = ?", (key, owner))
-
-
-def delete(db: Connection, key: bytes) -> None:
-    """Delete an entry, a counter and a pace."""
-    forget(db, key)
-    db.execute("delete from counters where key = ?", (key,))
-    db.execute("delete from paces where key = ?", (key,))
-
-
-def tidy(db: Connection, now: float) -> None:
-    """Delete some of what has run out."""
-    for statement in _TIDY:
-        db.execute(statement, (now, _TIDIED))
-
+__all__ = ["SqliteStore"]
 
 _logger = logging.getLogger(__name__)
 
@@ -225,47 +85,61 @@ class SqliteStore:
     async def get(self, key: str) -> Entry | None:
         """Return a value; see `Store.get`."""
         now = self._clock()
-        found = await self._read(lambda db: find(db, encode_key(key), now))
+        found = await self._read(lambda db: sql.find(db, encode_key(key), now))
         if found is None:
             return None
-        row, value, fresh_until, stale_until, used = found
-        if now - used > _TOUCH_AFTER:
-            self._touched.append((now, row))
-        return Entry(value, fresh_until, stale_until)
+        self._used(found)
+        return Entry(*found[1:4])
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Keep a value; see `Store.set`."""
         check_seconds(fresh=fresh, stale=stale)
         if fresh + stale <= 0 or len(value) > self._max_bytes:
-            await self._writer.run(lambda db: forget(db, encode_key(key)))
+            await self._writer.run(lambda db: sql.forget(db, encode_key(key)))
             return
         now = self._clock()
         row = (encode_key(key), bytes(value), now + fresh, now + fresh + stale, now)
-        await self._writer.run(lambda db: keep(db, row, self._max_bytes))
+        await self._writer.run(lambda db: sql.keep(db, row, self._max_bytes))
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Do several things in one transaction; see `Store.batch`."""
+
+        def work(db: Connection) -> list[Answer]:
+            return sql.run(db, operations, self._max_bytes, self._clock(), self._used)
+
+        if all(isinstance(one, Get) for one in operations):
+            return await self._read(work)
+        return await self._writer.run(work)
+
+    async def register(self, key: str) -> Register:
+        """Return a register; see `Store.register`."""
+        return await self._read(lambda db: sql.register(db, key, self._clock()))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
         check_amount(amount, limit)
         check_seconds(ttl=ttl)
-        return await self._writer.run(lambda db: count(db, encode_key(key), amount, limit, ttl, self._clock()))
+        return await self._writer.run(lambda db: sql.count(db, encode_key(key), amount, limit, ttl, self._clock()))
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
         check_pace(interval, burst, max_wait)
-        return await self._writer.run(lambda db: pace(db, encode_key(key), interval, burst, max_wait, self._clock()))
+        return await self._writer.run(
+            lambda db: sql.pace(db, encode_key(key), interval, burst, max_wait, self._clock())
+        )
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
         """Take or renew a lease; see `Store.lease`."""
         check_seconds(ttl=ttl)
-        return await self._writer.run(lambda db: lease(db, encode_key(key), owner, ttl, self._clock()))
+        return await self._writer.run(lambda db: sql.lease(db, encode_key(key), owner, ttl, self._clock()))
 
     async def release(self, key: str, *, owner: str) -> None:
         """Give a lease back; see `Store.release`."""
-        await self._writer.run(lambda db: release(db, encode_key(key), owner))
+        await self._writer.run(lambda db: sql.release(db, encode_key(key), owner))
 
     async def delete(self, key: str) -> None:
         """Forget a value, a counter and a pace; see `Store.delete`."""
-        await self._writer.run(lambda db: delete(db, encode_key(key)))
+        await self._writer.run(lambda db: sql.delete(db, encode_key(key)))
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         """Yield the keys of values; see `Store.scan`."""
@@ -282,8 +156,13 @@ class SqliteStore:
         """Finish what was begun, close the file and end the thread."""
         await self._writer.aclose(self._close)
 
+    def _used(self, found: sql.Found) -> None:
+        row, *_, used = found
+        if (now := self._clock()) - used > _TOUCH_AFTER:
+            self._touched.append((now, row))
+
     async def _page(self, prefix: bytes, start: bytes) -> list[bytes]:
-        return await self._read(lambda db: keys(db, prefix, start, self._clock(), _PAGE))
+        return await self._read(lambda db: sql.keys(db, prefix, start, self._clock(), _PAGE))
 
     async def _read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._read_lock, suppress(sqlite3.Error):
@@ -338,10 +217,10 @@ class SqliteStore:
 
     def _tidy(self, db: sqlite3.Connection) -> None:
         while self._touched:
-            touch(db, *self._touched.popleft())
+            sql.touch(db, *self._touched.popleft())
         if (now := self._clock()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY
-            tidy(db, now)
+            sql.tidy(db, now)
 
     def _mend(self, cause: Exception) -> None:
         """Make room for a new file if the cause is that this one is damaged; raise StoreError for any other cause."""

@@ -42,6 +42,17 @@ create trigger entry_changed after update of value on entries
     begin update taken set bytes = bytes - length(old.value) + length(new.value); end;
 """
 
+# Came later: a file without them is given them when it is opened, and one with them is good for earlier versions, too.
+_ADDED = """
+create table if not exists registers (key blob primary key, last integer not null, until real not null) without rowid;
+create table if not exists names (
+    key blob not null, name blob not null, number integer not null, primary key (key, name)
+) without rowid;
+create table if not exists notes (
+    key blob not null, digest blob not null, place integer not null, primary key (key, digest)
+) without rowid;
+"""
+
 # NORMAL loses nothing when a process is killed; after a power failure the last moments may be gone, the file is whole.
 # Little waiting inside SQLite, whose steps grow to 100 ms each: `patiently` waits in short ones.
 _PRAGMAS = ("busy_timeout = 5", "synchronous = normal", "journal_size_limit = 16000000", "trusted_schema = off")
@@ -140,6 +151,9 @@ class StoreFile:
     def _prepare(self, db: sqlite3.Connection) -> None:
         version, owner = _number(db, "user_version"), _number(db, "application_id")
         if (version, owner) == (VERSION, APPLICATION_ID):
+            if not db.execute("select 1 from sqlite_master where name = 'notes'").fetchone():
+                for statement in _statements(_ADDED):
+                    db.execute(statement)
             return
         if owner == APPLICATION_ID:
             raise StoreError(
@@ -151,7 +165,7 @@ class StoreFile:
         db.execute("pragma journal_mode = wal")
         db.execute("begin immediate")
         try:
-            for statement in _statements(_SCHEMA):
+            for statement in _statements(_SCHEMA + _ADDED):
                 db.execute(statement)
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute(f"pragma user_version = {VERSION}")

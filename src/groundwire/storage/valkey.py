@@ -3,7 +3,7 @@
 What must happen in one step is a script that the server runs. Time is the server's own, so the machines' clocks need
 not agree.
 
-The Lua scripts of the Valkey store; the server runs each in one step (https://valkey.io/topics/eval-intro/).
+The server runs each Lua script in one step (https://valkey.io/topics/eval-intro/).
 """
 
 from __future__ import annotations
@@ -13,46 +13,110 @@ import math
 import re
 import struct
 import time
-from collections.abc import AsyncGenerator, Callable
+import zlib
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
+    Add,
+    Answer,
     Count,
     Entry,
+    Get,
+    Lease,
+    Number,
+    Numbers,
+    Operation,
     Pace,
+    Register,
+    Release,
+    Set,
     StoreError,
     check_amount,
     check_pace,
     check_seconds,
     decode_key,
     encode_key,
+    note_digest,
 )
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-__all__ = ["COUNT", "GET", "LEASE", "PACE", "RELEASE", "ValkeyStore"]
+__all__ = ["BATCH", "PACE", "ValkeyStore"]
 
-GET = """
-local value = redis.call('GET', KEYS[1])
-if not value then return false end
-return {value, redis.call('PTTL', KEYS[1])}
+BATCH = r"""
+local answers, at = {}, 1
+local function take() at = at + 1 return ARGV[at - 1] end
+local run = {
+  get = function(key)
+    local ends, value = take(), redis.call('GET', key)
+    if not value then return false end
+    return {value, redis.call('PTTL', key)}, ends == '1'
+  end,
+  set = function(key)
+    local value, life = take(), take()
+    if life == '0' then redis.call('DEL', key) else redis.call('SET', key, value, 'PX', life) end
+    return 1
+  end,
+  count = function(key)
+    local held = redis.call('GET', key)
+    local total = tonumber(held or '0')
+    local amount, limit, ttl = tonumber(take()), tonumber(take()), take()
+    if amount > 0 and limit and total + amount > limit then return {0, string.format('%.17g', total)}, true end
+    total = math.max(0, total + amount)
+    local text = string.format('%.17g', total)
+    if held then redis.call('SET', key, text, 'KEEPTTL')
+    elseif amount > 0 and ttl ~= '' then redis.call('SET', key, text, 'PX', ttl)
+    elseif amount > 0 then redis.call('SET', key, text) end
+    return {1, text}
+  end,
+  lease = function(key)
+    local mine, life, owner = take(), take(), redis.call('GET', key)
+    if owner and owner ~= mine then return 0, true end
+    redis.call('SET', key, mine, 'PX', life)
+    return 1
+  end,
+  release = function(key)
+    if redis.call('GET', key) == take() then redis.call('DEL', key) end
+    return 1
+  end,
+  number = function(key)
+    local life, floor, groups = take(), tonumber(take()), tonumber(take())
+    local last = math.max(tonumber(redis.call('HGET', key, 'last') or '0'), floor)
+    local numbers, added = {}, {}
+    for group = 1, groups do
+      local found, nameless = nil, {}
+      for _ = 1, tonumber(take()) do
+        local name = 'n' .. take()
+        local known = redis.call('HGET', key, name)
+        if known then found = found or known else nameless[#nameless + 1] = name end
+      end
+      if not found then
+        last = last + 1
+        found = string.format('%d', last)
+      end
+      for _, name in ipairs(nameless) do redis.call('HSET', key, name, found) end
+      numbers[group] = found
+    end
+    local digest, note = take(), take()
+    local place = redis.call('HINCRBY', key, 'place', 1)
+    local new = redis.call('HSET', key, 't' .. digest, string.format('%016d', place) .. note)
+    redis.call('HSET', key, 'last', string.format('%d', last))
+    redis.call('PEXPIRE', key, life)
+    return {new, numbers}
+  end,
+}
+for index, key in ipairs(KEYS) do
+  local answer, ended = run[take()](key)
+  answers[index] = answer
+  if ended then break end
+end
+return answers
 """
-
-COUNT = """
-local held = redis.call('GET', KEYS[1])
-local total = tonumber(held or '0')
-local amount, limit, ttl = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-if amount > 0 and limit and total + amount > limit then return {0, string.format('%.17g', total)} end
-total = math.max(0, total + amount)
-local text = string.format('%.17g', total)
-if held then redis.call('SET', KEYS[1], text, 'KEEPTTL')
-elseif amount > 0 and ttl then redis.call('SET', KEYS[1], text, 'PX', ARGV[3])
-elseif amount > 0 then redis.call('SET', KEYS[1], text) end
-return {1, text}
-"""
+"""Does the operations of a batch, each of which takes its arguments from those that follow."""
 
 # Microseconds since the epoch are whole numbers below 2^53, so nothing is lost in Lua's floating point.
 PACE = """
@@ -71,23 +135,15 @@ end
 return {1, string.format('%.0f', wait), string.format('%.0f', arrival - now)}
 """
 
-LEASE = """
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
-"""
-
-RELEASE = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-"""
-
-
 # The kind stands first, so that one pattern finds one kind; the name keeps us apart from others on the server.
 _ENTRY, _COUNTER, _PACE, _LEASE = b"groundwire:e:", b"groundwire:c:", b"groundwire:p:", b"groundwire:l:"
+_REGISTER = b"groundwire:r:"
 
+_LONG = 500  # bytes of a value from which compressing it is worth the time
 _HEAD = struct.Struct("<d")  # before each value: the seconds of its staleness; the server knows when it ends
 _SPECIAL = re.compile(rb"[][*?^\\-]")  # in patterns of SCAN
+
+_PLACE = 16  # digits before a note: its place among the others
 
 _CLOSED = "The store was closed."
 _CONNECTIONS = 50
@@ -133,47 +189,46 @@ class ValkeyStore:
                 retry=Retry(NoBackoff(), 0),  # what was counted must not be counted again
             )
         )
-        self._get = self._redis.register_script(GET)
-        self._count = self._redis.register_script(COUNT)
+        self._batch = self._redis.register_script(BATCH)
         self._pace = self._redis.register_script(PACE)
-        self._lease = self._redis.register_script(LEASE)
-        self._release = self._redis.register_script(RELEASE)
         self._connecting: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def get(self, key: str) -> Entry | None:
-        """Return a value; see `Store.get`."""
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Do several things by one script; see `Store.batch`."""
+        keys, given = [], list[bytes | str | int]()
+        for one in operations:
+            prefix, arguments = _told(one)
+            keys.append(prefix + encode_key(one.key))
+            given += arguments
         await self._connected()
         async with self._translated():
-            found = await self._get(keys=[_ENTRY + encode_key(key)])
-        if found is None:
-            return None
-        kept, milliseconds = found
-        (stale,) = _HEAD.unpack_from(kept)
-        stale_until = self._clock() + milliseconds / 1_000
-        return Entry(kept[_HEAD.size :], stale_until - stale, stale_until)
+            answers = await self._batch(keys=keys, args=given)
+        return [self._answer(one, answer) for one, answer in zip(operations, answers, strict=False)]
+
+    async def register(self, key: str) -> Register:
+        """Return a register; see `Store.register`."""
+        await self._connected()
+        async with self._translated():
+            fields: dict[bytes, bytes] = await self._redis.hgetall(_REGISTER + encode_key(key))  # type: ignore[misc]
+        notes = sorted(value for name, value in fields.items() if name[:1] == b"t")
+        numbers = {name[1:]: int(value) for name, value in fields.items() if name[:1] == b"n"}
+        return Register(numbers, tuple(note[_PLACE:] for note in notes))
+
+    async def get(self, key: str) -> Entry | None:
+        """Return a value; see `Store.get`."""
+        (answer,) = await self.batch((Get(key),))
+        return answer if isinstance(answer, Entry) else None
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Keep a value; see `Store.set`."""
-        check_seconds(fresh=fresh, stale=stale)
-        name = _ENTRY + encode_key(key)
-        await self._connected()
-        async with self._translated():
-            if fresh + stale <= 0:
-                await self._redis.delete(name)
-            else:
-                await self._redis.set(name, _HEAD.pack(stale) + value, px=_milliseconds(fresh + stale))
+        await self.batch((Set(key, value, fresh, stale),))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
-        check_amount(amount, limit)
-        check_seconds(ttl=ttl)
-        given = [repr(float(amount)), "" if limit is None else repr(float(limit))]
-        given.append("" if ttl is None else str(_milliseconds(ttl)))
-        await self._connected()
-        async with self._translated():
-            granted, total = await self._count(keys=[_COUNTER + encode_key(key)], args=given)
-        return Count(granted=bool(granted), total=float(total))
+        (answer,) = await self.batch((Add(key, amount, limit, ttl),))
+        assert isinstance(answer, Count)
+        return answer
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
@@ -186,23 +241,19 @@ class ValkeyStore:
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
         """Take or renew a lease; see `Store.lease`."""
-        check_seconds(ttl=ttl)
-        await self._connected()
-        async with self._translated():
-            return bool(await self._lease(keys=[_LEASE + encode_key(key)], args=[owner, _milliseconds(ttl)]))
+        (answer,) = await self.batch((Lease(key, owner, ttl),))
+        return bool(answer)
 
     async def release(self, key: str, *, owner: str) -> None:
         """Give a lease back; see `Store.release`."""
-        await self._connected()
-        async with self._translated():
-            await self._release(keys=[_LEASE + encode_key(key)], args=[owner])
+        await self.batch((Release(key, owner),))
 
     async def delete(self, key: str) -> None:
-        """Forget a value, a counter and a pace; see `Store.delete`."""
+        """Forget a value, a counter, a pace and a register; see `Store.delete`."""
         name = encode_key(key)
         await self._connected()
         async with self._translated():
-            await self._redis.delete(_ENTRY + name, _COUNTER + name, _PACE + name)
+            await self._redis.delete(_ENTRY + name, _COUNTER + name, _PACE + name, _REGISTER + name)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         """Yield the keys of values; see `Store.scan`."""
@@ -226,6 +277,25 @@ class ValkeyStore:
             await asyncio.wait([self._connecting])
         async with self._translated():
             await self._redis.aclose(close_connection_pool=True)
+
+    def _answer(self, operation: Operation, answer: Any) -> Answer:
+        """Return what the script answered as `Store.batch` does."""
+        match operation:
+            case Get():
+                if not answer:
+                    return None
+                kept, milliseconds = answer
+                (stale,) = _HEAD.unpack_from(kept)
+                stale_until = self._clock() + milliseconds / 1_000
+                value = kept[_HEAD.size :]
+                return Entry(_unpacked(value, stale), stale_until - abs(stale), stale_until)
+            case Add():
+                return Count(granted=bool(answer[0]), total=float(answer[1]))
+            case Lease():
+                return bool(answer)
+            case Number():
+                return Numbers(tuple(map(int, answer[1])), bool(answer[0]))
+        return None
 
     async def _connected(self) -> None:
         """Wait for the first connection; a caller that gives up does not end the attempt for those after it."""
@@ -259,6 +329,57 @@ class ValkeyStore:
                 with suppress(*self._failures):
                     await self._redis.connection_pool.disconnect(inuse_connections=False)
             raise StoreError(f"The server of the store cannot be used: {exc}") from exc
+
+
+def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
+    """Return what stands before an operation's key, and its arguments for the script.
+
+    Raises:
+        ValueError: a number in it is none that a store takes.
+    """
+    match one:
+        case Get():
+            return _ENTRY, ["get", int(one.ends)]
+        case Set():
+            check_seconds(fresh=one.fresh, stale=one.stale)
+            life = one.fresh + one.stale
+            return _ENTRY, ["set", _packed(one.value, one.stale), _milliseconds(life) if life > 0 else 0]
+        case Add():
+            check_amount(one.amount, one.limit)
+            check_seconds(ttl=one.ttl)
+            limit = "" if one.limit is None else repr(float(one.limit))
+            return _COUNTER, [
+                "count",
+                repr(float(one.amount)),
+                limit,
+                "" if one.ttl is None else _milliseconds(one.ttl),
+            ]
+        case Lease():
+            check_seconds(ttl=one.ttl)
+            return _LEASE, ["lease", one.owner, _milliseconds(one.ttl)]
+        case Release():
+            return _LEASE, ["release", one.owner]
+        case Number():
+            check_seconds(ttl=one.ttl)
+            names = [part for group in one.groups for part in (len(group), *group)]
+            head = [_milliseconds(one.ttl), one.floor, len(one.groups)]
+            return _REGISTER, ["number", *head, *names, note_digest(one.note), one.note]
+
+
+def _packed(value: bytes, stale: float) -> bytes:
+    """Return a value as it is kept: what is long and gets shorter is compressed, which a negative staleness tells."""
+    if len(value) >= _LONG and len(short := zlib.compress(value, 1)) < len(value):
+        return _HEAD.pack(math.copysign(stale, -1.0)) + short
+    return _HEAD.pack(stale) + value
+
+
+def _unpacked(value: bytes, stale: float) -> bytes:
+    if math.copysign(1.0, stale) > 0:
+        return value
+    try:
+        return zlib.decompress(value)
+    except zlib.error:
+        return b""
 
 
 def _milliseconds(seconds: float) -> int:

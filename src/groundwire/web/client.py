@@ -33,6 +33,7 @@ from groundwire.routing.calls import CacheMode
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings, load
+from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener
 from groundwire.web.open_page import PageTarget, check_url, check_urls
 from groundwire.web.resources import Resources
@@ -108,7 +109,7 @@ class Web(SessionView):
         self._keep = True
         name = settings.session.id
         self._budget = SessionBudget(
-            self._resources.store,
+            self._resources.store if name else MemoryStore(),  # nobody else can ask for one without a name
             name or uuid4().hex,
             limits_of(settings.session),
             self._resources.tasks,

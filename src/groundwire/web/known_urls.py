@@ -8,8 +8,11 @@ page with very many links does not push out what the user gave.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable
+import secrets
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Literal
 
@@ -17,16 +20,49 @@ from groundwire.errors import BlockedUnknown
 from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
-from groundwire.web.session_sources import KeyLocks
 
-__all__ = ["KnownUrls", "Origin"]
+__all__ = ["KeyLocks", "KnownUrls", "Origin"]
 
 Origin = Literal["user", "results", "pages"]
 """Where an address came from."""
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
+_LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
 _SIZE = 16  # bytes of a digest
 _MOST: dict[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
+
+
+class KeyLocks:
+    """Locks on keys of a store, among tasks and among processes: for changes of a value that must not be divided.
+
+    Args:
+        store: Where the values are, and the leases on them.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._owner = secrets.token_hex(8)
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def hold(self, key: str) -> AsyncGenerator[None]:
+        """Hold the lock on a key for the block; after two seconds of waiting for other processes it begins anyway."""
+        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
+        self._locks[key] = (lock, users + 1)
+        try:
+            async with lock:
+                for _ in range(_LEASE_TRIES):
+                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE):
+                        break
+                    await asyncio.sleep(_LEASE_POLL)
+                try:
+                    yield
+                finally:
+                    await self._store.release(key, owner=self._owner)
+        finally:
+            lock, users = self._locks.pop(key)
+            if users > 1:
+                self._locks[key] = (lock, users - 1)
 
 
 class KnownUrls:

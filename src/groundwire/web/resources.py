@@ -24,6 +24,7 @@ from groundwire.settings.validation import conflicting_settings, single_provider
 from groundwire.storage import open_store
 from groundwire.storage.archive.store import open_archive
 from groundwire.storage.fallback_store import ResilientStore
+from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
 from groundwire.telemetry.call_log import CallLog
 from groundwire.telemetry.daily_counters import Scores
@@ -89,7 +90,9 @@ class Resources:
         self.scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
-        self._cache = Cache(self.store) if settings.cache.enabled else None
+        self._cache = (
+            Cache(self.store, shared=not isinstance(self.store, MemoryStore)) if settings.cache.enabled else None
+        )
         self.owned: list[object] = list(setup.made.values())
         own = () if any(isinstance(one, CallLog) for one in call_listeners) else (CallLog(),)
         listeners = CallListeners((*own, self.scores, *call_listeners))

@@ -12,17 +12,18 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Query, SearchResponse
 from groundwire.providers.base import OwnedProvider
-from groundwire.routing.budget import SessionBudget
+from groundwire.routing.budget import Lookup, SessionBudget
 from groundwire.routing.cache import Cache
-from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key
+from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
 from groundwire.routing.hedging_policy import Strategy
-from groundwire.routing.router import Router, sources_of
+from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import partition_of
+from groundwire.safety.tenancy import Owner, partition_of
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
+from groundwire.storage.base import Answer, Number
 from groundwire.telemetry.call_events import CallListeners
 from groundwire.web.call_records import search_done
 from groundwire.web.known_urls import KnownUrls
@@ -88,7 +89,14 @@ class SearchFlow:
         self.secrets.check(query.text, *query.allowed_domains, *query.blocked_domains, what="query")
         if not self.router.providers:
             raise PermissionDenied("No provider that searches may be used here; the operator can allow one.")
-        reservation = await budget.take(self.router.price_usd)
+        key, look = self._looked_for(query, strategy, cache_mode, budget.owner)
+        along = look if self.cache is not None and self.cache.store is budget.store else None
+        try:
+            reservation = await budget.take(self.router.price_usd, along)
+        except BaseException:
+            if self.cache is not None and along is not None:
+                self.cache.abandon(key)
+            raise
         call = SearchCall(
             query=query,
             deadline=deadline,
@@ -101,39 +109,62 @@ class SearchFlow:
             attempts=attempts,
         )
         try:
-            response = await self._cached(call)
+            response, numbers = await self._cached(call, key, look, budget)
         except BaseException:
             await asyncio.shield(budget.release(reservation, call.ledger.close()))
             raise
         await budget.settle(reservation, call.ledger.close())
-        return await self._shown(call, response, budget)
+        return await self._shown(call, response, budget, numbers)
 
-    async def _cached(self, call: SearchCall) -> SearchResponse:
-        """Return a response from the cache, or from the router."""
-        if self.cache is None or call.cache_mode == "bypass":
-            return await self.router.search(call)
+    def _looked_for(
+        self, query: Query, strategy: Strategy, cache_mode: CacheMode, owner: Owner
+    ) -> tuple[str, Lookup | None]:
+        """Return the key of a search's response, and what to ask the store about it before the search."""
+        if self.cache is None or cache_mode == "bypass":
+            return "", None
         owned = any(isinstance(provider, OwnedProvider) for provider in self.router.providers)
-        partition = partition_of(call.owner, "private" if owned else "public", self.settings.storage.sharing)
-        settings = self.settings.cache
+        partition = partition_of(owner, "private" if owned else "public", self.settings.storage.sharing)
         names = [identity(provider, self.settings) for provider in self.router.providers]
+        key = search_key(query, names, self.policy, strategy, partition=partition)
+        return key, self.cache.lookup(key) if cache_mode == "use" else None
+
+    async def _cached(
+        self, call: SearchCall, key: str, look: Lookup | None, budget: SessionBudget
+    ) -> tuple[SearchResponse, Answer]:
+        """Return a response from the cache, or from the router; and its numbers, when the store was asked already."""
+        if self.cache is None or not key:
+            return await self.router.search(call), None
+        settings, sources = self.settings.cache, self.sources
+
+        def numbering(response: SearchResponse) -> tuple[Number, ...]:
+            rows = response.results
+            return (sources.numbering(budget, rows),) if sources is not None and rows else ()
+
         found = await self.cache.get_or_load(
-            search_key(call.query, names, self.policy, call.strategy, partition=partition),
+            key,
             partial(self.router.search, call),
             call.deadline,
             search_codec(lifetime(settings.search_ttl, settings.stale_ttl)),
             owner=call.owner,
             refresh=call.cache_mode == "refresh",
+            look=look,
+            also=numbering if self.cache.store is budget.store else None,
         )
-        return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale, found.age))
+        value = found.value
+        if found.cached or found.stale:
+            value = value.model_copy(update=age(value.warnings, found.cached, found.stale, found.age))
+        return value, found.also[0] if found.also else None
 
-    async def _shown(self, call: SearchCall, response: SearchResponse, budget: SessionBudget) -> SearchResponse:
+    async def _shown(
+        self, call: SearchCall, response: SearchResponse, budget: SessionBudget, numbers: Answer
+    ) -> SearchResponse:
         """Return a response as its session sees it: with its citation numbers and what is left of its budget."""
         rows = response.results
         if self.known is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
             await self.known.note(budget, "results", urls)
         if self.sources is not None and call.cache_mode != "bypass":
-            rows = await self.sources.number_results(budget, rows)
+            rows = await self.sources.number_results(budget, rows, numbers)
         warning = budget.warning(call.reservation)
         update = {
             "budget": budget.state(),

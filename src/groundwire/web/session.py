@@ -78,7 +78,7 @@ class SessionView:
         if name and (tenant := self.owner.tenant) and not name.startswith(prefix := f"tenant:{tenant}:"):
             name = prefix + name
         view = self._view()
-        # Nobody can ask for a session without a name again: what it counts need not outlive it.
+        # Nobody can ask for a session without a name again: what it counts and was shown need not outlive it.
         view._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),
             name or uuid4().hex,

@@ -1,0 +1,278 @@
+"""The SQL of the SQLite store; each function runs inside a transaction of its caller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from sqlite3 import Connection
+
+from groundwire.storage.base import (
+    NOTES,
+    Add,
+    Answer,
+    Count,
+    Entry,
+    Get,
+    Lease,
+    Number,
+    Numbers,
+    Operation,
+    Pace,
+    Register,
+    Release,
+    decode_key,
+    encode_key,
+    ended,
+    note_digest,
+    note_key,
+)
+
+__all__ = [
+    "Found",
+    "count",
+    "delete",
+    "find",
+    "forget",
+    "keep",
+    "keys",
+    "lease",
+    "number",
+    "pace",
+    "register",
+    "release",
+    "run",
+    "tidy",
+    "touch",
+]
+
+_TIDIED = 500  # rows of one table that one clean-up deletes, so that it stays short
+
+_TIDY = (
+    "delete from entries where id in (select id from entries where stale_until <= ? limit ?)",
+    "delete from counters where key in (select key from counters where until <= ? limit ?)",
+    "delete from paces where key in (select key from paces where arrival <= ? limit ?)",
+    "delete from leases where key in (select key from leases where until <= ? limit ?)",
+)
+_ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each may have thousands of names
+
+Found = tuple[int, bytes, float, float, float]
+"""An entry's id, value, the ends of its freshness and staleness, and its last use."""
+
+
+def find(db: Connection, key: bytes, now: float) -> Found | None:
+    """Return an entry's id, value, the ends of its freshness and staleness, and its last use."""
+    found: Found | None = db.execute(
+        "select id, value, fresh_until, stale_until, used from entries where key = ? and stale_until > ?", (key, now)
+    ).fetchone()
+    return found
+
+
+def keep(db: Connection, row: tuple[bytes, bytes, float, float, float], max_bytes: int) -> None:
+    """Keep an entry (key, value, fresh_until, stale_until, used) and push out others until all fit."""
+    db.execute(
+        "insert into entries (key, value, fresh_until, stale_until, used) values (?, ?, ?, ?, ?) "
+        "on conflict (key) do update set value = excluded.value, fresh_until = excluded.fresh_until, "
+        "stale_until = excluded.stale_until, used = excluded.used",
+        row,
+    )
+    while (over := db.execute("select bytes from taken").fetchone()[0] - max_bytes) > 0:
+        oldest = []
+        for row_id, size in db.execute(
+            "select id, length(key) + length(value) + 100 from entries order by used limit 100"
+        ):
+            oldest.append((row_id,))
+            over -= size
+            if over <= 0:
+                break
+        db.executemany("delete from entries where id = ?", oldest)
+
+
+def forget(db: Connection, key: bytes) -> None:
+    """Delete an entry."""
+    db.execute("delete from entries where key = ?", (key,))
+
+
+def touch(db: Connection, now: float, row_id: int) -> None:
+    """Note that an entry was used."""
+    db.execute("update entries set used = ? where id = ? and used < ?", (now, row_id, now))
+
+
+def keys(db: Connection, prefix: bytes, start: bytes, now: float, limit: int) -> list[bytes]:
+    """Return the first keys that begin with `prefix` and do not come before `start`, in order."""
+    end = prefix + b"\xff"  # a byte that UTF-8 never has
+    rows = db.execute(
+        "select key from entries where key >= ? and key < ? and not (key >= ? and key < ?) and stale_until > ? "
+        "order by key limit ?",
+        (start, end, encode_key(NOTES), encode_key(NOTES) + b"\xff", now, limit),
+    )
+    return [key for (key,) in rows]
+
+
+def count(db: Connection, key: bytes, amount: float, limit: float | None, ttl: float | None, now: float) -> Count:
+    """Add to a counter if the limit allows it, in one statement."""
+    if amount > 0:
+        row = db.execute(
+            "insert into counters (key, total, until) select :key, :amount, :now + :ttl "
+            "where :limit is null or :amount <= :limit "
+            "on conflict (key) do update set "
+            "total = case when until <= :now then 0 else total end + :amount, "
+            "until = case when until <= :now then excluded.until else until end "
+            "where :limit is null or case when until <= :now then 0 else total end + :amount <= :limit "
+            "returning total",
+            {"key": key, "amount": float(amount), "limit": limit, "ttl": ttl, "now": now},
+        ).fetchone()
+    else:
+        row = db.execute(
+            "update counters set total = max(0.0, total + ?) where key = ? and (until is null or until > ?) "
+            "returning total",
+            (amount, key, now),
+        ).fetchone() or (0.0,)
+    if row is not None:
+        return Count(granted=True, total=row[0])
+    row = db.execute(
+        "select total from counters where key = ? and (until is null or until > ?)", (key, now)
+    ).fetchone() or (0.0,)
+    return Count(granted=False, total=row[0])
+
+
+def pace(db: Connection, key: bytes, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
+    """Reserve the next slot of a pace."""
+    row = db.execute("select arrival from paces where key = ?", (key,)).fetchone()
+    arrival = max(row[0], now) if row else now
+    wait = max(0.0, arrival - (burst - 1) * interval - now)
+    if max_wait is not None and wait > max_wait:
+        return Pace(granted=False, wait=wait, backlog=arrival - now)
+    db.execute(
+        "insert into paces (key, arrival) values (?, ?) on conflict (key) do update set arrival = excluded.arrival",
+        (key, arrival + interval),
+    )
+    return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
+
+
+def lease(db: Connection, key: bytes, owner: str, ttl: float, now: float) -> bool:
+    """Take or renew a lease, in one statement."""
+    row = db.execute(
+        "insert into leases (key, owner, until) values (?, ?, ?) "
+        "on conflict (key) do update set owner = excluded.owner, until = excluded.until "
+        "where owner = excluded.owner or until <= ? returning 1",
+        (key, owner, now + ttl, now),
+    ).fetchone()
+    return row is not None
+
+
+def release(db: Connection, key: bytes, owner: str) -> None:
+    """Give a lease back."""
+    db.execute("delete from leases where key = ? and owner = ?", (key, owner))
+
+
+def number(db: Connection, wanted: Number, max_bytes: int, now: float) -> Numbers:
+    """Give names their numbers; see `Number`."""
+    key = encode_key(wanted.key)
+    row = db.execute("select last, until from registers where key = ?", (key,)).fetchone()
+    if row is not None and row[1] <= now:
+        _drop_register(db, key)
+        row = None
+    last = max(row[0] if row else 0, wanted.floor)
+    names = list(dict.fromkeys(name for group in wanted.groups for name in group))
+    marks = ", ".join("?" * len(names))
+    known = dict(db.execute(f"select name, number from names where key = ? and name in ({marks})", (key, *names)))
+    numbers, added = [], []
+    for group in wanted.groups:
+        found = next((known[name] for name in group if name in known), None)
+        if found is None:
+            found = last = last + 1
+        added += [(key, name, found) for name in group if name not in known]
+        known |= {name: known.get(name, found) for name in group}
+        numbers.append(found)
+    db.executemany("insert or ignore into names (key, name, number) values (?, ?, ?)", added)
+    db.execute(
+        "insert into registers (key, last, until) values (?, ?, ?) "
+        "on conflict (key) do update set last = excluded.last, until = excluded.until",
+        (key, last, now + wanted.ttl),
+    )
+    digest = note_digest(wanted.note)
+    noted = db.execute("select 1 from notes where key = ? and digest = ?", (key, digest)).fetchone()
+    db.execute(
+        "insert into notes (key, digest, place) values (?, ?, ?) on conflict (key, digest) do update set "
+        "place = excluded.place",
+        (key, digest, time.time_ns()),
+    )
+    until = now + wanted.ttl
+    keep(db, (encode_key(note_key(wanted.key, digest)), wanted.note, until, until, now), max_bytes)
+    return Numbers(tuple(numbers), noted is None)
+
+
+def register(db: Connection, key: str, now: float) -> Register:
+    """Return what is in a register."""
+    name = encode_key(key)
+    if db.execute("select 1 from registers where key = ? and until > ?", (name, now)).fetchone() is None:
+        return Register({})
+    numbers = dict(db.execute("select name, number from names where key = ?", (name,)))
+    digests = db.execute("select digest from notes where key = ? order by place", (name,)).fetchall()
+    found = (find(db, encode_key(note_key(key, digest)), now) for (digest,) in digests)
+    return Register(numbers, tuple(entry[1] for entry in found if entry is not None))
+
+
+def _drop_register(db: Connection, key: bytes) -> None:
+    """Delete a register."""
+    for (digest,) in db.execute("select digest from notes where key = ?", (key,)).fetchall():
+        forget(db, encode_key(note_key(decode_key(key), digest)))
+    for table in ("names", "notes", "registers"):
+        db.execute(f"delete from {table} where key = ?", (key,))
+
+
+def run(
+    db: Connection, operations: Sequence[Operation], max_bytes: int, now: float, used: Callable[[Found], None]
+) -> list[Answer]:
+    """Run a batch.
+
+    Args:
+        db: The database.
+        operations: See `Store.batch`.
+        max_bytes: The most that values may take.
+        now: The time in seconds since the epoch.
+        used: Is told of each entry that was found.
+    """
+    answers: list[Answer] = []
+    for one in operations:
+        answer: Answer = None
+        if isinstance(one, Number):
+            answer = number(db, one, max_bytes, now)
+        else:
+            key = encode_key(one.key)
+            if isinstance(one, Get):
+                found = find(db, key, now)
+                if found is not None:
+                    used(found)
+                    answer = Entry(*found[1:4])
+            elif isinstance(one, Add):
+                answer = count(db, key, one.amount, one.limit, one.ttl, now)
+            elif isinstance(one, Lease):
+                answer = lease(db, key, one.owner, one.ttl, now)
+            elif isinstance(one, Release):
+                release(db, key, one.owner)
+            elif one.fresh + one.stale <= 0 or len(one.value) > max_bytes:
+                forget(db, key)
+            else:
+                end = now + one.fresh
+                keep(db, (key, bytes(one.value), end, end + one.stale, now), max_bytes)
+        answers.append(answer)
+        if ended(one, answer):
+            break
+    return answers
+
+
+def delete(db: Connection, key: bytes) -> None:
+    """Delete an entry, a counter, a pace and a register."""
+    forget(db, key)
+    _drop_register(db, key)
+    db.execute("delete from counters where key = ?", (key,))
+    db.execute("delete from paces where key = ?", (key,))
+
+
+def tidy(db: Connection, now: float) -> None:
+    """Delete some of what has run out."""
+    for statement in _TIDY:
+        db.execute(statement, (now, _TIDIED))
+    for (key,) in db.execute(_ENDED_REGISTERS, (now,)).fetchall():
+        _drop_register(db, key)
