@@ -46,7 +46,7 @@ async def main() -> None:
             "keys": {"BRAVE_API_KEY": "test-key", "TAVILY_API_KEY": "test-key"},
         }
     )
-    rows: list[tuple[float, str, str]] = []
+    rows: list[tuple[float, float, str, str]] = []
     async with Web(settings) as web:
 
         async def one(number: int) -> None:
@@ -57,7 +57,7 @@ async def main() -> None:
                 provider = response.provider if response.results else ""
             except GroundwireError as error:
                 told = str(error)
-            rows.append((time.perf_counter() - began, provider, told))
+            rows.append((number / RATE, time.perf_counter() - began, provider, told))
 
         for _ in range(3):  # the first answers take long to make on a busy machine
             with contextlib.suppress(GroundwireError):

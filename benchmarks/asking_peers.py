@@ -1,7 +1,7 @@
 """Asks the three services as others do; started by `routing_sockets.py`, prints one row a query.
 
-`sequential` is haytham's chain: one after the other, 15, 10 and 10 seconds for each read, no second try.
-`langchain` are the same three requests as Runnables, joined by `with_fallbacks`.
+`chain` is that of document 001: one after the other, 15, 10 and 10 seconds for each read, no second try. `breaker` is
+the textbook's, `race` asks all at once, `langchain` and `litellm` join the same three requests by the libraries' means.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import sys
 import time
 
+import fallbacks
 import httpx
 
 HOW, URLS, QUERIES, SCALE, RATE = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3]), *map(float, sys.argv[4:])
@@ -48,41 +49,52 @@ class Provider:
         return NAMES[self.place], found
 
 
+class Timed:
+    """A provider as `fallbacks` asks it."""
+
+    def __init__(self, place: int) -> None:
+        self.inner = Provider(place)
+
+    async def ask(self, query: int, timeout: float) -> str:
+        """Search; the read's timeout is the client's, another one is the whole request's."""
+        name = NAMES[self.inner.place]
+        if timeout == TIMEOUTS[self.inner.place]:
+            return (await self.inner.search(f"search engines {query}"))[0]
+        async with asyncio.timeout(timeout * SCALE):
+            await self.inner.search(f"search engines {query}")
+        return name
+
+
 async def main() -> None:
-    providers = [Provider(place) for place in range(3)]
+    timed = [Timed(place) for place in range(3)]
+    providers = [one.inner for one in timed]
+    fallbacks.BREAKER_OPEN *= SCALE
+    if HOW == "breaker":
+        fallbacks.DEADLINE *= SCALE
+    makers = {
+        "chain": fallbacks.chain,
+        "breaker": fallbacks.breaker,
+        "race": fallbacks.race,
+        "langchain": fallbacks.langchain,
+        "litellm": fallbacks.litellm,
+    }
+    ask = makers[HOW](timed)
 
-    async def sequential(query: str) -> tuple[str, list[str]]:
-        errors = []
-        for provider in providers:
-            try:
-                return await provider.search(query)
-            except Exception as error:  # noqa: BLE001  # so does haytham
-                errors.append(str(error))
-        raise Failed(f"Web search unavailable. Errors: {'; '.join(errors)}")
-
-    ask = sequential
-    if HOW == "langchain":
-        from langchain_core.runnables import RunnableLambda
-
-        first, *others = (RunnableLambda(provider.search) for provider in providers)
-        ask = first.with_fallbacks(others).ainvoke
-
-    rows: list[tuple[float, str, str]] = []
+    rows: list[tuple[float, float, str, str]] = []
 
     async def one(number: int) -> None:
         await asyncio.sleep(number / RATE * SCALE)
         began, answered_by, told = time.perf_counter(), "", ""
         try:
-            answered_by, _ = await ask(f"search engines {number}")
+            answered_by = await ask(number)
         except Exception as error:  # noqa: BLE001  # whatever it is, the agent is told
             told = str(error) or type(error).__name__
-        rows.append(((time.perf_counter() - began) / SCALE, answered_by, told))
+        rows.append((number / RATE, (time.perf_counter() - began) / SCALE, answered_by, told))
 
     for _ in range(3):  # the first answers take long to make on a busy machine
         for provider in providers:
             with contextlib.suppress(httpx.HTTPError):
                 await provider.search("search engines warm up")
-    await ask("search engines warm up")
     print("ready", flush=True)
     sys.stdin.readline()
     await asyncio.gather(*(one(number) for number in range(QUERIES)))

@@ -1,47 +1,201 @@
-"""What befalls a request in the routing benchmarks: drawn from a seed, so that every contender meets the same."""
+"""What befalls a request in the routing benchmark: drawn from a seed, so that every contender meets the same."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["HANG", "NAMES", "PAID", "SCENARIOS", "TRICKLE", "Fates", "Scenario"]
+__all__ = ["HANG", "NAMES", "PAID", "SCENARIOS", "SOCKETS", "UNSEEN", "Ask", "Fate", "Fates", "Scenario"]
 
 NAMES = ("duckduckgo", "brave", "tavily")
 PAID = (False, True, True)
 SIGMA = math.log(2.5 / 0.4) / 2.326  # of the lognormal distribution; 2.326 is the normal one's 99th percentile
 QUICK = 0.05  # seconds that a refusal takes
 HANG, TRICKLE = 1e6, 30.0  # seconds
-MIX = {"429": 30, "202": 10, "403": 5, "500": 15, "hang": 20, "malformed": 5, "empty": 10, "trickle": 5, "reset": 5}
-RATE = 2.0  # queries a second
-UP, DOWN = 120.0, 60.0  # seconds of a provider that has bursts
+MIX = {"429": 30, "202": 10, "403": 5, "500": 15, "hang": 20, "malformed": 5, "unproven": 10, "trickle": 5, "reset": 5}
+
+
+@dataclass(frozen=True)
+class Fate:
+    """How one request ends."""
+
+    kind: str = "ok"
+    """`ok`, a status, `403 json`, `unproven` or `empty` (no results, with and without a doubt), `malformed`,
+    `no address`, `reset`, `hang` or `trickle`."""
+    seconds: float = QUICK
+    """How long that takes."""
+    retry_after: float | None = None
+    """The Retry-After in seconds."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request, as its fate sees it."""
+
+    place: int
+    """Which of the three providers."""
+    at: float
+    """Seconds since the start."""
+    draw: random.Random
+    """The same for every contender."""
+    state: dict[str, Any]
+    """What the provider remembers; each contender has providers of its own."""
+
+    def answer(self, slower: float = 1.0) -> Fate:
+        """Return an answer with rows: lognormal, median 0.4 s, 99th percentile 2.5 s."""
+        return Fate("ok", slower * self.draw.lognormvariate(math.log(0.4), SIGMA))
+
+
+Behavior = Callable[[Ask], Fate]
+
+
+def faults(
+    share: float | Callable[[float], float], mix: Mapping[str, int] = MIX, after: float | None = None
+) -> Behavior:
+    """Fail with a share, which may depend on the time; `after` is the Retry-After of refusals."""
+
+    def behave(ask: Ask) -> Fate:
+        if ask.draw.random() >= (share(ask.at) if callable(share) else share):
+            return ask.answer()
+        kind = ask.draw.choices(list(mix), list(mix.values()))[0]
+        return Fate(kind, {"hang": HANG, "trickle": TRICKLE}.get(kind, QUICK), after)
+
+    return behave
+
+
+def always(kind: str, after: float | None = None) -> Behavior:
+    """Fail always alike."""
+    return faults(1.0, {kind: 1}, after)
+
+
+def during(up: float, down: float, then: Behavior, otherwise: Behavior, begin: float = 0.0) -> Behavior:
+    """Behave differently for `down` seconds after each `up` seconds."""
+    return lambda ask: (then if (ask.at - begin) % (up + down) >= up else otherwise)(ask)
+
+
+def slower(times: float | Callable[[float], float]) -> Behavior:
+    """Answer later."""
+    return lambda ask: ask.answer(times(ask.at) if callable(times) else times)
+
+
+def limited(most: int, after: float | None, seconds: float = 1.0) -> Behavior:
+    """Allow so many requests in any window of so many seconds, and refuse the others with a constant Retry-After."""
+
+    def behave(ask: Ask) -> Fate:
+        sent = ask.state["sent"] = [at for at in ask.state.get("sent", ()) if at > ask.at - seconds]
+        if len(sent) >= most:
+            return Fate("429", QUICK, after)
+        sent.append(ask.at)
+        return ask.answer()
+
+    return behave
+
+
+def banned(up: float, down: float) -> Behavior:
+    """Refuse everything for a time, and say truly how long that will still take."""
+
+    def behave(ask: Ask) -> Fate:
+        place = ask.at % (up + down)
+        return Fate("429", QUICK, up + down - place) if place >= up else ask.answer()
+
+    return behave
+
+
+GOOD, WELL = faults(0.0), faults(0.01)
+_GARBAGE = {"malformed": 1, "no address": 1, "unproven": 1}
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """How ill the three providers are."""
+    """How the three providers behave, and when queries come."""
 
-    faults: tuple[float, float, float]
-    """The share of requests that fail, for each."""
-    first: Mapping[str, int] = field(default_factory=lambda: MIX)
-    """How the first one fails, with weights."""
-    bursts: bool = False
-    """Whether the first one fails only in bursts, for a minute of three."""
+    providers: tuple[Behavior, Behavior, Behavior]
+    rate: float = 2.0
+    """Queries a second."""
+    arrivals: str = "even"
+    """`even`, `random` (a Poisson process) or `bursts` of twenty at once."""
+
+
+def ill(*shares: float, **more: Any) -> Scenario:
+    """Return a scenario in which the providers fail with these shares."""
+    first, second, third = map(faults, shares)
+    return Scenario((first, second, third), **more)
+
+
+def together(seconds: float, kind: str = "500") -> Scenario:
+    """Return a scenario in which all three are down at once, every minute for so many seconds."""
+    down = during(60.0, seconds, always(kind), WELL)
+    return Scenario((down, down, down))
 
 
 SCENARIOS = {
-    "no faults": Scenario((0.0, 0.01, 0.01)),
-    "10 % on the first": Scenario((0.10, 0.01, 0.01)),
-    "30 % on the first": Scenario((0.30, 0.01, 0.01)),
-    "10 % on all three": Scenario((0.10, 0.10, 0.10)),
-    "30 % on all three": Scenario((0.30, 0.30, 0.30)),
-    "60 % on all three": Scenario((0.60, 0.60, 0.60)),
-    "the first hangs": Scenario((1.0, 0.01, 0.01), {"hang": 1}),
-    "429 in bursts on the first": Scenario((1.0, 0.01, 0.01), {"429": 1}, bursts=True),
+    "no faults": ill(0.0, 0.01, 0.01),
+    "10 % on the first": ill(0.10, 0.01, 0.01),
+    "30 % on the first": ill(0.30, 0.01, 0.01),
+    "10 % on all three": ill(0.10, 0.10, 0.10),
+    "30 % on all three": ill(0.30, 0.30, 0.30),
+    "60 % on all three": ill(0.60, 0.60, 0.60),
+    "the first hangs": Scenario((always("hang"), WELL, WELL)),
+    "30 % of calls to the first hang": Scenario((faults(0.3, {"hang": 1}), WELL, WELL)),
+    "a hang of 2 s goes round": Scenario(
+        tuple(during(4.0, 2.0, always("hang"), WELL, 2.0 * place) for place in range(3))  # type: ignore[arg-type]
+    ),
+    "429 in bursts on the first": Scenario((during(120.0, 60.0, always("429"), GOOD), WELL, WELL)),
+    "403 of a firewall in bursts on the first": Scenario((during(120.0, 60.0, always("403"), GOOD), WELL, WELL)),
+    "3 % of 403 in HTML on all": Scenario((faults(0.03, {"403": 1}),) * 3),
+    "30 % on the first, 3 % of 403 in JSON on the others": Scenario(
+        (faults(0.3), faults(0.03, {"403 json": 1}), faults(0.03, {"403 json": 1}))
+    ),
+    "the first is always empty, 30 % on the others": Scenario((always("empty"), faults(0.3), faults(0.3))),
+    "the first turns empty for a minute of three, 10 % of the others": Scenario(
+        (during(120.0, 60.0, always("empty"), GOOD), *(faults(0.1, {"empty": 1}),) * 2)
+    ),
+    "5 % of clean empties on all": Scenario((faults(0.05, {"empty": 1}),) * 3),
+    "garbage with status 200 from the first, half of the time": Scenario((faults(0.5, _GARBAGE), WELL, WELL)),
+    "the first allows 5/s, is asked 5/s, Retry-After 2": Scenario((limited(5, 2.0), WELL, WELL), 5.0, "random"),
+    "the first allows 5/s, is asked 8/s": Scenario((limited(5, None), WELL, WELL), 8.0, "random"),
+    "3 % of 429 with Retry-After 1 on the first": Scenario((faults(0.03, {"429": 1}, 1.0), WELL, WELL)),
+    "2 % of 429 with Retry-After 30 on the first": Scenario((faults(0.02, {"429": 1}, 30.0), WELL, WELL)),
+    "1 % of 429 with Retry-After 3600 on all": Scenario((faults(0.01, {"429": 1}, 3_600.0),) * 3),
+    "the first refuses for 30 s and says so": Scenario((banned(90.0, 30.0), WELL, WELL)),
+    "all are down for 2 s of a minute": together(2.0),
+    "all are down for 10 s of a minute": together(10.0),
+    "all hang for 2 s of a minute": together(2.0, "hang"),
+    "all are down for a minute of two": together(60.0),
+    "the first fails more and more": Scenario((faults(lambda at: min(1.0, at / 300.0)), WELL, WELL)),
+    "the first is five times as slow for a minute of three": Scenario(
+        (during(120.0, 60.0, slower(5.0), GOOD), WELL, WELL)
+    ),
+    "all are three times as slow and fail in 20 %": Scenario((during(60.0, 60.0, slower(3.0), faults(0.2)),) * 3),
+    "bursts of twenty, 30 % on the first": ill(0.30, 0.01, 0.01, arrivals="bursts"),
+    "the first recovers slowly": Scenario(
+        (faults(lambda at: max(0.0, min(1.0, (120.0 - at % 180.0) / 90.0)), {"500": 1}), WELL, WELL)
+    ),
+    "the key of the second is dead": Scenario((faults(0.3), always("401"), WELL)),
 }
+"""The scenarios with which the policy was developed."""
+
+UNSEEN = {
+    "the first is up and down every 5 s": Scenario((during(5.0, 5.0, always("500"), GOOD), WELL, WELL)),
+    "the first refuses after 3 s": Scenario((lambda ask: Fate("429", 3.0, 5.0), WELL, WELL)),
+    "the first allows 20 in 10 s, is asked 3/s, no Retry-After": Scenario(
+        (limited(20, None, 10.0), WELL, WELL), 3.0, "random"
+    ),
+    "40 % of resets on all, in bursts": Scenario((faults(0.4, {"reset": 1}),) * 3, arrivals="bursts"),
+    "the second always hangs, 30 % on the first": Scenario((faults(0.3), always("hang"), WELL)),
+    "rows without an address from the second, 30 % on the first": Scenario((faults(0.3), always("no address"), WELL)),
+    "the latency of the first doubles every 2 minutes": Scenario(
+        (slower(lambda at: 2.0 ** min(3.0, at // 120.0)), WELL, WELL)
+    ),
+}
+"""Further ones, run only when the policy was finished."""
+
+SOCKETS = ("30 % on the first", "30 % on all three", "the first hangs", "30 % of calls to the first hang")
+"""Those that are run over HTTP."""
 
 
 @dataclass(frozen=True)
@@ -51,30 +205,48 @@ class Fates:
     scenario: Scenario
     seed: int
 
-    def of(self, place: int, query: int, attempt: int) -> tuple[str, float]:
-        """Return what becomes of one request, and how many seconds that takes.
+    def of(self, place: int, query: int, attempt: int, at: float, state: dict[str, Any]) -> Fate:
+        """Return what becomes of one request.
 
         Args:
             place: Which of the three providers.
-            query: The number of the query, from 0; `RATE` of them come in a second.
+            query: The number of the query, from 0.
             attempt: How often that provider has been asked this before.
+            at: Seconds since the start.
+            state: What the provider remembers.
         """
-        draw = random.Random(hashlib.sha256(f"{self.seed}:{NAMES[place]}:{query}:{attempt}".encode()).digest())
-        share = self.scenario.faults[place]
-        if place == 0 and self.scenario.bursts and query / RATE % (UP + DOWN) < UP:
-            share = 0.0
-        if draw.random() >= share:
-            return "ok", draw.lognormvariate(math.log(0.4), SIGMA)
-        mix = MIX if place else self.scenario.first
-        kind = draw.choices(list(mix), list(mix.values()))[0]
-        return kind, {"hang": HANG, "trickle": TRICKLE}.get(kind, QUICK)
+        digest = hashlib.sha256(f"{self.seed}:{NAMES[place]}:{query}:{attempt}".encode()).digest()
+        return self.scenario.providers[place](Ask(place, at, random.Random(digest), state))
 
-    def needs_paid(self, query: int) -> bool:
-        """Tell whether an all-knowing chain that asks one after the other would pay for this query."""
-        good = [place for place in range(len(NAMES)) if self.of(place, query, 0)[0] == "ok"]
-        return bool(good) and PAID[good[0]]
+    def arrivals(self, queries: int) -> list[float]:
+        """Return when the queries come, in seconds."""
+        rate = self.scenario.rate
+        if self.scenario.arrivals == "even":
+            return [number / rate for number in range(queries)]
+        if self.scenario.arrivals == "bursts":
+            return [number // 20 * 20 / rate for number in range(queries)]
+        draw, at, moments = random.Random(self.seed), 0.0, []
+        for _ in range(queries):
+            at += draw.expovariate(rate)
+            moments.append(at)
+        return moments
 
-    def earliest(self, query: int) -> float:
-        """Return the seconds after which the first of all providers would answer, 10 if none would."""
-        fates = [self.of(place, query, 0) for place in range(len(NAMES))]
-        return min((took for kind, took in fates if kind == "ok"), default=10.0)
+    def needed(self, queries: int) -> tuple[int, float]:
+        """Return what an all-knowing chain that asks one after the other needs and no contender can do without.
+
+        Returns:
+            Its paid answers, and the 99th percentile of the seconds after which any provider would answer (10 where
+            none would).
+        """
+        states: list[dict[str, Any]] = [{} for _ in NAMES]
+        paid, earliest = 0, []
+        for query, at in enumerate(self.arrivals(queries)):
+            found = False
+            soonest = 10.0
+            for place, state in enumerate(states):
+                fate = self.of(place, query, 0, at, {} if found else state)
+                if fate.kind == "ok":
+                    paid += not found and PAID[place]
+                    found, soonest = True, min(soonest, fate.seconds)
+            earliest.append(soonest)
+        return paid, sorted(earliest)[int(0.99 * len(earliest))]

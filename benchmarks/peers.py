@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["PYTHON", "install", "install_converters", "install_proxy"]
+__all__ = ["PYTHON", "install", "install_converters", "install_fallbacks", "install_proxy"]
 
 _FOLDER = Path(__file__).resolve().parents[1] / ".venv-peers"
 PYTHON = _FOLDER / "bin" / "python"
@@ -45,6 +45,8 @@ _PROXY_FOLDER = _FOLDER.with_name(".venv-peer-proxy")
 _PROXY = ("litellm[proxy]==1.106.2",)  # pins other versions of what the others use
 
 
+_FALLBACKS_FOLDER = _FOLDER.with_name(".venv-peer-fallbacks")
+_FALLBACKS = ("httpx==0.28.1", "langchain-core==1.7.2", "litellm==1.106.2")
 _CONVERTERS_FOLDER = _FOLDER.with_name(".venv-peer-converters")
 _CONVERTERS = (
     "html-to-markdown==3.19.0",
@@ -57,6 +59,12 @@ _CONVERTERS = (
 def install() -> None:
     """Make the environment, unless it holds just these already."""
     _install(_FOLDER, _PINNED, _ALONE)
+
+
+def install_fallbacks() -> Path:
+    """Make an environment that has those that fall back, unless there is one, and return its Python."""
+    _install(_FALLBACKS_FOLDER, _FALLBACKS)
+    return _FALLBACKS_FOLDER / "bin" / "python"
 
 
 def install_converters() -> Path:

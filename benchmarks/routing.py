@@ -1,15 +1,13 @@
-"""What the strategies buy: success, latency and extra paid calls, beside haytham's chain in the same run.
+"""What the strategies buy in a grid of faults, beside a plain chain, a circuit breaker, a race, LangChain and LiteLLM.
 
 Without `--sockets` the code is the real `Router`; the providers are scripted and the clock is virtual, so that hours
-pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside haytham's chain
-and LangChain's `with_fallbacks` over the same three, with time running at `--scale`. Every contender meets the same
-fate for the same query. Latencies are lognormal (median 0.4 s, 99th percentile 2.5 s). A provider with faults of share
-f fails so: 30 % HTTP 429, 10 % 202, 5 % 403, 15 % 500, 20 % hang, 5 % malformed, 10 % no results, 5 % trickle (30 s),
-5 % reset. Queries come twice a second. `extra` are paid calls that were answered beyond those that an all-knowing
-sequential chain needs, per 100 queries; the ten tokens with which a hedge's bucket begins are among them, so that a
-short run shows more. `limit` is the earliest answer of any provider.
+pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside the same others,
+with time running at `--scale`. Every contender meets the same fate for the same query. `extra paid` are
+paid calls that were answered beyond those that an all-knowing sequential chain needs, per 100 queries. `wrong nothing
+found` are queries of which the caller was told that there is nothing; in all scenarios there always is. `peak requests`
+are the requests in the worst second for each query that was under way in it.
 
-    python benchmarks/routing.py [--queries 3000] [--seed 1] [--only "30 %"] [--svg routing.svg]
+    python benchmarks/routing.py [--queries 600] [--seeds 1 2 3 4 5] [--only "30 %"] [--unseen] [--peers] [--svg FILE]
     python benchmarks/routing.py --sockets [--queries 1000] [--scale 0.1]
 """
 
@@ -17,19 +15,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import statistics
+import json
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
+import fallbacks
+import peers
 import routing_sockets
-from fates import HANG, NAMES, PAID, RATE, SCENARIOS, Fates, Scenario
-from scores import SEQUENTIAL, Score, picture, table, verdicts
+from fates import NAMES, PAID, SCENARIOS, SOCKETS, UNSEEN, Fates, Scenario
+from scores import Score, joined, picture, table, verdicts
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
+    AuthenticationFailed,
     ProviderBlocked,
     ProviderError,
     ProviderUnavailable,
@@ -48,27 +50,23 @@ from groundwire.testing.virtual_time import run_virtually
 
 PRICE = 0.005
 CANARY = -1  # the number of the query that shows whether a provider searches at all
-TIMEOUTS = (15.0, 10.0, 10.0)  # seconds, of haytham
 
-ERRORS: dict[str, Callable[[str], ProviderError]] = {
-    "429": lambda name: RateLimited(name, "too many requests", status=429),
-    "202": lambda name: RateLimited(name, "too many requests", status=202),
-    "403": lambda name: ProviderBlocked(name, "forbidden", status=403),
-    "500": lambda name: ProviderUnavailable(name, "failed", status=500),
-    "malformed": lambda name: UnexpectedResponse(name, "malformed", status=200),
-    "empty": lambda name: UnprovenEmpty(name, "no results", status=200),
-    "reset": lambda name: ProviderUnreachable(name, "reset"),
+ERRORS: dict[str, Callable[[str, float | None], ProviderError]] = {
+    "429": lambda name, after: RateLimited(name, "too many requests", status=429, retry_after=after),
+    "202": lambda name, after: RateLimited(name, "too many requests", status=202, retry_after=after),
+    "401": lambda name, _: AuthenticationFailed(name, "the key is not accepted", status=401),
+    "403": lambda name, _: ProviderBlocked(name, "forbidden", status=403),
+    "403 json": lambda name, _: ProviderBlocked(name, "forbidden", status=403),  # as `raise_for_status` reads it
+    "500": lambda name, _: ProviderUnavailable(name, "failed", status=500),
+    "malformed": lambda name, _: UnexpectedResponse(name, "malformed", status=200),
+    "no address": lambda name, _: UnexpectedResponse(name, "answered with results that have no address", status=200),
+    "unproven": lambda name, _: UnprovenEmpty(name, "no results", status=200),
+    "reset": lambda name, _: ProviderUnreachable(name, "reset"),
 }
 
 
-@dataclass
-class Scripted:
-    """A provider whose fate is drawn for each query and attempt, alike for every contender."""
-
-    place: int
-    fates: Fates
-    tries: dict[str, int] = field(default_factory=dict)
-    billed: int = 0
+class Provider(fallbacks.Scripted):
+    """The same scripted provider in the form that the router asks."""
 
     @property
     def name(self) -> str:
@@ -85,33 +83,12 @@ class Scripted:
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
     ) -> Sequence[SearchResult]:
-        number = int(query) if query.isdigit() else CANARY
-        attempt = self.tries[query] = self.tries.get(query, -1) + 1
-        kind, seconds = self.fates.of(self.place, number, attempt)
-        if kind == "ok":
-            self.billed += PAID[self.place]  # it answers, awaited or not
-        await asyncio.sleep(HANG if kind == "trickle" else seconds)
-        if kind != "ok":
-            raise ERRORS[kind](self.name)
+        fate = await self.fate(int(query) if query.isdigit() else CANARY)
+        if fate.kind == "empty":
+            return ()
+        if fate.kind not in {"ok", "trickle"}:
+            raise ERRORS[fate.kind](self.name, fate.retry_after)
         return [SearchResult(title="x", url="https://a.example/")]
-
-
-async def as_document_h(providers: Sequence[Scripted], query: int) -> tuple[str, bool]:
-    """The chain of haytham: in order, 15, 10 and 10 seconds for each read, so that a trickle takes its time.
-
-    Returns:
-        Who answered, if anybody did, and whether a 403 was met.
-    """
-    forbidden = False
-    for provider, seconds in zip(providers, TIMEOUTS, strict=True):
-        kind, took = provider.fates.of(provider.place, query, 0)
-        if kind == "ok":
-            provider.billed += PAID[provider.place]
-        forbidden |= kind == "403"
-        await asyncio.sleep(min(took, seconds) if kind == "hang" else took)
-        if kind in {"ok", "trickle"}:
-            return provider.name, False
-    return "", forbidden
 
 
 async def granted(amount: int) -> bool:
@@ -119,90 +96,99 @@ async def granted(amount: int) -> bool:
     return True
 
 
-async def run(strategy: Strategy | None, fates: Fates, queries: int) -> Score:
-    """Let one contender answer all queries; None is haytham's chain."""
-    loop, score = asyncio.get_running_loop(), Score()
-    made = [Scripted(place, fates) for place in range(len(NAMES))]
-    chain = Router(made)
+async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
+    """Let one of our strategies answer all queries."""
+    loop = asyncio.get_running_loop()
+    requests: list[float] = []
+    made = [Provider(place, fates, requests) for place in range(len(NAMES))]
+    router = Router(made)
 
-    async def one(number: int) -> None:
-        await asyncio.sleep(number / RATE)
-        began, answered_by, forbidden = loop.time(), "", False
-        if strategy is None:
-            answered_by, forbidden = await as_document_h(made, number)
-        else:
-            try:
-                answer = await chain.search(
-                    SearchCall(
-                        query=Query(text=str(number)),
-                        deadline=Deadline.after(10.0, loop.time),
-                        strategy=strategy,
-                        tenant="",
-                        session="benchmark",
-                        reservation=Reservation(1),
-                        ledger=CostLedger(granted, lambda amount: None),
-                    )
-                )
-                answered_by = answer.provider if answer.results else ""
-                score.empties += not answer.results
-            except AllProvidersFailed as error:
-                forbidden = "403" in str(error) or "forbidden" in str(error)
-        score.answered += bool(answered_by)
-        score.fallbacks += bool(answered_by) and NAMES[0] not in answered_by.split("+")
-        score.forbidden += forbidden
-        score.seconds.append(loop.time() - began)
+    async def search(query: int) -> str:
+        call = SearchCall(
+            query=Query(text=str(query)),
+            deadline=Deadline.after(fallbacks.DEADLINE, loop.time),
+            strategy=strategy,
+            tenant="",
+            session="benchmark",
+            reservation=Reservation(1),
+            ledger=CostLedger(granted, lambda amount: None),
+        )
+        try:
+            answer = await router.search(call)
+        except AllProvidersFailed as error:
+            raise fallbacks.Failed from error
+        if not answer.results:
+            raise fallbacks.Failed("nothing found")
+        return answer.provider
 
-    await asyncio.gather(*(one(number) for number in range(queries)))
-    await chain.aclose()
-    score.billed = sum(provider.billed for provider in made)
+    score = await fallbacks.score_of(search, made, fates, queries)
+    await router.aclose()
     return score
 
 
-def virtually(scenario: Scenario, queries: int, seed: int) -> dict[str, Score]:
+def virtually(fates: Fates, queries: int, strategies: Sequence[Strategy]) -> dict[str, Score]:
     """Run every contender on a virtual clock."""
-    contenders: dict[str, Strategy | None] = {
-        SEQUENTIAL: None,
-        "groundwire fallback": "fallback",
-        "groundwire hedge": "hedge",
-        "groundwire fuse": "fuse",
-    }
-    scores = {}
-    for name, strategy in contenders.items():
-        print(f"{name} ...", end="\r", file=sys.stderr)
-        scores[name] = run_virtually(run(strategy, Fates(scenario, seed), queries))
+    scores = {name: run_virtually(fallbacks.run(make, fates, queries)) for name, make in fallbacks.CONTENDERS.items()}
+    for strategy in strategies:
+        scores[f"groundwire {strategy}"] = run_virtually(run(strategy, fates, queries))
+    return scores
+
+
+def of_libraries(cases: list[tuple[str, int, int]]) -> dict[str, list[Score]]:
+    """Run the libraries' contenders on the same clock, in the environment that has them."""
+    python, scores = peers.install_fallbacks(), {}
+    for name, library in fallbacks.LIBRARIES.items():
+        command = [str(python), str(Path(fallbacks.__file__)), library]
+        done = subprocess.run(command, input=json.dumps(cases), stdout=subprocess.PIPE, text=True, check=True)
+        scores[name] = [Score(**one) for one in json.loads(done.stdout.splitlines()[-1])]
     return scores
 
 
 def main() -> None:
-    """Run the scenarios and print a table for each."""
+    """Run the scenarios and print a table for each, and at the end what misses its target."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--queries", type=int, help="by default 3,000, with sockets 1,000")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sockets", action="store_true", help="the whole Web over HTTP, beside LangChain too")
+    parser.add_argument("--queries", type=int, help="for each seed; by default 600, with sockets 1,000")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--strategies", nargs="+", default=["hedge"], choices=get_args(Strategy), help="of ours")
+    parser.add_argument("--sockets", action="store_true", help="the whole Web over HTTP, in four scenarios")
     parser.add_argument("--scale", type=float, default=0.1, help="with sockets: how long a second takes, in seconds")
     parser.add_argument("--only", default="", help="only scenarios with this in their titles")
+    parser.add_argument("--unseen", action="store_true", help="the scenarios that the policy was not developed with")
+    parser.add_argument("--peers", action="store_true", help="LangChain and LiteLLM on the virtual clock, too")
     parser.add_argument("--svg", type=Path, help="a file for the picture")
     options = parser.parse_args()
-    queries = options.queries or (1_000 if options.sockets else 3_000)
-    every: dict[str, dict[str, Score]] = {}
-    for title, scenario in SCENARIOS.items():
-        if options.only not in title:
-            continue
-        fates = Fates(scenario, options.seed)
-        limit = statistics.quantiles([fates.earliest(number) for number in range(queries)], n=100)[98]
-        print(f"\n{title}: {queries} queries, the limit's 99th percentile is {limit:.2f} s\n", flush=True)
-        if options.sockets:
-            scores = routing_sockets.run(fates, queries, options.scale)
-        else:
-            scores = virtually(scenario, queries, options.seed)
-        for score in scores.values():
-            score.needed = sum(fates.needs_paid(number) for number in range(queries))
-        every[title] = scores
-        print(table(scores))
-        if text := verdicts(title, scores):
-            print(f"\n{text}", flush=True)
+    queries = options.queries or (1_000 if options.sockets else 600)
+    chosen: dict[str, Scenario] = UNSEEN if options.unseen else SCENARIOS
+    titles = [title for title in (SOCKETS if options.sockets else chosen) if options.only in title]
+    seeds = options.seeds[:1] if options.sockets else options.seeds
+    cases = [(title, seed, queries) for title in titles for seed in seeds]
+    others = of_libraries(cases) if options.peers and not options.sockets else {}
+    pictured: dict[str, dict[str, Score]] = {}
+    missed: list[str] = []
+    for title in titles:
+        every: dict[str, list[Score]] = {}
+        limits = []
+        for seed in seeds:
+            fates = Fates(chosen[title], seed)
+            scores = (
+                routing_sockets.run(fates, queries, options.scale)
+                if options.sockets
+                else virtually(fates, queries, options.strategies)
+            )
+            scores |= {name: rows[cases.index((title, seed, queries))] for name, rows in others.items()}
+            needed, limit = fates.needed(queries)
+            limits.append(limit)
+            for name, score in scores.items():
+                score.needed = needed
+                every.setdefault(name, []).append(score)
+        pictured[title] = {name: joined(rows) for name, rows in every.items()}
+        limit = sum(limits) / len(limits)
+        print(f"\n{title}: {len(seeds)} x {queries} queries, no p99 can be below {limit:.2f} s\n")
+        print(table(pictured[title]), flush=True)
+        missed += verdicts(title, every)
+    print("\nAll targets are met." if not missed else "\nMissed:\n- " + "\n- ".join(missed), file=sys.stdout)
     if options.svg:
-        options.svg.write_text(picture(every), encoding="utf-8")
+        options.svg.write_text(picture(pictured), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import replace
@@ -21,7 +22,7 @@ from pathlib import Path
 
 import peers
 from aiohttp import web
-from fates import PAID, RATE, Fates
+from fates import PAID, TRICKLE, Fate, Fates
 from scores import SEQUENTIAL, Score
 
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
@@ -32,8 +33,11 @@ __all__ = ["run"]
 HERE = Path(__file__).parent
 SERVICES = ("duckduckgo_lite", "brave", "tavily")
 CONTENDERS = {
-    SEQUENTIAL: (peers.PYTHON, "asking_peers.py", "sequential"),
-    "LangChain with_fallbacks": (peers.PYTHON, "asking_peers.py", "langchain"),
+    SEQUENTIAL: (None, "asking_peers.py", "chain"),
+    "circuit breaker": (None, "asking_peers.py", "breaker"),
+    "race of all": (None, "asking_peers.py", "race"),
+    "LangChain with_fallbacks": (None, "asking_peers.py", "langchain"),
+    "LiteLLM Router fallbacks": (None, "asking_peers.py", "litellm"),
     "groundwire fallback": (Path(sys.executable), "asking_ours.py", "fallback"),
     "groundwire hedge": (Path(sys.executable), "asking_ours.py", "hedge"),
     "groundwire fuse": (Path(sys.executable), "asking_ours.py", "fuse"),
@@ -59,6 +63,9 @@ class Fated(EmulatedServer):
         self._fates = fates
         self._scale = scale
         self._tries: Counter[int] = Counter()
+        self._state: dict[str, object] = {}
+        self._began = math.nan
+        self.requests: list[float] = []
         self._good: EmulatedResponse | None = None
         self.billed = 0
 
@@ -68,23 +75,29 @@ class Fated(EmulatedServer):
             self._good = replace(self._inner.handle(request), headers={})  # no limit of one a second
         if words.endswith(WARM_UP):
             return self._good
+        now = time.monotonic() / self._scale
+        if math.isnan(self._began):
+            self._began = now
         number = int(words.split()[-1]) if words.split()[-1].isdigit() else CANARY
-        kind, seconds = self._fates.of(self._place, number, self._tries[number])
+        fate = self._fates.of(self._place, number, self._tries[number], now - self._began, self._state)
         self._tries[number] += 1
-        self.billed += kind == "ok" and PAID[self._place]
-        return replace(self._good, fault=self._fault(kind, seconds * self._scale))
+        self.requests.append(now)
+        self.billed += fate.kind == "ok" and PAID[self._place]
+        return replace(self._good, fault=self._fault(fate))
 
-    def _fault(self, kind: str, seconds: float) -> InjectedFault:
+    def _fault(self, fate: Fate) -> InjectedFault:
+        kind, seconds = fate.kind, fate.seconds * self._scale
+        headers = {} if fate.retry_after is None else {"Retry-After": f"{fate.retry_after:g}"}
         faults = {
             "ok": InjectedFault.delay(seconds),
-            "429": InjectedFault.status(429),
+            "429": InjectedFault.status(429, headers=headers),
             "202": InjectedFault.status(202, "<!doctype html><title>DuckDuckGo</title>"),
             "403": InjectedFault.status(403, "<h1>Forbidden</h1>"),
             "500": InjectedFault.status(500),
             "malformed": InjectedFault.wrong_json(),
-            "empty": InjectedFault.reply("empty", lambda _: self._nothing()),
+            "unproven": InjectedFault.reply("empty", lambda _: self._nothing()),
             "hang": InjectedFault.hang(),
-            "trickle": _trickle(seconds),
+            "trickle": _trickle(TRICKLE * self._scale),
             "reset": InjectedFault.reset(),
         }
         fault = faults[kind]
@@ -125,7 +138,7 @@ def _trickle(seconds: float) -> InjectedFault:
 
 def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
     """Let all contenders answer all queries, and return what each did."""
-    peers.install()
+    theirs = peers.install_fallbacks()
     clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
     scores = {}
     with ExitStack() as stack:
@@ -136,12 +149,14 @@ def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
                 world.add(Fated(world.service(service), place, fates, scale)) for place, service in enumerate(SERVICES)
             ]
             urls = json.dumps([service.url for service in services])
-            command = [str(python), str(HERE / script), what, urls, str(queries), str(scale), str(RATE)]
+            command = [str(python or theirs), str(HERE / script), what, urls, str(queries), str(scale)]
+            command.append(str(fates.scenario.rate))
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
             started[name] = (subprocess.Popen(command, text=True, env=clean, **pipes), services)
-        for process, _ in started.values():
+        for name, (process, _) in started.items():
             assert process.stdout is not None
-            process.stdout.readline()  # it has loaded what it needs, and waits
+            if not process.stdout.readline():  # it has loaded what it needs, and waits
+                sys.exit(f"{name} failed:\n{process.communicate()[1][-3000:]}")
         for process, _ in started.values():
             assert process.stdin is not None
             process.stdin.write("go\n")
@@ -150,16 +165,17 @@ def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
             output, errors = process.communicate()
             if process.returncode:
                 sys.exit(f"{name} failed:\n{errors[-3000:]}")
-            scores[name] = _score(json.loads(output.splitlines()[-1]), sum(service.billed for service in services))
+            score = scores[name] = _score(json.loads(output.splitlines()[-1]))
+            score.billed = sum(service.billed for service in services)
+            sent = sorted(at for service in services for at in service.requests)
+            score.requests = [at - sent[0] for at in sent]
     return scores
 
 
-def _score(rows: list[list[object]], billed: int) -> Score:
-    score = Score(billed=billed)
-    for seconds, provider, told in rows:
-        score.seconds.append(float(str(seconds)))
+def _score(rows: list[list[object]]) -> Score:
+    score = Score()
+    for began, seconds, provider, told in rows:
+        score.spans.append((float(str(began)), float(str(began)) + float(str(seconds))))
         score.answered += bool(provider)
-        score.fallbacks += bool(provider) and SERVICES[0] not in str(provider).split("+")
-        score.forbidden += "403" in str(told) or "forbidden" in str(told).lower()
         score.empties += not provider and not told
     return score

@@ -4,99 +4,106 @@ from __future__ import annotations
 
 import math
 import statistics
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from html import escape
 
-__all__ = ["DEFAULT", "SEQUENTIAL", "Score", "picture", "table", "verdicts"]
+__all__ = ["DEFAULT", "SEQUENTIAL", "Score", "joined", "picture", "row", "table", "verdicts"]
 
-SEQUENTIAL, DEFAULT = "haytham", "groundwire hedge"
-_HEAD = (
-    "contender",
-    "success %",
-    "p50 s",
-    "p95 s",
-    "p99 s",
-    "mean s",
-    "fallback %",
-    "extra paid of 100",
-    "403s shown",
-    "false empty",
-    "H9: success > 95 %, fallback < 20 %, mean < 5 s, no 403",
-)
+SEQUENTIAL, DEFAULT = "chain of document 001", "groundwire hedge"
+_BEST_OF = (SEQUENTIAL, "circuit breaker", "race of all")
+_HEAD = ("contender", "answered %", "p50 s", "p99 s", "extra paid of 100", "wrong nothing found", "peak requests")
 
 
 @dataclass
 class Score:
     """What one contender did in one scenario."""
 
-    seconds: list[float] = field(default_factory=list)
-    """How long each query took, answered or not."""
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    """When each query came and when it was answered, or given up, in seconds."""
     answered: int = 0
     """Queries that got results."""
-    fallbacks: int = 0
-    """Queries that were answered without the first provider."""
-    forbidden: int = 0
-    """Queries of which the agent was told a 403."""
     empties: int = 0
-    """Queries of which the agent was told that there is nothing, although every provider has results."""
+    """Queries of which the agent was told that there is nothing, although providers that work have results."""
+    requests: list[float] = field(default_factory=list)
+    """When requests were sent, in seconds."""
     billed: int = 0
     """Paid answers, awaited or not."""
     needed: int = 0
     """Paid answers that an all-knowing chain needs."""
 
     @property
-    def success(self) -> float:
-        return 100 * self.answered / len(self.seconds)
+    def seconds(self) -> list[float]:
+        return [ended - began for began, ended in self.spans]
 
     @property
-    def fallback(self) -> float:
-        return 100 * self.fallbacks / len(self.seconds)
+    def success(self) -> float:
+        return 100 * self.answered / len(self.spans)
 
     @property
     def extra(self) -> float:
-        return 100 * (self.billed - self.needed) / len(self.seconds)
+        return 100 * (self.billed - self.needed) / len(self.spans)
 
     @property
-    def mean(self) -> float:
-        return statistics.fmean(self.seconds)
+    def peak(self) -> float:
+        """The requests in the second that has most of them for each query that was under way in it."""
+        worst = 0.0
+        starts = sorted(began for began, _ in self.spans)
+        ends = sorted(ended for _, ended in self.spans)
+        for first in range(int(max(self.requests, default=0.0)) + 1):
+            sent = bisect_left(self.requests, first + 1.0) - bisect_left(self.requests, float(first))
+            under_way = bisect_left(starts, first + 1.0) - bisect_left(ends, float(first))
+            worst = max(worst, sent / max(1, under_way))
+        return worst
 
     def within(self, percent: int) -> float:
         return statistics.quantiles(self.seconds, n=100)[percent - 1]
 
 
+def joined(scores: list[Score]) -> Score:
+    """Return the score of several seeds; its 99th percentile is that of all their queries."""
+    spans, requests, base = list[tuple[float, float]](), list[float](), 0.0
+    for one in scores:
+        spans += [(began + base, ended + base) for began, ended in one.spans]
+        requests += [at + base for at in one.requests]
+        base = math.ceil(max((*(ended for _, ended in spans), *requests))) + 1.0
+    counts = {name: sum(getattr(one, name) for one in scores) for name in ("answered", "empties", "billed", "needed")}
+    return Score(spans, requests=requests, **counts)
+
+
+def row(name: str, one: Score) -> str:
+    """Return a row of the table."""
+    return (
+        f"| {name} | {one.success:.2f} | {one.within(50):.2f} | {one.within(99):.2f} | {one.extra:.1f} "
+        f"| {one.empties} | {one.peak:.1f} |"
+    )
+
+
 def table(scores: dict[str, Score]) -> str:
     """Return the table of one scenario."""
     lines = [f"| {' | '.join(_HEAD)} |", f"|{' --- |' * len(_HEAD)}"]
-    for name, one in scores.items():
-        h9 = (one.success > 95, one.fallback < 20, one.mean < 5, not one.forbidden)
-        lines.append(
-            f"| {name} | {one.success:.2f} | {one.within(50):.2f} | {one.within(95):.2f} | {one.within(99):.2f} "
-            f"| {one.mean:.2f} | {one.fallback:.1f} | {one.extra:.1f} | {one.forbidden} | {one.empties} "
-            f"| {', '.join('met' if met else 'not met' for met in h9)} |"
-        )
-    return "\n".join(lines)
+    return "\n".join([*lines, *(row(name, one) for name, one in scores.items())])
 
 
-def verdicts(title: str, scores: dict[str, Score]) -> str:
-    """Return the targets of one scenario, each with what our default strategy reached; nothing if it has none."""
-    ours, plain = scores[DEFAULT], scores[SEQUENTIAL]
-    times, points = plain.within(99) / ours.within(99), ours.success - plain.success
-    success = (ours.success >= 99.9, f"success {ours.success:.2f} %, at least 99.9")
-    targets = {
-        "no faults": [_extra(ours, 6)],
-        "30 % on the first": [_faster(times, 10), _extra(ours, 10)],
-        "30 % on all three": [success, _faster(times, 8), _extra(ours, 12)],
-        "60 % on all three": [(points >= 9, f"success {points:+.1f} points beside the sequential chain, at least +9")],
-    }
-    return "\n".join(f"- {DEFAULT}: {text}: {'met' if met else 'NOT met'}" for met, text in targets.get(title, []))
-
-
-def _extra(ours: Score, most: float) -> tuple[bool, str]:
-    return ours.extra <= most, f"{ours.extra:.1f} extra paid calls of 100 queries, at most {most:g}"
-
-
-def _faster(times: float, least: float) -> tuple[bool, str]:
-    return times >= least, f"the sequential chain's p99 is {times:.1f} times ours, at least {least:g}"
+def verdicts(title: str, scores: dict[str, list[Score]]) -> list[str]:
+    """Return the targets that the default strategy misses in one scenario, given the scores of each seed."""
+    seeds, ours = scores[DEFAULT], joined(scores[DEFAULT])
+    best = max(joined(scores[name]).success for name in _BEST_OF)
+    chain = joined(scores[SEQUENTIAL])
+    checks = [
+        (ours.success >= best - 0.2, f"answered {ours.success:.2f} %, at least {best - 0.2:.2f}"),
+        (ours.empties == 0, f'{ours.empties} times a wrong "nothing found"'),
+        (ours.extra <= 12, f"{ours.extra:.1f} extra paid calls of 100, at most 12"),
+        (ours.peak <= 3, f"{ours.peak:.1f} requests a query in the worst second, at most 3"),
+    ]
+    if title == "30 % on all three":
+        worst, times = min(one.success for one in seeds), chain.within(99) / ours.within(99)
+        checks.append((worst >= 99.9, f"answered {worst:.2f} % with the worst seed, at least 99.9"))
+        checks.append((times >= 9, f"the chain's p99 is {times:.1f} times ours, at least 9"))
+    if title == "30 % on the first":
+        mean = statistics.fmean(one.within(99) for one in seeds)
+        checks.append((mean <= 2.4, f"p99 {mean:.2f} s, the mean of the seeds, at most 2.4"))
+    return [f"{title}: {text}" for met, text in checks if not met]
 
 
 _SHADES = {"p50": "#1f6f8b", "p95": "#78b3c4", "p99": "#c9dfe6"}
