@@ -140,6 +140,8 @@ def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
 
 def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
+    if not value:  # of a custom property that is not set
+        return
     if name in _KEPT:
         if value in _WIDE:
             yield name, value
@@ -171,9 +173,9 @@ def _axis(name: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _overflow(_: str, value: str) -> Iterator[tuple[str, str]]:
-    parts = value.split()
-    yield "overflow-x", parts[0]
-    yield "overflow-y", parts[-1]
+    if parts := value.split():
+        yield "overflow-x", parts[0]
+        yield "overflow-y", parts[-1]
 
 
 def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
