@@ -159,8 +159,11 @@ class _Names:
 
     def may_match(self, selector: str) -> bool:
         """Tell whether a list of selectors may match an element: one has no class or id that is not on the page."""
-        self.asked.update(_NAMED.findall(selector))
+        names = _NAMED.findall(selector)
+        self.asked.update(names)
         known = self._known.issuperset
+        if not any(sign in selector for sign in "([\\,"):
+            return known(names)
         if "\\" in selector:
             if "(" in selector or "[" in selector or _HEX.search(selector) is not None:
                 return True
@@ -170,8 +173,6 @@ class _Names:
             selector = _ATTRIBUTE.sub("", selector)
         while "(" in selector and (shorter := _BRACKETS.sub("", selector)) != selector:
             selector = shorter
-        if "," not in selector:
-            return known(_NAMED.findall(selector))
         return any(known(_NAMED.findall(arm)) for arm in selector.split(","))
 
 
