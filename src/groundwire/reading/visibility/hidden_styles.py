@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from groundwire.reading.css.colors import gradient_colors
-from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, may_be_tiny, moves
+from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, is_turned_away, may_be_tiny, moves
 from groundwire.reading.css.values import arguments, fraction, pixels, ratio
 
-__all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "text_hidden"]
+__all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "is_flattened", "text_hidden"]
 
 FAINT: Final = 0.05
 """The opacity up to which nothing can be made out."""
@@ -89,7 +89,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "filter"
     if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
         return "mask"
-    if boxed and not TRANSFORMS.isdisjoint(style) and is_flat(style):
+    if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
         return "position"
@@ -153,6 +153,23 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
         spacing = pixels(value)
         return spacing is not None and (spacing <= -12 or spacing >= 500)
     return value != "none"
+
+
+def is_flattened(style: Mapping[str, str], *, boxed: bool) -> bool | None:
+    """Tell whether lines without a height are cut off at the box; None if the element leaves that to others.
+
+    Args:
+        style: Its longhands, with `line-height`.
+        boxed: Whether it is a box of its own; see `is_boxed`.
+    """
+    value = style["line-height"]
+    size = ratio(value) if pixels(value, 16.0) is None else pixels(value, 16.0)
+    if size is None or size > 0.1:
+        return False
+    if not boxed or style.get("overflow-y") not in _CUT:
+        return None
+    sizes = ("height", "min-height", "padding-top", "padding-bottom")
+    return True if all((pixels(style.get(name, "0"), 500.0) or 0.0) <= _TINY_BOX for name in sizes) else None
 
 
 def _is_tiny(value: str) -> bool:
@@ -251,6 +268,9 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
         shares = [fraction(style.get(side, "")) or 0.0 for side in ("left", "top", "right", "bottom")]
         if min(shares) <= -_FAR or max(shares[:2]) >= 10 * _FAR:
             return True
+        if (screens := _OF_SCREEN.fullmatch(style.get("left", ""))) and screens[0].endswith("w"):
+            if float(screens[1]) >= 100:
+                return True
         left, top = pixels(style.get("left", "")), pixels(style.get("top", ""))
         right, bottom = pixels(style.get("right", "")), pixels(style.get("bottom", ""))
         if left is None and right is not None:

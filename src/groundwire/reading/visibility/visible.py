@@ -21,7 +21,7 @@ from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import class_names, read_styles
 from groundwire.reading.css.values import pixels, ratio
-from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
+from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_boxed, is_flattened, text_hidden
 from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
 from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
@@ -44,6 +44,15 @@ _UNHIDES: Final = re.compile(
     r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
     re.IGNORECASE,
 )
+_SHOWS: Final = frozenset({"show", "shown", "visible", "block", "flex", "grid", "inline"})
+_WIDE: Final = frozenset(
+    {"s", "sm", "small", "m", "md", "medium", "tablet", "l", "lg", "large", "laptop", "desktop", "wide", "xl", "2xl"}
+    | {"xlarge", "xxl", "xxlarge"}
+)
+_NARROW: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobile", "phone", "print", "portrait"})
+"""The words by which the style kits (Tailwind, Bootstrap, Foundation, UIkit ...) name what is shown on which screens:
+`md:block`, `d-lg-flex`, `show-for-medium`, `uk-visible@m`."""
+_PARTS: Final = re.compile(r"[^a-z0-9]+")
 _REVEALED: Final = re.compile(
     r"(?:^|[\s_-])(?:aos|wow|sal|sr|fade|reveal|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
@@ -65,6 +74,8 @@ _UNFOLDED: Final = re.compile(
     re.IGNORECASE,
 )
 _ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
+_NO_ROWS: Final = frozenset({"0fr", "0px", "0"})
+_CUT: Final = frozenset({"hidden", "clip"})
 _HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
@@ -161,10 +172,23 @@ def _declare_defaults(
     utilities -= styles.classes
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
-        hidden = [e for e in document.select(selector) if not _UNHIDES.search(e.attr("class") or "")]
+        hidden = [e for e in document.select(selector) if not _is_shown(e.attr("class") or "")]
         styles.declare(hidden, none, layer=-1)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
+
+
+def _is_shown(classes: str) -> bool:
+    """Tell whether one of an element's classes shows it on the screen of a desk, though another hides it."""
+    if _UNHIDES.search(classes):
+        return True
+    for name in classes.lower().split():
+        first, *middle = parts = [part for part in _PARTS.split(name) if part] or [""]
+        words = {first, parts[-1], *middle[:1]} & _SHOWS
+        if (parts[-1] in words or words & {"show", "visible"}) and not _WIDE.isdisjoint(parts):
+            if _NARROW.isdisjoint(parts):
+                return True
+    return False
 
 
 def _is_hidden(element: Element) -> bool:
@@ -191,7 +215,7 @@ def _hinted(names: Iterable[str]) -> set[str]:
 
 
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
-    found = _Judgement(texts={name: {} for name in INHERITED})
+    found = _Judgement(texts={name: {} for name in (*INHERITED, "line-height")})
     faint: dict[Element, float] = {}
     known: dict[tuple[str, tuple[int, ...]], _Look] = {}
     for element in styles:
@@ -210,6 +234,10 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
+        if "grid-template-rows" in (style := styles.get(element)) and style["grid-template-rows"] in _NO_ROWS:
+            for child in element:  # a row without a height, in which only what is cut off is not seen
+                if isinstance(child, Element) and styles.get(child).get("overflow-y") in _CUT:
+                    found.whole[child] = "size"
         for name, state in texts:
             if state and name == "visibility" and styles.incomplete and _is_marked(element):
                 found.revealed += 1
@@ -228,6 +256,8 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     reason = hidden_by(tag, style, boxed=boxed)
     opacity = None if reason else ratio(style.get("opacity", "1"))
     said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
+    if "line-height" in style and (flat := is_flattened(style, boxed=boxed)) is not None:
+        said.append(("line-height", flat))
     return _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 else None,
