@@ -223,7 +223,9 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
 
 def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     """Return the wall that a page without known marks is by what it says."""
-    asks_for_text = "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None  # a form to be written into, which has a check beside it
+    asks_for_text = (
+        "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None
+    )  # a form to be written into, which has a check beside it
     if not asks_for_text and said.words <= _WORDY:
         if said.pleads(*BOT_CHECK) or (
             said.words <= _SHORT and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)

@@ -145,9 +145,9 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
             if block.kind == "skip":
                 continue
             if prelude[:1] != "@" and not any(sign in prelude for sign in "&;"):
-                if len(prelude) <= _MAX_SELECTOR and (may_match is None or may_match(prelude)):
-                    if declared := _told(body):
-                        sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
+                wanted = len(prelude) <= _MAX_SELECTOR and (may_match is None or may_match(prelude))
+                if wanted and (declared := _told(body)):
+                    sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
                 continue
         for prelude in parts:
             block = stack[-1]

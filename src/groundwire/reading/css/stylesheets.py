@@ -63,7 +63,9 @@ def with_imports(text: str) -> tuple[str, bool]:
 
 
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
-_MAX_WORK: Final = 5_000_000  # steps: elements that selectors visit, and characters of attributes that they look through
+_MAX_WORK: Final = (
+    5_000_000  # steps: elements that selectors visit, and characters of attributes that they look through
+)
 _STEP: Final = 64  # characters of attributes; looking through so many takes as long as visiting an element
 _MATCHES: Final = 8  # elements that are visited in the time in which one is asked by itself whether it matches
 _MANY: Final = 15  # selectors; from here on an index of the classes pays

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import exp, sqrt
 from operator import mul
 from typing import Final
@@ -57,7 +58,7 @@ _FEW_LINKS: Final = 0.4  # their share of a running text
 _BETWEEN: Final = 0.5
 """The share of the threshold that is enough between two kept paragraphs."""
 _SHARE_OF_TABLE: Final = 0.5
-"""The share of a table's text from which the table is content."""
+"""The share of a table's text, headers aside, from which the table is content."""
 _COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
 
 
@@ -116,11 +117,16 @@ def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
     for number, owner in enumerate(layout.owners):
         if tables[owner]:
             blocks.setdefault(tables[owner], []).append(number)
-    for inside in blocks.values():
-        whole = sum(lengths[number] for number in inside)
-        kept = sum(lengths[number] for number in inside if keep[number])
+    kept = [inside for inside in blocks.values() if any(keep[number] for number in inside)]
+    for inside in kept:
+        told = [number for number in inside if tags[layout.owners[number]] != "th"] or inside
+        share = sum(lengths[number] for number in told if keep[number])
+        wanted = share >= _SHARE_OF_TABLE * sum(lengths[number] for number in told)
         for number in inside:
-            keep[number] = kept >= _SHARE_OF_TABLE * whole
+            keep[number] = wanted
+    if not any(keep):
+        for number in chain.from_iterable(kept):
+            keep[number] = True
 
 
 def may_repeat(kinds: Sequence[float]) -> bool:
@@ -282,7 +288,5 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
         if not kept[number] and kept[parents[number]]:
             if layout.tags[number] == "label" and elements[number].find("input") is not None:
                 continue  # the box of a task, beside its text
-            if layout.tags[number] not in _HOLDS_PLACE:
-                elements[number].decompose()
-            elif full[number]:
+            if layout.tags[number] not in _HOLDS_PLACE or full[number]:
                 elements[number].decompose()

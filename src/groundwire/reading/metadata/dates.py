@@ -108,6 +108,7 @@ _IN_ADDRESS: Final = (
     (re.compile(r"(?<!\d)((?:19|20)\d\d)([-/_.])(\d{1,2})\2(\d{1,2})(?!\d)"), (1, 3, 4)),
     (re.compile(r"(?<!\d)(\d\d)([-.])(\d\d)\2(20\d\d)(?!\d)"), (4, 3, 1)),
     (re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)"), (1, 2, 3)),
+    (re.compile(r"(?<=/)([12]\d)(\d\d)(\d\d)(?=[_-][A-Za-z])"), (1, 2, 3)),
 )
 
 
@@ -119,8 +120,9 @@ def date_in_address(url: str) -> str | None:
         return None
     for pattern, order in _IN_ADDRESS:
         for match in pattern.finditer(path):
-            if (day := _day(*(match[group] for group in order))) is not None:
-                return day
+            year, month, day = (match[group] for group in order)
+            if (found := _day(year if len(year) == 4 else f"20{year}", month, day)) is not None:
+                return found
     return None
 
 
@@ -155,7 +157,8 @@ _WRITTEN: Final = re.compile(
     r"(?P<y1>(?:19|20)\d\d)[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"
     r"|(?P<y2>(?:19|20)\d\d)\s?[年년]\s?(?P<m2>\d{1,2})\s?[月월]\s?(?P<d2>\d{1,2})\s?[日일]"
     r"|(?P<d3>\d{1,2})(?P<s3>[./-])\s?(?P<m3>\d{1,2})(?P=s3)\s?(?P<y3>(?:19|20)?\d\d)"
-    r"|(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?\s?(?:de |of |d')?\s?(?P<m4>[^\W\d_]{3,12})\.?,?\s(?:de |del )?(?P<y4>(?:19|20)\d\d)"
+    r"|(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?\s?(?:de |of |d')?\s?(?P<m4>[^\W\d_]{3,12})"
+    r"\.?,?\s(?:de |del )?(?P<y4>(?:19|20)\d\d)"
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
@@ -166,11 +169,21 @@ _CHANGED: Final = re.compile(
     re.IGNORECASE,
 )
 _MARKS: Final = (
-    "h1, time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i], [class*=meta i],"
-    "[class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i]"
+    "h1, h2, time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i],"
+    "[class*=meta i], [class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i]"
 )
-_NO_MARK: Final = re.compile(r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE)
+_NO_MARK: Final = re.compile(
+    r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
+)
 _ELSEWHERE: Final = "nav, footer, aside, [class*=comment i], [class*=related i], [class*=sidebar i], [class*=teaser i]"
+_LABEL: Final = re.compile(
+    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|posted|date|publiée?|publicad[oa]|pubblicat[oa]"
+    r"|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
+    re.IGNORECASE,
+)
+"""What stands before the day wherever a page says it."""
+_HEADINGS: Final = frozenset({"h1", "h2"})
+_MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 60
 _MARK: Final = 250  # characters of an element that is marked as a date
 _BEFORE: Final = 250  # characters before the heading
@@ -185,20 +198,27 @@ def visible_date(document: Document, language: str | None) -> str | None:
         language: The page's language; days in digits have an order by it.
     """
     marked = list(islice(document.select(_MARKS), _MAX_MARKS))
-    headings = [number for number, element in enumerate(marked) if element.tag == "h1" and element.text.strip()]
+    headings = [number for number, element in enumerate(marked) if element.tag in _HEADINGS and element.text.strip()]
+    headings = [number for number in headings if marked[number].tag == "h1"] or headings[:1]
     start = headings[0] if headings else 0
     for element in (*marked[start:], *reversed(marked[:start])):
-        if element.tag != "h1" and (day := _marked_day(element, language)) is not None:
+        if element.tag not in _HEADINGS and (day := _marked_day(element, language)) is not None:
             return day
     body = document.find("body")
-    if body is None or not headings:
-        return None
-    text, heading = body.text, marked[start].text
-    place = text.find(heading)
-    end = place + len(heading)
-    if day := _first_day(text[max(0, end) : end + _AFTER], language):
-        return day
-    return _first_day(text[max(0, place - _BEFORE) : max(0, place)], language)
+    text = body.text[:_MAX_TEXT] if body is not None else ""
+    for number in headings[:3]:
+        heading = marked[number].text
+        place = text.find(heading)
+        end = place + len(heading)
+        if place >= 0 and (
+            day := _first_day(text[end : end + _AFTER], language)
+            or _first_day(text[max(0, place - _BEFORE) : place], language)
+        ):
+            return day
+    for label in islice(_LABEL.finditer(text), _MAX_MARKS):
+        if (match := _WRITTEN.match(text, label.end())) and (day := _written_day(match, language)):
+            return day
+    return None
 
 
 def _marked_day(element: Element, language: str | None) -> str | None:
@@ -217,7 +237,8 @@ def _marked_day(element: Element, language: str | None) -> str | None:
 def _first_day(text: str, language: str | None) -> str | None:
     """Return the first day in a text that is not said to be one of a change."""
     for match in _WRITTEN.finditer(text):
-        if (day := _written_day(match, language)) and not _CHANGED.search(text[max(0, match.start() - 60) : match.start()]):
+        before = text[max(0, match.start() - 60) : match.start()]
+        if (day := _written_day(match, language)) and not _CHANGED.search(before):
             return day
     return None
 

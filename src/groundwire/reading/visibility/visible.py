@@ -21,38 +21,21 @@ from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import class_names, read_styles
 from groundwire.reading.css.values import pixels, ratio
-from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_boxed, is_flattened, text_hidden
+from groundwire.reading.visibility.hidden_styles import (
+    FAINT,
+    INHERITED,
+    hidden_by,
+    hiding_classes,
+    is_boxed,
+    is_flattened,
+    is_shown_by,
+    text_hidden,
+)
 from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
 from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
 __all__ = ["Removed", "drop_unseen"]
 
-_HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
-"""What stands in every one of the names that `_UTILITY` knows."""
-_UTILITY: Final = re.compile(
-    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
-    r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
-    r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
-    r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
-    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
-    re.IGNORECASE,
-)
-"""Class names by which the common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...) hide."""
-
-_UNHIDES: Final = re.compile(
-    r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
-    r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
-    re.IGNORECASE,
-)
-_SHOWS: Final = frozenset({"show", "shown", "visible", "block", "flex", "grid", "inline"})
-_WIDE: Final = frozenset(
-    {"s", "sm", "small", "m", "md", "medium", "tablet", "l", "lg", "large", "laptop", "desktop", "wide", "xl", "2xl"}
-    | {"xlarge", "xxl", "xxlarge"}
-)
-_NARROW: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobile", "phone", "print", "portrait"})
-"""The words by which the style kits (Tailwind, Bootstrap, Foundation, UIkit ...) name what is shown on which screens:
-`md:block`, `d-lg-flex`, `show-for-medium`, `uk-visible@m`."""
-_PARTS: Final = re.compile(r"[^a-z0-9]+")
 _REVEALED: Final = re.compile(
     r"(?:^|[\s_-])(?:aos|wow|sal|sr|fade|reveal|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
@@ -167,28 +150,13 @@ def _declare_defaults(
     attributes = [element for element in marked if _is_hidden(element)]
     styles.declare(attributes, none, layer=-1)
     reasons.update(dict.fromkeys(attributes, "attribute"))
-    utilities = {name for name in _hinted(named) if _UTILITY.fullmatch(name)}
-    utilities = {name for name in utilities if not name.lower().startswith("not-")}
-    utilities -= styles.classes
+    utilities = hiding_classes(named) - styles.classes
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
-        hidden = [e for e in document.select(selector) if not _is_shown(e.attr("class") or "")]
+        hidden = [e for e in document.select(selector) if not is_shown_by(e.attr("class") or "")]
         styles.declare(hidden, none, layer=-1)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
-
-
-def _is_shown(classes: str) -> bool:
-    """Tell whether one of an element's classes shows it on the screen of a desk, though another hides it."""
-    if _UNHIDES.search(classes):
-        return True
-    for name in classes.lower().split():
-        first, *middle = parts = [part for part in _PARTS.split(name) if part] or [""]
-        words = {first, parts[-1], *middle[:1]} & _SHOWS
-        if (parts[-1] in words or words & {"show", "visible"}) and not _WIDE.isdisjoint(parts):
-            if _NARROW.isdisjoint(parts):
-                return True
-    return False
 
 
 def _is_hidden(element: Element) -> bool:
@@ -196,22 +164,6 @@ def _is_hidden(element: Element) -> bool:
     if element.tag == "dialog" and element.attr("open") is None:
         return True
     return element.attr("hidden") is not None or element.attr("popover") is not None
-
-
-def _hinted(names: Iterable[str]) -> set[str]:
-    """Return the names in which one of `_HINTS` stands; searching all together is many times faster."""
-    joined = "\n".join(names)
-    lowered = joined.lower()
-    if len(lowered) != len(joined):  # a sign has become two, and places differ
-        return {name for name in joined.split("\n") if any(hint in name.lower() for hint in _HINTS)}
-    hinted: set[str] = set()
-    for hint in _HINTS:
-        end = 0
-        while (place := lowered.find(hint, end)) >= 0:
-            end = lowered.find("\n", place)
-            end = len(lowered) if end < 0 else end
-            hinted.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
-    return hinted
 
 
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
