@@ -55,7 +55,10 @@ elif name == "markdownify":
 elif name == "turbohtml":
     import turbohtml
     from turbohtml import Markdown
-    run = lambda html: turbohtml.parse(html).to_markdown(Markdown(links=Markdown.Links(base_url=URL)))
+    def run(html):
+        document = turbohtml.parse(html)
+        document.resolve_links(URL)
+        return document.to_markdown(Markdown())
 out = []
 for html in pages:
     started = time.process_time()

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["FOLDS", "KINDS", "SETS", "Page", "read_pages"]
+__all__ = ["FOLDS", "KINDS", "SETS", "TOUCHED_ONCE", "TRAINING", "TUNING", "Page", "read_pages", "read_web_pages"]
 
 FOLDS = 5
+TOUCHED_ONCE, TUNING, TRAINING = 0, 1, (2, 3, 4)
+"""The fold whose figures are quoted, the one that rules are chosen by, and those that are learned from."""
 SETS = ("", "readability", "defuddle", "traf-even")
 KINDS = ("article", "documentation", "forum", "product", "listing", "collection", "service")
 _SECOND_LEVEL = {"co", "com", "org", "net", "ac", "gov", "edu", "or", "ne", "go"}
@@ -35,9 +37,13 @@ class Page:
     site: str = ""
     fold: int = field(default=0)
 
+    def body(self) -> bytes:
+        """Return the page as it was served."""
+        return gzip.decompress(self.path.read_bytes())
+
     def markup(self) -> str:
         """Return the page's HTML."""
-        return gzip.decompress(self.path.read_bytes()).decode("utf-8", "replace")
+        return self.body().decode("utf-8", "replace")
 
 
 def read_pages(folder: Path, collection: str = "", seed: str = "g1") -> Iterator[Page]:
@@ -64,8 +70,31 @@ def read_pages(folder: Path, collection: str = "", seed: str = "g1") -> Iterator
             required=tuple(entry.get("with") or ()),
             forbidden=tuple(entry.get("without") or ()),
             site=site,
-            fold=int(hashlib.md5((seed + site).encode(), usedforsecurity=False).hexdigest(), 16) % FOLDS,
+            fold=_fold(seed, site),
         )
+
+
+def read_web_pages(folder: Path, seed: str = "g1") -> Iterator[Page]:
+    """Yield whole pages with snippets that must be in their text and snippets that must not; folds as above."""
+    for address, entry in json.loads((folder / "labels.json").read_bytes()).items():
+        url = address if "://" in address else ""
+        site = _site(url) or address
+        yield Page(
+            collection="web_pages",
+            name=entry["file"].partition(".")[0],
+            url=url,
+            kind="article",
+            path=folder / "html" / entry["file"],
+            truth=None,
+            required=tuple(entry["with"]),
+            forbidden=tuple(entry["without"]),
+            site=site,
+            fold=_fold(seed, site),
+        )
+
+
+def _fold(seed: str, site: str) -> int:
+    return int(hashlib.md5((seed + site).encode(), usedforsecurity=False).hexdigest(), 16) % FOLDS
 
 
 def _site(url: str) -> str:

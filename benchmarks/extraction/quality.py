@@ -1,12 +1,17 @@
-"""What readers make of the developers' pages, side by side in one run on one core.
+"""What readers make of the developers' pages, side by side in one run on one core, from bytes to Markdown.
 
-    python -m benchmarks.extraction.quality ../shared/data/extraction [--model FILE] [--only groundwire,trafilatura]
+    python -m benchmarks.extraction.quality FOLDER [--web FOLDER] [--model FILE] [--fold 1] [--sample 40] [--only A,B]
 
-Word F1 by kind of page on the held-out fifth of the sites, 4-shingle F1 on its articles and on the sets of
-`readability` and `defuddle`, pages a second, the slowest page in a hundred, and the most memory a reader's process
-took. Markdown is turned to text by the set's own `scoring.py`. Peers (trafilatura 2.3.1, resiliparse, readability-lxml
-with markdownify) are run when they are installed; each reader has a process of its own. With `--model`, a model that
-was trained with `--held-out`: the package's own has seen all pages, and its figures here are not to be quoted.
+FOLDER has pages with reviewed text: word F1 by kind of page, 4-shingle F1 on its articles and on the sets of
+`readability` and `defuddle`. `--web` has whole pages with snippets that must and must not be in the text: precision,
+recall and F1 over all snippets. Every reader gets the bytes as they were served and does all that it does: decoding,
+style sheets, metadata, Markdown. Of the processor time there is the distribution, and the ratio to trafilatura's, page
+by page in the same run: the readers take turns at each page, so that a busy machine slows all of them.
+
+Folds are drawn by site. Fold 0 is touched once, for the figures in the docs, with a model that has not seen it
+(`train.py --held-out`, then `--model`); fold 1 is for choosing; the package's own model has seen all pages, and its
+quality here is not to be quoted. Markdown is turned to text by the set's own `scoring.py`. Peers (trafilatura 2.3.1,
+resiliparse, readability-lxml with markdownify) are run when they are installed.
 """
 
 from __future__ import annotations
@@ -14,39 +19,39 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.metadata
+import itertools
 import json
-import multiprocessing
-import resource
+import random
 import sys
 import time
-from collections.abc import Callable
-from multiprocessing.queues import Queue
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.extraction.pages import KINDS, read_pages
+from benchmarks.extraction.pages import KINDS, TUNING, Page, read_pages, read_web_pages
 
-Reader = Callable[[str, str], str]
+Reader = Callable[[bytes, str], str]
 _SETS = ("", "readability", "defuddle")
 
 
 def groundwire_reader(model_path: Path | None) -> Reader:
-    """Return our reader, whole: from markup to Markdown, metadata and cleaning included."""
-    from groundwire.reading.extract import extract
+    """Return our reader, whole, as `open_page` uses it: from bytes to Markdown."""
+    from groundwire.reading.convert import convert
     from groundwire.reading.main_content.classifier import load_model, read_model
 
     model = read_model(model_path.read_bytes()) if model_path else load_model()
-    return lambda markup, url: extract(markup, url, model).content
+    return lambda body, url: convert(body, "text/html", url, headers={}, model=model).extracted.content
 
 
 def trafilatura_reader(**options: Any) -> Reader:
     """Return trafilatura with Markdown and links."""
     import trafilatura
 
-    def read(markup: str, url: str) -> str:
+    def read(body: bytes, url: str) -> str:
         return (
             trafilatura.extract(
-                markup, url=url or None, output_format="markdown", include_links=True, include_tables=True, **options
+                body, url=url or None, output_format="markdown", include_links=True, include_tables=True, **options
             )
             or ""
         )
@@ -57,10 +62,12 @@ def trafilatura_reader(**options: Any) -> Reader:
 def resiliparse_reader() -> Reader:
     """Return resiliparse's main content."""
     from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.encoding import detect_encoding
     from resiliparse.parse.html import HTMLTree
 
-    def read(markup: str, url: str) -> str:
-        return extract_plain_text(HTMLTree.parse(markup), main_content=True, links=False, preserve_formatting=True)
+    def read(body: bytes, url: str) -> str:
+        tree = HTMLTree.parse_from_bytes(body, detect_encoding(body))
+        return extract_plain_text(tree, main_content=True, links=False, preserve_formatting=True)
 
     return read
 
@@ -70,9 +77,9 @@ def readability_reader() -> Reader:
     import markdownify
     import readability
 
-    def read(markup: str, url: str) -> str:
+    def read(body: bytes, url: str) -> str:
         try:
-            return markdownify.markdownify(readability.Document(markup).summary())
+            return markdownify.markdownify(readability.Document(body).summary())
         except (readability.readability.Unparseable, ValueError, TypeError):
             return ""
 
@@ -88,45 +95,56 @@ READERS: dict[str, tuple[str, Callable[[Path | None], Reader]]] = {
 }
 
 
-def run(name: str, folder: Path, model: Path | None, fold: int, answers: Queue[Any]) -> None:
-    """Read every page with one reader and send the texts' scores; runs in a process of its own."""
-    sys.path.insert(0, str(folder))
-    scoring = importlib.import_module("scoring")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    reader = READERS[name][1](model)
-    rows = []
-    for collection in _SETS:
-        for page in read_pages(folder, collection):
-            if page.truth is None or (not collection and page.fold != fold):
-                continue
-            markup = page.markup()
+def wanted_pages(options: argparse.Namespace) -> list[Page]:
+    """Return the pages of the fold that was asked for, or a sample of them, always the same one."""
+    pages = [page for name in _SETS for page in read_pages(options.folder, name) if page.truth is not None]
+    pages = [page for page in pages if page.collection or page.fold == options.fold]
+    if options.web:
+        pages += [page for page in read_web_pages(options.web) if page.fold == options.fold]
+    if not options.sample:
+        return pages
+    sample: list[Page] = []
+    for _, group in itertools.groupby(pages, key=lambda page: page.collection):
+        every = list(group)
+        sample += random.Random(5).sample(every, min(options.sample, len(every)))
+    return sample
+
+
+def score(page: Page, output: str, scoring: Any, *, is_text: bool) -> dict[str, Any]:
+    """Return what a text is worth, by the labels that its page has."""
+    text = output if is_text else scoring.md_text(output)
+    row: dict[str, Any] = {"set": page.collection, "name": page.name, "kind": page.kind}
+    if page.truth is None:
+        flat = "".join(text.split())
+        inside = [sum("".join(part.split()) in flat for part in parts) for parts in (page.required, page.forbidden)]
+        return row | {"with": inside[0], "required": len(page.required), "without": inside[1]}
+    precision, recall, f1 = scoring.word_prf(page.truth, text)
+    row |= {"precision": precision, "recall": recall, "f1": f1}
+    return row | {"shingles": scoring.shingle_counts(page.truth, text)}
+
+
+def run(names: Iterable[str], pages: list[Page], model: Path | None, scoring: Any) -> dict[str, list[dict[str, Any]]]:
+    """Read every page with every reader in turn."""
+    readers = {name: READERS[name][1](model) for name in names}
+    for reader in readers.values():  # what is loaded and compiled on first use
+        reader(pages[0].body(), pages[0].url)
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for number, page in enumerate(pages):
+        body = page.body()
+        for name, reader in random.Random(number).sample(sorted(readers.items()), len(readers)):
             start = time.process_time()
             try:
-                output = reader(markup, page.url)
+                output = reader(body, page.url)
             except Exception as error:  # noqa: BLE001 -- a reader that fails has read nothing
                 print(name, page.name, repr(error)[:100], file=sys.stderr)
                 output = ""
             took = time.process_time() - start
-            text = output if name == "resiliparse" else scoring.md_text(output)
-            precision, recall, f1 = scoring.word_prf(page.truth, text)
-            rows.append(
-                {
-                    "set": collection,
-                    "name": page.name,
-                    "kind": page.kind,
-                    "seconds": took,
-                    "precision": precision,
-                    "recall": recall,
-                    "f1": f1,
-                    "shingles": scoring.shingle_counts(page.truth, text),
-                }
-            )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    answers.put((rows, peak / 1024, (peak - before) / 1024))
+            rows[name].append(score(page, output, scoring, is_text=name == "resiliparse") | {"seconds": took})
+    return rows
 
 
 def summarize(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return one reader's line of the table."""
+    """Return one reader's line of the table of quality."""
     mixed = [row for row in rows if not row["set"]]
     line = {"mixed": _mean([row["f1"] for row in mixed])}
     for kind in KINDS:
@@ -136,11 +154,28 @@ def summarize(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
     line |= {"4-shingle": summary["f1"], "4-precision": summary["precision"], "4-recall": summary["recall"]}
     for collection in _SETS[1:]:
         line[collection] = scoring.shingle_summary([r["shingles"] for r in rows if r["set"] == collection])["f1"]
-    seconds = sorted(row["seconds"] for row in mixed)
-    line["pages/s"] = len(seconds) / sum(seconds)
-    line["median ms"] = 1000 * seconds[len(seconds) // 2]
-    line["p99 ms"] = 1000 * seconds[int(0.99 * len(seconds))]
-    return line
+    web = [row for row in rows if row["set"] == "web_pages"]
+    if web:
+        found, wrong, asked = (sum(row[key] for row in web) for key in ("with", "without", "required"))
+        precision, recall = found / max(1, found + wrong), found / max(1, asked)
+        line |= {"web": 2 * precision * recall / max(1e-9, precision + recall), "web P": precision, "web R": recall}
+    return {key: value for key, value in line.items() if value == value}  # what is no number was not measured
+
+
+def timing(rows: list[dict[str, Any]], beside: list[dict[str, Any]] | None) -> str:
+    """Return one reader's processor time on each set: distribution, and how many times as fast as another."""
+    parts = []
+    for collection in dict.fromkeys(row["set"] for row in rows):
+        own = sorted(row["seconds"] for row in rows if row["set"] == collection)
+        text = f"{collection or 'mixed'}: " + " ".join(
+            f"p{share} {1000 * own[min(len(own) - 1, len(own) * share // 100)]:.1f}" for share in (50, 90, 99)
+        )
+        text += f" mean {1000 * _mean(own):.1f} ms"
+        if beside:
+            theirs = sum(row["seconds"] for row in beside if row["set"] == collection)
+            text += f" ({theirs / sum(own):.2f}x)"
+        parts.append(text)
+    return "; ".join(parts)
 
 
 def _mean(values: list[float]) -> float:
@@ -148,36 +183,34 @@ def _mean(values: list[float]) -> float:
 
 
 def main() -> None:
-    """Run the readers one after the other and print the table."""
+    """Run the readers and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the developers' pages")
+    parser.add_argument("--web", type=Path, help="whole pages with snippets as labels")
     parser.add_argument("--model", type=Path, help="a model trained with --held-out")
     parser.add_argument("--only", help="readers, with commas between them")
-    parser.add_argument("--fold", type=int, default=0, help="the fifth of the sites to read")
+    parser.add_argument("--fold", type=int, default=TUNING, help="the fifth of the sites to read; 0 is touched once")
+    parser.add_argument("--sample", type=int, help="at most so many pages of each set")
     parser.add_argument("--rows", type=Path, help="write every page's figures here, as JSON")
     options = parser.parse_args()
     sys.path.insert(0, str(options.folder))
     scoring = importlib.import_module("scoring")
-    context = multiprocessing.get_context("spawn")
-    wanted = options.only.split(",") if options.only else list(READERS)
-    every: dict[str, Any] = {}
-    for name in wanted:
+    names = []
+    for name in options.only.split(",") if options.only else READERS:
         package = READERS[name][0]
         try:
-            version = importlib.metadata.version(package) if package else ""
+            print(name, importlib.metadata.version(package) if package else "")
+            names.append(name)
         except importlib.metadata.PackageNotFoundError:
             print(f"{name}: not installed, left out")
-            continue
-        answers = context.Queue()
-        process = context.Process(target=run, args=(name, options.folder, options.model, options.fold, answers))
-        process.start()
-        rows, peak, growth = answers.get()
-        process.join()
-        every[name] = rows
-        line = summarize(scoring, rows) | {"peak MB": peak, "growth MB": growth}
-        print(f"{name} {version}: " + "  ".join(f"{key} {value:.3f}" for key, value in line.items()), flush=True)
+    rows = run(names, wanted_pages(options), options.model, scoring)
+    for name in names:
+        print(f"{name}: " + "  ".join(f"{key} {value:.3f}" for key, value in summarize(scoring, rows[name]).items()))
+    print("\nprocessor time a page, and how many times as fast as trafilatura")
+    for name in names:
+        print(f"{name}: {timing(rows[name], rows.get('trafilatura'))}")
     if options.rows:
-        options.rows.write_text(json.dumps(every))
+        options.rows.write_text(json.dumps(rows))
 
 
 if __name__ == "__main__":

@@ -121,24 +121,34 @@ def test_what_stands_side_by_side(markup: str, groups: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("markup", "scores", "kept"),
+    ("table", "scores", "kept"),
     [
-        ("<table><tr><th>Head</th><td>cell</td></tr></table>", (0, 200), [True, True]),
-        ("<table><tr><th>Head</th><td>cell</td></tr></table>", (0, 0), [False, False]),
-        (f"<table><tr><th>{'h' * 60}</th><td>cell</td></tr></table>", (0, 200), [True, True]),
-        (f"<table><tr><th>{'h' * 61}</th><td>cell</td></tr></table>", (0, 200), [False, True]),
-        ("<table><tr><th>A</th></tr><tr><th>B</th><td>cell</td></tr></table>", (0, 0, 200), [False, True, True]),
-        ("<table><tr><td>A</td><td>cell</td><th>B</th></tr></table>", (0, 200, 0), [False, True, True]),
-        ("<table><tr><th>A</th><td><div><div><p>cell</p></div></div></td></tr></table>", (0, 200), [True, True]),
+        ("<tr><th>Head</th><td>cell</td></tr>", (0, 200), True),
+        ("<tr><th>Head</th><td>cell</td></tr>", (200, 0), False),
+        ("<tr><td>one</td><td>two</td></tr><tr><td>six</td><td>ten</td></tr>", (0, 0, 200, 200), True),
+        ("<tr><td>one</td><td>two</td></tr><tr><td>six</td><td>ten</td></tr>", (0, 0, 0, 200), False),
         (
-            "<table><tr><th>A</th><td><div><div><div><p>cell</p></div></div></div></td></tr></table>",
-            (0, 200),
-            [False, True],
+            "<tr><th>A</th><td><table><tr><td>one<td>two<tr><td>six<td>ten</table></td></tr>",
+            (0, 0, 200, 200, 200),
+            True,
         ),
     ],
 )
-def test_short_headers_go_with_their_row(markup: str, scores: tuple[int, ...], kept: list[bool]) -> None:
-    assert chosen(markup, *scores) == kept
+def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[int, ...], kept: bool) -> None:
+    assert chosen(f"<p>{LONG}</p><table>{table}</table>", 200, *scores) == [True, *(kept for _ in scores)]
+
+
+def test_table_that_is_all_there_is_stays() -> None:
+    rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
+    layout = lay_out(turbohtml.parse(f"<body><table>{rows}</table>"))
+    assert choose(layout, verdict(200, 0, 0, 0)) == [True] * 4
+
+
+def test_table_that_lays_out_a_page_is_no_table_of_data() -> None:
+    columns = (
+        f"<table role=presentation><tr><td>menu</td><td>{LONG}</td></tr><tr><td>imprint</td><td>x</td></tr></table>"
+    )
+    assert chosen(columns, 0, 200, 0, 0) == [False, True, False, False]
 
 
 @pytest.mark.parametrize(("documentation", "kept"), [(0.15, False), (0.16, True)])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
 from components.examples import examples
+from groundwire.reading.extract import extract
 from groundwire.reading.main_content.blocks import lay_out
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.select import Selection, Verdict, choose, select_main
@@ -148,6 +149,25 @@ def test_row_of_a_table_keeps_its_empty_cells() -> None:
     selection, text = _read(_page(f"<article><h1>Rain</h1>{_paragraphs(*_PROSE)}{table}</article>"))
     assert "Station 8" in text
     assert {len(row.find_all(["td", "th"])) for row in selection.root.find_all("tr")} == {3}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.text("abcdefgh 0123456789", max_size=12), min_size=2, max_size=5), min_size=2, max_size=8),
+    st.booleans(),
+    st.sampled_from(["article", "aside", "div class=related", "footer"]),
+)
+def test_no_cell_of_a_table_that_is_kept_is_lost(rows: list[list[str]], header: bool, around: str) -> None:
+    marked = [[f"r{row}c{place} {text}".split() for place, text in enumerate(cells)] for row, cells in enumerate(rows)]
+    lines = [
+        "".join(f"<{tag}>{' '.join(cell)}</{tag}>" for cell in cells)
+        for cells, tag in zip(marked, ["th" if header else "td", *["td"] * len(rows)], strict=False)
+    ]
+    table = "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+    page = _page(f"<article><h1>Rain</h1>{_paragraphs(*_PROSE)}</article><{around}>{table}</{around.split()[0]}>")
+    content = extract(page, "https://site.example/rain").content
+    found = [" ".join(cell) in content for cells in marked for cell in cells]
+    assert all(found) or not any(found)
 
 
 def test_same_page_same_choice() -> None:

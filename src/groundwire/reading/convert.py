@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.models import ReadResult
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
@@ -27,6 +27,9 @@ from groundwire.reading.hydration import hydrate
 from groundwire.reading.markdown.escaping import fence
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 from groundwire.safety.chat_template_tokens import break_reserved
+
+if TYPE_CHECKING:
+    from groundwire.reading.main_content.classifier import Model
 
 __all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "read_result", "to_markdown"]
 
@@ -52,7 +55,13 @@ class Converted:
 
 
 def convert(
-    body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], seconds: float = _SECONDS
+    body: bytes,
+    content_type: str,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    seconds: float = _SECONDS,
+    model: Model | None = None,
 ) -> Converted:
     """Return a body as Markdown: its kind, its encoding and its content are found here.
 
@@ -62,6 +71,7 @@ def convert(
         url: The address that answered.
         headers: The other headers; some announce a bot check.
         seconds: How long a file of many pages may be read; what was read until then is returned.
+        model: What chooses the main content of a page; the one of the package when not given.
     """
     media = media_type(content_type, body[:4_096], url)
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
@@ -71,7 +81,10 @@ def convert(
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     decoded = decode(body, content_type)
-    extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
+    if kind == "html":
+        extracted = extract(decoded.text, url, model)
+    else:
+        extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
     warnings = remarks + decoded.warnings
     if kind != "html":
         return Converted(extracted=extracted, warnings=warnings)

@@ -40,6 +40,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.markdown.serializer import to_markdown
+    from groundwire.reading.metadata.dates import date_in_address, same_day, visible_date
     from groundwire.reading.metadata.embedded_json import things
     from groundwire.reading.metadata.page_metadata import read_metadata, read_metas, read_title, title_element
     from groundwire.reading.visibility.visible import drop_unseen
@@ -53,6 +54,9 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
     removed = drop_unseen(document)
+    in_address = date_in_address(url)
+    published = same_day(said.published, in_address) if said.published else in_address
+    published = published or visible_date(document, said.language)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     chosen = select_main(document, model, hints)
     if may_have_roles(markup):
@@ -68,7 +72,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     return Extracted(
         title=_line(title),
         content=content,
-        published=said.published,
+        published=published,
         language=said.language,
         author=_line(said.author) or None,
         site=_line(said.site) or None,

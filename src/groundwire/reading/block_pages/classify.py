@@ -34,7 +34,7 @@ from groundwire.reading.block_pages.phrases import (
     REGION,
 )
 from groundwire.reading.block_pages.sentences import PageSentences
-from groundwire.reading.block_pages.signatures import CONSENT_FORM, HEADERS, LOGIN_PATH, VENDORS
+from groundwire.reading.block_pages.signatures import CONSENT_FORM, CONSENT_MARKS, HEADERS, LOGIN_PATH, VENDORS
 
 __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 
@@ -213,7 +213,8 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     for vendor in VENDORS:
         if said.words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
-    if CONSENT_FORM.search(seen) or CONSENT_FORM.match(url):
+    asks = any(mark in lowered for mark in CONSENT_MARKS)  # many times as fast as the pattern
+    if (asks and CONSENT_FORM.search(seen)) or CONSENT_FORM.match(url):
         return SoftBlock(kind="consent wall", name="a consent wall")
     if said.explains:
         return None
@@ -222,7 +223,9 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
 
 def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     """Return the wall that a page without known marks is by what it says."""
-    asks_for_text = _TEXTAREA.search(seen) is not None  # a form to be written into, which has a check beside it
+    asks_for_text = (
+        "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None
+    )  # a form to be written into, which has a check beside it
     if not asks_for_text and said.words <= _WORDY:
         if said.pleads(*BOT_CHECK) or (
             said.words <= _SHORT and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["CONSENT_FORM", "HEADERS", "LOGIN_PATH", "VENDORS", "Vendor", "VendorKind"]
+__all__ = ["CONSENT_FORM", "CONSENT_MARKS", "HEADERS", "LOGIN_PATH", "VENDORS", "Vendor", "VendorKind"]
 
 VendorKind = Literal["bot check", "waiting room"]
 """What a service may put in front of a page."""
@@ -121,6 +121,9 @@ CONSENT_FORM: Final = re.compile(
     re.IGNORECASE,
 )
 """The address of a consent wall, or of what its form is sent to."""
+
+CONSENT_MARKS: Final = ("//consent.", "//guce.", "//cmp.", "/collectconsent")
+"""What stands in markup, in lower case, in which that may be found."""
 
 LOGIN_PATH: Final = re.compile(
     r"/(?:log-?in|sign-?in|auth|authwall|sso|uas/login|account/login|session/new|checkpoint|password|oauth2/[\w./]*authorize"

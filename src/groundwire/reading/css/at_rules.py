@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.css.longhands import is_told, longhands
@@ -30,6 +31,7 @@ _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
 _RESOLUTION: Final = re.compile(r"([\d.]+)(dppx|x|dpi|dpcm)")
 _DOTS: Final = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _MAX_DEPTH: Final = 12
+_COMMON: Final = 120  # characters of a query that pages are likely to share
 _NARROW: Final = 240.0  # pixels; a container can be as narrow as this and as wide as the screen
 _OTHERS: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
 """What the properties and values begin with that only other browsers know."""
@@ -46,6 +48,15 @@ _TRUE_OF_A_DESKTOP: Final = frozenset(
 
 def on_screen(query: str) -> bool:
     """Tell whether a media query list holds on a desktop screen."""
+    return _on_screen(query) if len(query) <= _COMMON else _judge_media(query)
+
+
+@lru_cache(maxsize=1024)
+def _on_screen(query: str) -> bool:
+    return _judge_media(query)
+
+
+def _judge_media(query: str) -> bool:
     query = _SPACE.sub(" ", query.lower()).strip()
     return not query or any(_media(part.strip()) is True for part in query.split(","))
 

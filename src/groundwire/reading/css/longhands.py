@@ -23,7 +23,7 @@ _ALIASES: Final = {
     "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
     "-webkit-animation-name": "animation-name", "-webkit-animation-fill-mode": "animation-fill-mode",
     "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
-    "-webkit-text-security": "text-security",
+    "-webkit-text-security": "text-security", "-webkit-backface-visibility": "backface-visibility",
     "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke": "text-stroke",
     "-webkit-text-stroke-width": "text-stroke", "text-stroke-width": "text-stroke",
     "-webkit-text-stroke-color": "text-stroke-color",
@@ -112,7 +112,8 @@ _KEPT: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
-    "box-shadow", "color-scheme", "text-stroke-color", "mask-size", "zoom", "animation-iteration-count",
+    "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
+    "zoom", "animation-iteration-count",
 }  # fmt: skip
 
 
@@ -140,6 +141,8 @@ def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
 
 def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
+    if not value:  # of a custom property that is not set
+        return
     if name in _KEPT:
         if value in _WIDE:
             yield name, value
@@ -171,9 +174,9 @@ def _axis(name: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _overflow(_: str, value: str) -> Iterator[tuple[str, str]]:
-    parts = value.split()
-    yield "overflow-x", parts[0]
-    yield "overflow-y", parts[-1]
+    if parts := value.split():
+        yield "overflow-x", parts[0]
+        yield "overflow-y", parts[-1]
 
 
 def _font(_: str, value: str) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,7 @@ from turbohtml import Document, Element
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.values import arguments, pixels, ratio
 
-__all__ = ["TINY_FONT", "TRANSFORMS", "is_flat", "may_be_tiny", "measure_fonts", "moves"]
+__all__ = ["TINY_FONT", "TRANSFORMS", "is_flat", "is_turned_away", "may_be_tiny", "measure_fonts", "moves"]
 
 TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
 """The longhands that can leave nothing of an element."""
@@ -46,6 +46,14 @@ def is_flat(style: Mapping[str, str]) -> bool:
     if _SHAPES.search(style.get("transform", "")) is None:
         return False
     return any(_is_flat(step) for step in _steps(style))
+
+
+def is_turned_away(style: Mapping[str, str]) -> bool:
+    """Tell whether an element shows its back, and its back is not shown."""
+    if style.get("backface-visibility") != "hidden":
+        return False
+    turned = _product([_turn(style.get("rotate", "")), *_steps(style)])
+    return turned[2][2] < 0
 
 
 def moves(style: Mapping[str, str]) -> tuple[float, float]:

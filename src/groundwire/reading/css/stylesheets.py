@@ -8,13 +8,13 @@ Style sheets that a page brings along in an address of their own, a `data:` URL 
 from __future__ import annotations
 
 import re
-import time
 from base64 import b64decode
 from typing import Final
 from urllib.parse import unquote
 
 from turbohtml import Document, Element, SelectorSyntaxError
 from turbohtml.convert import css_specificity
+from turbohtml.query import Matcher
 
 from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles
@@ -63,13 +63,17 @@ def with_imports(text: str) -> tuple[str, bool]:
 
 
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
-_MAX_WORK: Final = 5_000_000  # rules times elements; a selector visits every element
-_MAX_SECONDS: Final = 1.0  # of processor time for finding what rules are about; real pages took a tenth at most
-_MANY: Final = 150  # rules; from here on an index of the classes pays
+_MAX_WORK: Final = (
+    5_000_000  # steps: elements that selectors visit, and characters of attributes that they look through
+)
+_STEP: Final = 64  # characters of attributes; looking through so many takes as long as visiting an element
+_MATCHES: Final = 8  # elements that are visited in the time in which one is asked by itself whether it matches
+_MANY: Final = 15  # selectors; from here on an index of the classes pays
+_FEW: Final = 12  # elements; looking through each of them is quicker than looking through the page
 _CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew",
+    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid",
     re.IGNORECASE,
 )
 """What stands in every style that could hide something."""
@@ -83,8 +87,13 @@ _OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
 """What makes a whole list of selectors invalid, as it is for the browsers of one maker alone."""
 _ALWAYS: Final = ":not(.\u2205)"
 """What is true of every element, and as specific as what it stands for."""
-_NAMED: Final = re.compile(r"([.#])((?:[\w-]|[^\x00-\x7f])+)(?![\\])")
-_KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)\Z")
+_NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
+_ESCAPED: Final = re.compile(r"[.#](?:[\w\x80-\U0010ffff-]|\\.)+")
+_HEX: Final = re.compile(r"\\[0-9a-fA-F\s]")
+"""An escape by a number, which no name is compared with."""
+_ATTRIBUTE: Final = re.compile(r"\[(?:[^\]\"']|\"[^\"]*\"|'[^']*')*\]")
+_BRACKETS: Final = re.compile(r"\([^()]*\)")
+_KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)(?::[\w-]+(?:\([^()\"']*\))?)*\Z")
 """The class or id at the end of a selector: only elements that have it can match."""
 
 
@@ -92,6 +101,8 @@ def read_styles(document: Document) -> Styles:
     """Return what a page's own style sheets and `style` attributes say; its `style` elements must still be in it."""
     elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
+    named = class_names(document)
+    names = _Names(named, set(map(str, document.xpath_iter("//*/@id", smart_strings=False))) if any(texts) else set())
     sheet, incomplete = Sheet(), None in texts
     if any("@container" in text for text in texts if text):
         sheet.contained = any(_CONTAINS.search(text) for text in texts if text)
@@ -112,10 +123,11 @@ def read_styles(document: Document) -> Styles:
             and on_screen(element.attr("media") or "")
         ):
             room -= len(text)
-            read_sheet(text, sheet)
-    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=class_names(document))
+            read_sheet(text, sheet, names.may_match)
+    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
+    styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
-        _apply(document, sheet.rules, styles)
+        _apply(document, sheet.rules, styles, names)
     sources: dict[str, int | None] = {}
     for element in document.select("[style]"):
         text = element.attr("style") or ""
@@ -139,51 +151,127 @@ def class_names(document: Document) -> frozenset[str]:
     return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
-def _apply(document: Document, rules: list[StyleRule], styles: Styles) -> None:
-    names = {"." + name for name in styles.named}
-    names.update(f"#{value}" for value in document.xpath_iter("//*/@id"))
-    size = sum(1 for _ in document.iter_elements())
-    room = _MAX_WORK // max(size, 1)
-    index = _by_name(document) if len(rules) > _MANY else {}
-    end = time.thread_time() + _MAX_SECONDS
+class _Names:
+    """The classes and ids of a page, and those that its style sheets ask for."""
+
+    def __init__(self, classes: frozenset[str], ids: set[str]) -> None:
+        self.asked: set[str] = set()
+        """The classes and ids that selectors ask for, written as selectors."""
+        self._known = {"." + name for name in classes} | {"#" + name for name in ids}
+
+    def may_match(self, selector: str) -> bool:
+        """Tell whether a list of selectors may match an element: one has no class or id that is not on the page."""
+        names = _NAMED.findall(selector)
+        self.asked.update(names)
+        known = self._known.issuperset
+        if not any(sign in selector for sign in "([\\,"):
+            return known(names)
+        if "\\" in selector:
+            if "(" in selector or "[" in selector or _HEX.search(selector) is not None:
+                return True
+            arms = selector.split(",")
+            return any(known([name.replace("\\", "") for name in _ESCAPED.findall(arm)]) for arm in arms)
+        if "[" in selector:
+            selector = _ATTRIBUTE.sub("", selector)
+        while "(" in selector and (shorter := _BRACKETS.sub("", selector)) != selector:
+            selector = shorter
+        return any(known(_NAMED.findall(arm)) for arm in selector.split(","))
+
+
+class _Finder:
+    """Finds the elements that selectors match, in a bounded number of steps."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._size = sum(1 for _ in document.iter_elements())
+        self._room = _MAX_WORK
+        self._found: dict[str, list[Element]] = {}
+        self._attributes = -1
+        self._index: dict[str, list[Element]] | None = None
+
+    def find(self, selector: str) -> list[Element]:
+        """Return the elements that a selector without commas matches.
+
+        Raises:
+            _OutOfSteps: it would take more steps than a page is given.
+            SelectorSyntaxError, ValueError, RecursionError: the selector is not valid.
+        """
+        if "[" in selector:  # it may look through long attributes of every ancestor
+            if self._attributes < 0:
+                values = self._document.xpath_iter("//@*", smart_strings=False)
+                self._attributes = sum(map(len, map(str, values))) // _STEP
+            self._take((selector.count("[") + selector.count(" ")) * self._attributes)
+        if (key := _KEY.search(selector)) is not None:
+            elements = self._having(key[1])
+            if key[1] == selector or not elements:
+                return elements
+            self._take(_MATCHES * len(elements))
+            return Matcher(selector).filter(elements)
+        if not any(sign in selector for sign in "+~([\\") and (names := _NAMED.findall(selector)):
+            around = min(map(self._having, names), key=len)
+            if len(around) <= _FEW:
+                self._take(_MATCHES * len(around))
+                inside = [element for outer in around for element in outer.select(selector)]
+                self._take(len(inside))
+                return inside if len(around) < 2 else list(dict.fromkeys(inside))
+        return self._all(selector)
+
+    def _having(self, name: str) -> list[Element]:
+        """Return the elements of a class or an id, written as a selector."""
+        if self._index is None and len(self._found) < _MANY:
+            return self._all(name)
+        if self._index is None:
+            self._index = {}
+            for element in self._document.select("[class], [id]"):
+                for part in dict.fromkeys((element.attr("class") or "").split()):
+                    self._index.setdefault("." + part, []).append(element)
+                if own := element.attr("id"):
+                    self._index.setdefault("#" + own, []).append(element)
+        return self._index.get(name, [])
+
+    def _all(self, selector: str) -> list[Element]:
+        found = self._found.get(selector)
+        if found is None:
+            self._take(self._size)
+            found = self._found[selector] = self._document.select(selector)
+        return found
+
+    def _take(self, steps: int) -> None:
+        self._room -= steps
+        if self._room < 0:
+            raise _OutOfSteps
+
+
+class _OutOfSteps(Exception):
+    """Finding what the rules are about takes too many steps."""
+
+
+def _apply(document: Document, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
+    finder = _Finder(document)
     for rule in rules:
         selector = rule.selector
-        asked = _NAMED.findall(selector)
-        styles.classes.update([name for mark, name in asked if mark == "."])
-        plain = not any(sign in selector for sign in "(,\\[")
-        if plain and not all(mark + name in names for mark, name in asked):
-            continue
-        if not any(map(_matters, rule.declarations)):
+        if not names.may_match(selector) or not any(map(_matters, rule.declarations)):
             continue
         if ":-" in selector and _OF_OTHERS.search(selector) and ":is(" not in selector and ":where(" not in selector:
             continue
-        if time.thread_time() > end:  # a selector may look through long attributes of every ancestor
-            styles.incomplete = True
-            return
         arms = _arms(selector)
         for arm in arms if all(arms) else ():
+            if len(arms) > 1 and not names.may_match(arm):
+                continue
             if ":" in arm:
                 arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
-                if _ADDED.search(arm) and _occurs(arm, names):
+                if _ADDED.search(arm):
                     _note_added(document, arm, rule, styles)
                 if "::" in arm or _STATES.search(arm):
                     continue
-            if not _occurs(arm, names):
-                continue
-            key = _KEY.search(arm) if index else None
-            if key is None:
-                room -= 1
-                if room < 0:
-                    styles.incomplete = True
-                    continue
             try:
-                if key is None:
-                    elements = document.select(arm)
-                else:
-                    elements = [e for e in index.get(key[1], ()) if key[1] == arm or e.matches(arm)]
+                elements = finder.find(arm)
                 specificity = css_specificity(arm)[0]
             except (SelectorSyntaxError, ValueError, RecursionError):
                 continue
+            except _OutOfSteps:
+                styles.incomplete = True
+                return
             if elements:
                 styles.declare(elements, rule.declarations, layer=rule.layer, specificity=specificity)
 
@@ -202,27 +290,9 @@ def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -
         styles.added.setdefault(element, {}).update(style)
 
 
-def _by_name(document: Document) -> dict[str, list[Element]]:
-    """Return the elements of each class and id, written as selectors."""
-    index: dict[str, list[Element]] = {}
-    for element in document.select("[class], [id]"):
-        value = element.attrs.get("class")
-        for name in value if isinstance(value, list) else (value or "").split():
-            index.setdefault(f".{name}", []).append(element)
-        index.setdefault(f"#{element.attr('id')}", []).append(element)
-    return index
-
-
 def _matters(declared: Declaration) -> bool:
     name, value, _ = declared
     return name.startswith("--") or ("var(" in value and is_told(name)) or bool(longhands(name, value))
-
-
-def _occurs(selector: str, names: set[str]) -> bool:
-    """Tell whether every class and id that a plain selector asks for is on the page."""
-    if "(" in selector or "\\" in selector or "[" in selector:
-        return True
-    return all(mark + name in names for mark, name in _NAMED.findall(selector))
 
 
 def _arms(selector: str) -> list[str]:

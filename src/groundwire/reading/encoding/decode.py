@@ -49,6 +49,8 @@ _NOT_TEXT: Final = (
     *map(chr, range(0xFDD0, 0xFDF0)),
     *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
 )
+_NOT_TEXT_BYTES: Final = (b"\0", b"\xef\xb7", b"\xbf\xbe", b"\xbf\xbf")
+"""What is in the bytes of every one of them in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +144,14 @@ def _fits(body: bytes, name: str) -> bool:
         return name == "iso-2022-jp"
     if sample.isascii():
         return not name.startswith("utf-16") or b"\0" in sample or len(sample) < 2
-    letters = utf8_letters(sample)
     if name == "utf-8":
-        valid, invalid = letters
-        return invalid <= valid
+        try:
+            sample.decode()
+        except UnicodeDecodeError:
+            valid, invalid = utf8_letters(sample)
+            return invalid <= valid
+        return True
+    letters = utf8_letters(sample)
     if letters[1] == 0 and not (name.startswith("utf-16") and b"\0" in sample):
         # UTF-8 is hard to hit by chance: one letter of it in a Western text, a few in others, prove it
         return letters[0] < (1 if name in WESTERN else 6)
@@ -163,7 +169,8 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
-    for char in _NOT_TEXT:
-        if char in text:  # a hundred times as fast as a pattern of them all
-            text = text.replace(char, "\ufffd")
+    if name != "utf-8" or any(mark in body for mark in _NOT_TEXT_BYTES):
+        for char in _NOT_TEXT:
+            if char in text:  # a hundred times as fast as a pattern of them all
+                text = text.replace(char, "\ufffd")
     return Decoded(text=text, encoding=name, source=source, warnings=tuple(warnings))

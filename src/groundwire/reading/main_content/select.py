@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import exp, sqrt
 from operator import mul
 from typing import Final
@@ -18,6 +19,7 @@ from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
+from groundwire.reading.markdown.tables import is_layout
 
 __all__ = [
     "MENUS_ONLY",
@@ -55,9 +57,8 @@ _LONG: Final = 40  # characters of running text
 _FEW_LINKS: Final = 0.4  # their share of a running text
 _BETWEEN: Final = 0.5
 """The share of the threshold that is enough between two kept paragraphs."""
-_CELLS: Final = frozenset({"td", "th"})
-_DEEP: Final = 4  # levels in a cell
-_HEADER: Final = 60  # characters of a header; a longer one is a part of the page
+_SHARE_OF_TABLE: Final = 0.5
+"""The share of a table's text, headers aside, from which the table is content."""
 _COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
 
 
@@ -95,35 +96,37 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
             keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
-    _keep_headers(layout, keep)
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
+    _keep_tables_whole(layout, keep)
     return keep
 
 
-def _keep_headers(layout: Layout, keep: list[bool]) -> None:
-    """Keep the short headers that stand in a row of a table beside what is kept: without them the rest says little."""
-    tags, parents = layout.tags, layout.parents
-    if "th" not in tags:
+def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
+    """Keep all of a table of data, or nothing: a table that has lost cells looks whole and says something else."""
+    tags, parents, lengths = layout.tags, layout.parents, list(map(len, layout.texts))
+    if "table" not in tags:
         return
-    cells = [_cell_of(layout, owner) for owner in layout.owners]
-    rows = {parents[cell] for cell, kept in zip(cells, keep, strict=True) if cell and kept}
-    for number, cell in enumerate(cells):
-        if tags[cell] == "th" and parents[cell] in rows and len(layout.texts[number]) <= _HEADER:
+    tables = [0] * len(tags)  # for each element the number of the table of data that it is in
+    for number, tag in enumerate(tags):
+        tables[number] = tables[parents[number]]
+        if tag == "table" and not tables[number] and not is_layout(layout.elements[number]):
+            tables[number] = number
+    blocks: dict[int, list[int]] = {}
+    for number, owner in enumerate(layout.owners):
+        if tables[owner]:
+            blocks.setdefault(tables[owner], []).append(number)
+    kept = [inside for inside in blocks.values() if any(keep[number] for number in inside)]
+    for inside in kept:
+        told = [number for number in inside if tags[layout.owners[number]] != "th"] or inside
+        share = sum(lengths[number] for number in told if keep[number])
+        wanted = share >= _SHARE_OF_TABLE * sum(lengths[number] for number in told)
+        for number in inside:
+            keep[number] = wanted
+    if not any(keep):
+        for number in chain.from_iterable(kept):
             keep[number] = True
-
-
-def _cell_of(layout: Layout, owner: int) -> int:
-    """Return the number of the cell that an element stands in, 0 when it stands in none."""
-    for _ in range(_DEEP):
-        tag = layout.tags[owner]
-        if tag in _CELLS:
-            return owner
-        if tag == "table" or not owner:
-            break
-        owner = layout.parents[owner]
-    return 0
 
 
 def may_repeat(kinds: Sequence[float]) -> bool:
@@ -281,45 +284,9 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
                 while isinstance(around, Element) and around.tag in INLINE and not around.text.strip():
                     empty, around = around, around.parent
                     empty.extract()
-    tables: dict[int, bool] = {}
     for number in range(1, len(elements)):
         if not kept[number] and kept[parents[number]]:
             if layout.tags[number] == "label" and elements[number].find("input") is not None:
                 continue  # the box of a task, beside its text
-            if layout.tags[number] not in _HOLDS_PLACE:
+            if layout.tags[number] not in _HOLDS_PLACE or full[number]:
                 elements[number].decompose()
-            elif full[number]:
-                if layout.tags[number] in _CELLS and _has_columns(layout, kept, number, tables):
-                    elements[number].clear()
-                else:
-                    elements[number].decompose()
-
-
-def _has_columns(layout: Layout, kept: bytearray, cell: int, known: dict[int, bool]) -> bool:
-    """Tell whether the table around a cell keeps several cells of a row, so that the others must hold their places.
-
-    Args:
-        layout: The page.
-        kept: Whether each element is kept.
-        cell: The number of the cell.
-        known: What is known of the tables, by their numbers; what is found is added.
-    """
-    parents, tags = layout.parents, layout.tags
-    table = cell
-    while table and tags[table] != "table":
-        table = parents[table]
-    if table not in known:
-        known[table] = False
-        inside = bytearray(len(tags))
-        inside[table] = 1
-        rows: set[int] = set()
-        for number in range(table + 1, len(tags)):
-            if not inside[parents[number]]:
-                break
-            inside[number] = 1
-            if kept[number] and tags[number] in _CELLS:
-                if parents[number] in rows:
-                    known[table] = True
-                    break
-                rows.add(parents[number])
-    return known[table]

@@ -129,6 +129,9 @@ class Lists:
             return self._notes.define(label, writer.flush)
         if writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
             return writer.flush
+        if sum(1 for child in element if type(child) is Element and child.tag == "p") > 1:
+            opened = writer.open_container(": ", "  ", tight=_follows_term(element))
+            return writer.close_container if opened else writer.flush
         writer.lead = ": "
 
         def close() -> None:
@@ -162,6 +165,12 @@ def _follows_item(element: Element) -> bool:
         if type(node) is Element:
             return node.tag in {"li", "ul", "ol"}
     return False
+
+
+def _follows_term(element: Element) -> bool:
+    """Whether the element before this one is a term or a definition."""
+    before = next((node for node in element.previous_siblings if type(node) is Element), None)
+    return before is not None and before.tag in {"dt", "dd"}
 
 
 def _is_line(element: Element) -> bool:

@@ -1,13 +1,20 @@
-"""Dates as pages write them, to ISO 8601; what is not clearly a date is none."""
+"""Dates as pages write them, to ISO 8601; what is not clearly a date is none.
+
+Where a page does not mark its day of publication, its address and what stands beside its heading tell it.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from itertools import islice
 from typing import Final
+from urllib.parse import urlsplit
 
-__all__ = ["iso_date"]
+from turbohtml import Document, Element
+
+__all__ = ["date_in_address", "iso_date", "same_day", "visible_date"]
 
 _MAX_LENGTH: Final = 64  # characters
 _ISO: Final = re.compile(
@@ -94,3 +101,171 @@ def _parse(value: str, today: date) -> str | None:
 
 def _is_sensible(day: date, today: date) -> bool:
     return day.year >= _EARLIEST and day <= today + _AHEAD and (day.year, day.month, day.day) != (1970, 1, 1)
+
+
+_ARCHIVED: Final = re.compile(r"/web/\d{14}[a-z_]*/")
+_IN_ADDRESS: Final = (
+    (re.compile(r"(?<!\d)((?:19|20)\d\d)([-/_.])(\d{1,2})\2(\d{1,2})(?!\d)"), (1, 3, 4)),
+    (re.compile(r"(?<!\d)(\d\d)([-.])(\d\d)\2(20\d\d)(?!\d)"), (4, 3, 1)),
+    (re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)"), (1, 2, 3)),
+    (re.compile(r"(?<=/)([12]\d)(\d\d)(\d\d)(?=[_-][A-Za-z])"), (1, 2, 3)),
+)
+
+
+def date_in_address(url: str) -> str | None:
+    """Return the day that stands in the path of an address, as ISO 8601."""
+    try:
+        path = _ARCHIVED.sub("/", urlsplit(url[:2_000]).path)
+    except ValueError:
+        return None
+    for pattern, order in _IN_ADDRESS:
+        for match in pattern.finditer(path):
+            year, month, day = (match[group] for group in order)
+            if (found := _day(year if len(year) == 4 else f"20{year}", month, day)) is not None:
+                return found
+    return None
+
+
+def same_day(moment: str, day: str | None) -> str:
+    """Return the day in an address in place of a moment in UTC that is at most one day away from it, else the moment.
+
+    Addresses have the day of the place where a page was written.
+    """
+    if day is None or not moment.endswith("Z") or "T" not in moment:
+        return moment
+    apart = abs((date.fromisoformat(moment[:10]) - date.fromisoformat(day)).days)
+    return day if apart == 1 else moment
+
+
+_MONTH_NAMES: Final = (
+    "january jan januar jänner jaenner janvier janv enero ene gennaio gen janeiro januari stycznia января yanvar ocak",
+    "february feb februar feber février fevrier févr febrero febbraio fevereiro fev februari lutego февраля şubat",
+    "march mar märz maerz mrz mars marzo março marco maart marca марта mart",
+    "april apr avril avr abril abr aprile april kwietnia апреля nisan",
+    "may mai mayo maggio mag maio mei maja мая mayıs",
+    "june jun juni juin junio giugno giu junho czerwca июня haziran",
+    "july jul juli juillet juil julio luglio lug julho lipca июля temmuz",
+    "august aug août aout agosto ago augustus sierpnia августа ağustos",
+    "september sep sept septembre septiembre settembre set setembro września сентября eylül",
+    "october oct oktober okt octobre octubre ottobre ott outubro out październik października октября ekim",
+    "november nov novembre noviembre novembro listopada ноября kasım",
+    "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia декабря aralık",
+)
+_MONTH_NUMBERS: Final = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_WRITTEN: Final = re.compile(
+    r"(?<![\d.,/-])(?:"
+    r"(?P<y1>(?:19|20)\d\d)[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"
+    r"|(?P<y2>(?:19|20)\d\d)\s?[年년]\s?(?P<m2>\d{1,2})\s?[月월]\s?(?P<d2>\d{1,2})\s?[日일]"
+    r"|(?P<d3>\d{1,2})(?P<s3>[./-])\s?(?P<m3>\d{1,2})(?P=s3)\s?(?P<y3>(?:19|20)?\d\d)"
+    r"|(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?\s?(?:de |of |d')?\s?(?P<m4>[^\W\d_]{3,12})"
+    r"\.?,?\s(?:de |del )?(?P<y4>(?:19|20)\d\d)"
+    r")(?![\d%€$])"
+    r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
+)
+_CHANGED: Final = re.compile(
+    r"(?:updated?|modified|changed|revised|reviewed|aktualisier\w*|geändert|bearbeitet|stand|mise? à jour|modifié\w*"
+    r"|actualizad\w*|aggiornat\w*|atualizad\w*|bijgewerkt|обновлен\w*|accessed|abgerufen|zugriff|copyright|©|born|geboren)"
+    r"[^\w]{0,5}(?:on|am|le|el|il|em|op|date|at|in|:)?[^\w]{0,5}(?:[^\W\d_]{2,10}[,.]?\s)?\Z",
+    re.IGNORECASE,
+)
+_MARKS: Final = (
+    "h1, h2, time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i],"
+    "[class*=meta i], [class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i]"
+)
+_NO_MARK: Final = re.compile(
+    r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
+)
+_ELSEWHERE: Final = "nav, footer, aside, [class*=comment i], [class*=related i], [class*=sidebar i], [class*=teaser i]"
+_LABEL: Final = re.compile(
+    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|posted|date|publiée?|publicad[oa]|pubblicat[oa]"
+    r"|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
+    re.IGNORECASE,
+)
+"""What stands before the day wherever a page says it."""
+_HEADINGS: Final = frozenset({"h1", "h2"})
+_MAX_TEXT: Final = 200_000  # characters of a page
+_MAX_MARKS: Final = 60
+_MARK: Final = 250  # characters of an element that is marked as a date
+_BEFORE: Final = 250  # characters before the heading
+_AFTER: Final = 700  # characters behind the heading
+
+
+def visible_date(document: Document, language: str | None) -> str | None:
+    """Return the day that a page shows as its own: in an element that is called a date, or beside its heading.
+
+    Args:
+        document: The page, after what nobody sees was taken from it.
+        language: The page's language; days in digits have an order by it.
+    """
+    marked = list(islice(document.select(_MARKS), _MAX_MARKS))
+    headings = [number for number, element in enumerate(marked) if element.tag in _HEADINGS and element.text.strip()]
+    headings = [number for number in headings if marked[number].tag == "h1"] or headings[:1]
+    start = headings[0] if headings else 0
+    for element in (*marked[start:], *reversed(marked[:start])):
+        if element.tag not in _HEADINGS and (day := _marked_day(element, language)) is not None:
+            return day
+    body = document.find("body")
+    text = body.text[:_MAX_TEXT] if body is not None else ""
+    for number in headings[:3]:
+        heading = marked[number].text
+        place = text.find(heading)
+        end = place + len(heading)
+        if place >= 0 and (
+            day := _first_day(text[end : end + _AFTER], language)
+            or _first_day(text[max(0, place - _BEFORE) : place], language)
+        ):
+            return day
+    for label in islice(_LABEL.finditer(text), _MAX_MARKS):
+        if (match := _WRITTEN.match(text, label.end())) and (day := _written_day(match, language)):
+            return day
+    return None
+
+
+def _marked_day(element: Element, language: str | None) -> str | None:
+    if element.tag != "time" and _NO_MARK.search(f"{element.attr('class')} {element.attr('id')}"):
+        return None
+    text = element.text
+    if len(text) > _MARK or element.closest(_ELSEWHERE) is not None:
+        return None
+    day = _first_day(" ".join(text.split()), language)
+    if day is None and element.tag == "time" and (said := element.attr("datetime")):
+        day = iso_date(said)
+        day = day if day is not None and len(day) >= 10 else None
+    return day
+
+
+def _first_day(text: str, language: str | None) -> str | None:
+    """Return the first day in a text that is not said to be one of a change."""
+    for match in _WRITTEN.finditer(text):
+        before = text[max(0, match.start() - 60) : match.start()]
+        if (day := _written_day(match, language)) and not _CHANGED.search(before):
+            return day
+    return None
+
+
+def _written_day(match: re.Match[str], language: str | None) -> str | None:
+    parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
+    year, month, day = parts["y"], parts["m"], parts["d"]
+    if not month.isdigit():
+        number = _MONTH_NUMBERS.get(month.casefold())
+        return _day(year, str(number), day) if number else None
+    sign = parts.get("s", "")
+    if len(year) == 2:
+        if sign == "-" or not 0 <= int(year) <= 40:
+            return None
+        year = f"20{year}"
+    if sign and sign != "." and (language is None or language[:2] == "en") and language not in {"en-GB", "en-AU"}:
+        if int(day) <= 12 and int(month) <= 12 and day != month:
+            return None  # the order depends on the country
+        if int(month) > 12:
+            day, month = month, day
+    return _day(year, month, day)
+
+
+def _day(year: str, month: str, day: str) -> str | None:
+    try:
+        found = date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    today = datetime.now(UTC).date()
+    return found.isoformat() if found.year >= 1990 and found <= today + timedelta(days=2) else None

@@ -7,14 +7,24 @@ with what Chromium paints; `tests/reading/test_visible.py` has the tables.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from groundwire.reading.css.colors import gradient_colors
-from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, may_be_tiny, moves
+from groundwire.reading.css.rendered_size import TINY_FONT, TRANSFORMS, is_flat, is_turned_away, may_be_tiny, moves
 from groundwire.reading.css.values import arguments, fraction, pixels, ratio
 
-__all__ = ["FAINT", "INHERITED", "box_hidden", "hidden_by", "is_boxed", "text_hidden"]
+__all__ = [
+    "FAINT",
+    "INHERITED",
+    "box_hidden",
+    "hidden_by",
+    "hiding_classes",
+    "is_boxed",
+    "is_flattened",
+    "is_shown_by",
+    "text_hidden",
+]
 
 FAINT: Final = 0.05
 """The opacity up to which nothing can be made out."""
@@ -89,7 +99,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "filter"
     if "mask-image" in style and (_masked(style["mask-image"]) or _is_nothing(style.get("mask-size", ""))):
         return "mask"
-    if boxed and not TRANSFORMS.isdisjoint(style) and is_flat(style):
+    if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style, boxed=boxed):
         return "position"
@@ -153,6 +163,23 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
         spacing = pixels(value)
         return spacing is not None and (spacing <= -12 or spacing >= 500)
     return value != "none"
+
+
+def is_flattened(style: Mapping[str, str], *, boxed: bool) -> bool | None:
+    """Tell whether lines without a height are cut off at the box; None if the element leaves that to others.
+
+    Args:
+        style: Its longhands, with `line-height`.
+        boxed: Whether it is a box of its own; see `is_boxed`.
+    """
+    value = style["line-height"]
+    size = ratio(value) if pixels(value, 16.0) is None else pixels(value, 16.0)
+    if size is None or size > 0.1:
+        return False
+    if not boxed or style.get("overflow-y") not in _CUT:
+        return None
+    sizes = ("height", "min-height", "padding-top", "padding-bottom")
+    return True if all((pixels(style.get(name, "0"), 500.0) or 0.0) <= _TINY_BOX for name in sizes) else None
 
 
 def _is_tiny(value: str) -> bool:
@@ -251,6 +278,9 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
         shares = [fraction(style.get(side, "")) or 0.0 for side in ("left", "top", "right", "bottom")]
         if min(shares) <= -_FAR or max(shares[:2]) >= 10 * _FAR:
             return True
+        screens = _OF_SCREEN.fullmatch(style.get("left", ""))
+        if screens is not None and screens[0].endswith("w") and float(screens[1]) >= 100:
+            return True
         left, top = pixels(style.get("left", "")), pixels(style.get("top", ""))
         right, bottom = pixels(style.get("right", "")), pixels(style.get("bottom", ""))
         if left is None and right is not None:
@@ -279,3 +309,68 @@ def _is_off_screen(style: Mapping[str, str]) -> bool:
         if place is not None and room is not None and place < 0 and place + room <= 0:
             return True
     return False
+
+
+_HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
+"""What stands in every one of the names that `_UTILITY` knows."""
+_UTILITY: Final = re.compile(
+    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
+    r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
+    r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
+    r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
+    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
+    re.IGNORECASE,
+)
+"""Class names by which the common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...) hide."""
+
+_UNHIDES: Final = re.compile(
+    r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
+    r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
+    re.IGNORECASE,
+)
+_SHOWS: Final = frozenset({"show", "shown", "visible", "block", "flex", "grid", "inline"})
+_WIDE: Final = frozenset(
+    {
+        "s", "sm", "small", "m", "md", "medium", "tablet", "l", "lg", "large", "laptop", "desktop", "wide", "xl", "2xl",
+        "xlarge", "xxl", "xxlarge",
+    }
+)  # fmt: skip
+_NARROW: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobile", "phone", "print", "portrait"})
+"""The words by which the style kits (Tailwind, Bootstrap, Foundation, UIkit ...) name what is shown on which screens:
+`md:block`, `d-lg-flex`, `show-for-medium`, `uk-visible@m`."""
+_PARTS: Final = re.compile(r"[^a-z0-9]+")
+
+
+def hiding_classes(names: Iterable[str]) -> set[str]:
+    """Return those of some class names by which the common style kits hide."""
+    found = {name for name in _hinted(names) if _UTILITY.fullmatch(name)}
+    return {name for name in found if not name.lower().startswith("not-")}
+
+
+def is_shown_by(classes: str) -> bool:
+    """Tell whether one of an element's classes shows it on the screen of a desk, though another hides it."""
+    if _UNHIDES.search(classes):
+        return True
+    for name in classes.lower().split():
+        first, *middle = parts = [part for part in _PARTS.split(name) if part] or [""]
+        words = {first, parts[-1], *middle[:1]} & _SHOWS
+        shows = parts[-1] in words or not words.isdisjoint({"show", "visible"})
+        if shows and not _WIDE.isdisjoint(parts) and _NARROW.isdisjoint(parts):
+            return True
+    return False
+
+
+def _hinted(names: Iterable[str]) -> set[str]:
+    """Return the names in which one of `_HINTS` stands; searching all together is many times faster."""
+    joined = "\n".join(names)
+    lowered = joined.lower()
+    if len(lowered) != len(joined):  # a sign has become two, and places differ
+        return {name for name in joined.split("\n") if any(hint in name.lower() for hint in _HINTS)}
+    hinted: set[str] = set()
+    for hint in _HINTS:
+        end = 0
+        while (place := lowered.find(hint, end)) >= 0:
+            end = lowered.find("\n", place)
+            end = len(lowered) if end < 0 else end
+            hinted.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
+    return hinted

@@ -136,7 +136,7 @@ def fill_streamed(document: Document) -> None:
         return
     for segment in document.select('div[hidden][id^="S:"]'):
         place = places.pop((segment.attr("id") or "")[2:], None)
-        if place is None or segment in place.ancestors:
+        if place is None or place.parent is None or segment in place.ancestors:  # it may have gone with a spinner
             continue
         waiting: list[Node] = []
         for node in place.next_siblings:

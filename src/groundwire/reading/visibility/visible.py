@@ -21,29 +21,21 @@ from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import class_names, read_styles
 from groundwire.reading.css.values import pixels, ratio
-from groundwire.reading.visibility.hidden_styles import FAINT, INHERITED, hidden_by, is_boxed, text_hidden
+from groundwire.reading.visibility.hidden_styles import (
+    FAINT,
+    INHERITED,
+    hidden_by,
+    hiding_classes,
+    is_boxed,
+    is_flattened,
+    is_shown_by,
+    text_hidden,
+)
 from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
 from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows
 
 __all__ = ["Removed", "drop_unseen"]
 
-_HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
-"""What stands in every one of the names that `_UTILITY` knows."""
-_UTILITY: Final = re.compile(
-    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
-    r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
-    r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
-    r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
-    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
-    re.IGNORECASE,
-)
-"""Class names by which the common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...) hide."""
-
-_UNHIDES: Final = re.compile(
-    r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
-    r"|d-(?:(?:sm|md|lg|xl|xxl)-)?(?:block|inline\S*|flex|grid|table\S*)|u-(?:block|visible)\S*|is-visible|show(?:n)?)(?=\s|$)",
-    re.IGNORECASE,
-)
 _REVEALED: Final = re.compile(
     r"(?:^|[\s_-])(?:aos|wow|sal|sr|fade|reveal|animat\w*|scroll|in-?view|lazy|appear|motion|elementor-invisible)",
     re.IGNORECASE,
@@ -65,6 +57,8 @@ _UNFOLDED: Final = re.compile(
     re.IGNORECASE,
 )
 _ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
+_NO_ROWS: Final = frozenset({"0fr", "0px", "0"})
+_CUT: Final = frozenset({"hidden", "clip"})
 _HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
@@ -156,12 +150,10 @@ def _declare_defaults(
     attributes = [element for element in marked if _is_hidden(element)]
     styles.declare(attributes, none, layer=-1)
     reasons.update(dict.fromkeys(attributes, "attribute"))
-    utilities = {name for name in _hinted(named) if _UTILITY.fullmatch(name)}
-    utilities = {name for name in utilities if not name.lower().startswith("not-")}
-    utilities -= styles.classes
+    utilities = hiding_classes(named) - styles.classes
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
-        hidden = [e for e in document.select(selector) if not _UNHIDES.search(e.attr("class") or "")]
+        hidden = [e for e in document.select(selector) if not is_shown_by(e.attr("class") or "")]
         styles.declare(hidden, none, layer=-1)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
@@ -174,24 +166,8 @@ def _is_hidden(element: Element) -> bool:
     return element.attr("hidden") is not None or element.attr("popover") is not None
 
 
-def _hinted(names: Iterable[str]) -> set[str]:
-    """Return the names in which one of `_HINTS` stands; searching all together is many times faster."""
-    joined = "\n".join(names)
-    lowered = joined.lower()
-    if len(lowered) != len(joined):  # a sign has become two, and places differ
-        return {name for name in joined.split("\n") if any(hint in name.lower() for hint in _HINTS)}
-    hinted: set[str] = set()
-    for hint in _HINTS:
-        end = 0
-        while (place := lowered.find(hint, end)) >= 0:
-            end = lowered.find("\n", place)
-            end = len(lowered) if end < 0 else end
-            hinted.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
-    return hinted
-
-
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
-    found = _Judgement(texts={name: {} for name in INHERITED})
+    found = _Judgement(texts={name: {} for name in (*INHERITED, "line-height")})
     faint: dict[Element, float] = {}
     known: dict[tuple[str, tuple[int, ...]], _Look] = {}
     for element in styles:
@@ -210,6 +186,10 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
+        if "grid-template-rows" in (style := styles.get(element)) and style["grid-template-rows"] in _NO_ROWS:
+            for child in element:  # a row without a height, in which only what is cut off is not seen
+                if isinstance(child, Element) and styles.get(child).get("overflow-y") in _CUT:
+                    found.whole[child] = "size"
         for name, state in texts:
             if state and name == "visibility" and styles.incomplete and _is_marked(element):
                 found.revealed += 1
@@ -228,6 +208,8 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     reason = hidden_by(tag, style, boxed=boxed)
     opacity = None if reason else ratio(style.get("opacity", "1"))
     said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
+    if "line-height" in style and (flat := is_flattened(style, boxed=boxed)) is not None:
+        said.append(("line-height", flat))
     return _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 else None,
