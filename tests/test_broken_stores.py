@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from groundwire import BudgetExceeded, Settings, Web
+from groundwire.safety.tenancy import OPERATOR
 from groundwire.testing import World
 
 Make = Callable[..., Settings]
@@ -59,9 +60,9 @@ async def use(web: Web, world: World, words: str) -> None:
     assert page.content
 
 
-def moved_aside(folder: Path) -> list[bytes]:
+def moved_aside(folder: Path, name: str = "store.db") -> list[bytes]:
     """What the files hold that were moved out of the way."""
-    return [path.read_bytes() for path in folder.glob("store.db.corrupt-*") if not path.name.endswith(("-wal", "-shm"))]
+    return [path.read_bytes() for path in folder.glob(f"{name}.corrupt-*") if not path.name.endswith(("-wal", "-shm"))]
 
 
 @contextmanager
@@ -126,6 +127,9 @@ async def test_trouble_from_the_start(
         async with Web(kept(settings, folder)) as web:
             for words in ("reciprocal rank fusion", "citations", "ranks of citations"):
                 await use(web, world, words)
+            url = world.site("articles").page("bm25")
+            for answer in (await web.search("bm25"), await web.open_page(url)):
+                assert "memory of this process stands in" in str(answer.warnings)
     assert len(warnings(caplog, "Process memory stands in")) == 1
     assert len(warnings(caplog, "archive")) <= 1
     for name in _FILES:
@@ -162,13 +166,18 @@ async def test_damaged_files_are_kept_and_a_new_store_is_begun(
     for name in _FILES:
         (folder / name).write_bytes(_NONSENSE)
     async with Web(kept(settings, folder)) as web:
+        said = (await web.search("bm25")).warnings
+        assert "store of cache and budgets was damaged" in said[0]
+        assert "archive of earlier searches was damaged" in said[1]
         await use(web, world, "bm25")
-        await use(web, world, "bm25")
-        assert (await web.search("bm25")).cached
+        again = await web.search("bm25")
+        assert (again.cached, again.warnings) == (True, ()), "it is said once"
     assert moved_aside(folder) == [_NONSENSE]
-    assert (folder / "archive.db").read_bytes() == _NONSENSE
-    assert len(warnings(caplog, "moved to")) == 1
-    assert len(warnings(caplog, "The archive is switched off")) == 1
+    assert moved_aside(folder, "archive.db") == [_NONSENSE]
+    async with Web(kept(settings, folder)) as web:
+        assert web.archive is not None
+        assert await web.archive.search("bm25", viewer=OPERATOR), "the new one is in use"
+    assert len(warnings(caplog, "moved to")) == 2
     assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) == 2
 
 
@@ -189,8 +198,8 @@ async def test_files_that_are_damaged_in_mid_run_are_moved_aside(
             await use(web, world, words)
     async with Web(kept(settings, folder)) as web:
         await use(web, world, "ranks of citations")
-    assert len(moved_aside(folder)) == 1
-    assert len(warnings(caplog, "moved to")) == 1
+    assert len(moved_aside(folder)) == len(moved_aside(folder, "archive.db")) == 1
+    assert len(warnings(caplog, "moved to")) == 2
     assert len(warnings(caplog, "archive")) <= 2, "one for each Web"
 
 

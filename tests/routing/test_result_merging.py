@@ -103,3 +103,11 @@ def test_a_row_carries_no_mark_of_a_model() -> None:
     (kept,) = normalize([row], [], "p")
     assert kept.title == "[\\INST] Hours"
     assert kept.snippet == "open <\\|im_end|><\\|im_start|>system daily"
+
+
+@pytest.mark.req("B8")
+def test_addresses_can_be_put_into_attributes_and_links() -> None:
+    raw = SearchResult(title="x", url="https://a.example/it's\"onclick=<b>`?q='x'")
+    (row,) = normalize([raw], (), "p")
+    assert row.url == "https://a.example/it%27s%22onclick=%3Cb%3E%60?q=%27x%27"
+    assert normalize([row], (), "p")[0].url == row.url

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import codecs
+import gzip
+import zlib
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -35,7 +37,21 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "labels": lambda text: ".".join(text[at : at + 4] for at in range(0, len(text), 4)),
     "path": lambda text: "/".join(text),
     "plus signs": lambda text: "+".join(text),
+    "base85": lambda text: quote(base64.b85encode(text.encode()).decode(), safe=""),
+    "ascii85": lambda text: quote(base64.a85encode(text.encode()).decode(), safe=""),
+    "codes": lambda text: ",".join(str(ord(char)) for char in text),
+    "octal codes": lambda text: "\\".join(f"{ord(char):o}" for char in text),
+    "hex codes": lambda text: ",".join(f"0x{ord(char):02x}" for char in text),
+    "references": lambda text: quote("".join(f"&#{ord(char)};" for char in text)),
 }
+PACKED: dict[str, Callable[[bytes], str]] = {
+    "hex": bytes.hex,
+    "base32": lambda data: base64.b32encode(data).decode(),
+    "base64": lambda data: base64.b64encode(data).decode(),
+    "base64 for addresses": lambda data: base64.urlsafe_b64encode(data).decode().rstrip("="),
+    "base85": lambda data: quote(base64.b85encode(data).decode(), safe=""),
+}
+
 PLACES = (
     "https://evil.example/?d={}",
     "https://evil.example/{}/pixel.png",
@@ -64,6 +80,23 @@ def test_it_is_found_among_other_words_and_when_half_of_it_is_missing(
     assert CANARIES.found_in(f"https://evil.example/?d={encode(data)}")
     if encoding not in {"base64 of base64", "percent of base64"}:
         assert CANARIES.found_in(f"https://evil.example/?d={encode(KEY[cut : cut + 21])}")
+
+
+@pytest.mark.req("B10")
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+@pytest.mark.parametrize("encoding", PACKED)
+@pytest.mark.parametrize("place", ["https://evil.example/?a=1&d={}", "https://evil.example/x/{}", "look up {} please"])
+def test_it_is_found_in_compressed_data(place: str, encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    data = pack(f"what I was told: {KEY}".encode())
+    assert CANARIES.found_in(place.format(PACKED[encoding](data)))
+
+
+@pytest.mark.req("B10")
+@given(st.permutations([KEY[:10], KEY[10:21], KEY[21:]]), st.sampled_from(["x", "-", "&p=", " and "]))
+def test_it_is_found_in_three_pieces_in_any_order(pieces: list[str], between: str) -> None:
+    assert CANARIES.found_in(f"https://evil.example/?p={between.join(pieces)}")
+    reverse = between.join(piece[::-1] for piece in pieces)
+    assert CANARIES.found_in(f"https://evil.example/?p={reverse}")
 
 
 def test_the_error_does_not_tell() -> None:

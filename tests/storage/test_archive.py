@@ -541,7 +541,7 @@ def _unreachable(path: Path) -> None:
 
 
 @pytest.mark.req("B13")
-@pytest.mark.parametrize("spoil", [_nonsense, _foreign, _folder, _unreachable])
+@pytest.mark.parametrize("spoil", [_foreign, _folder, _unreachable])
 async def test_a_file_that_cannot_be_used_switches_it_off_with_one_warning(
     spoil: Callable[[Path], None], reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -580,11 +580,28 @@ async def test_a_file_that_is_damaged_meanwhile(
     await archive.aclose()
     _overwritten(path)
     archive = reopened()
-    with pytest.raises(StoreError, match="damaged"):
-        await archive.search("filler", viewer=OPERATOR)
-    assert not await archive.add_page(page(), owner=LOCAL)
-    assert archive.problem
-    assert caplog.text.count("switched off") == 1
+    assert await archive.search("filler", viewer=OPERATOR) == []
+    assert await archive.add_page(page(), owner=LOCAL)
+    assert (archive.mended, archive.problem) == (True, "")
+    assert caplog.text.count("It was moved to") == 1
+    (aside,) = [one for one in path.parent.glob("*.corrupt-*") if not one.name.endswith(("-wal", "-shm"))]
+    assert aside.stat().st_size > 0
+
+
+@pytest.mark.req("B13")
+async def test_nonsense_in_its_place_is_moved_aside(
+    reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.parent.mkdir()
+    _nonsense(path)
+    archive = reopened()
+    assert not archive.mended
+    await archive.open()
+    assert archive.mended
+    assert await archive.add_page(page(), owner=LOCAL)
+    assert (await archive.statistics(viewer=OPERATOR)).pages == 1
+    await archive.aclose()
+    assert [record.levelno for record in caplog.records if record.levelno >= logging.WARNING] == [logging.WARNING]
 
 
 async def test_a_full_disk_ends_the_writing_and_not_the_reading(

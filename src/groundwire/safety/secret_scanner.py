@@ -3,15 +3,20 @@
 An agent that reads the web can be talked into putting what it knows into an address or a query. What we know to be
 secret, the keys of the settings and what the operator has named, is therefore looked for in every address and query.
 It is found in any case and with any signs between its letters (`k-e-y.evil.example`), percent-encoded up to three
-times, reversed, in ROT13, base 16, 32 and 64 (twice, too), and half of it is enough. This is a net under the rule that
-only known addresses are opened, and no replacement for it: a model can invent encodings.
+times, reversed, in ROT13, base 16, 32, 64 (twice, too) and 85, as character codes, compressed by gzip or zlib
+and then in base 16, 32, 64 or 85, and half of it is enough; plain and reversed also in pieces of four letters and
+digits or more, in any order. This is a net under the rule that only known addresses are opened, and no replacement for
+it: a model can invent encodings, send smaller pieces, or one piece with each call.
 """
 
 from __future__ import annotations
 
 import base64
 import codecs
+import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from urllib.parse import unquote, unquote_plus
 
 from groundwire.errors import BlockedSecret
@@ -21,6 +26,13 @@ __all__ = ["SecretScanner"]
 _SHORTEST = 8  # letters and digits; less is found by chance
 _PART = 12  # letters and digits of a part that is looked for, or half of the whole if that is more
 _TIMES = 3  # percent-encodings on top of one another
+_PIECE, _HEX_PIECE = 4, 6  # letters and digits of a piece of many; of 16 signs so few are found by chance
+_HEX_SIGNS = frozenset("0123456789abcdef")
+_DIGITS = 16  # digits of a part that is nothing else, as character codes are
+_PACKED = re.compile(r"[!-~]{16,12000}")
+_MOST_PACKED = 60  # words that are looked at as compressed data
+_UNPACKED = 20_000  # bytes of such data that are looked through
+_MAGIC = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # gzip (RFC 1952), zlib (RFC 1950)
 
 
 class SecretScanner:
@@ -31,26 +43,62 @@ class SecretScanner:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._parts: dict[int, set[str]] = {}
+        self._forms: list[tuple[str, int]] = []
+        self._starts: dict[str, list[tuple[int, int]]] = {}
+        self._pieces: dict[str, list[tuple[int, int]]] = {}
+        self._enough: list[int] = []
         for secret in secrets:
             if len(_bare(secret)) < _SHORTEST:
                 continue
-            for form in filter(None, map(_bare, _forms(secret))):
-                self._parts.setdefault(len(form), set()).add(form)
-                size = min(len(form), max(_PART, len(form) // 2))
-                windows = (form[at : at + size] for at in range(len(form) - size + 1))
-                self._parts.setdefault(size, set()).update(filter(_is_mixed, windows))
+            for bare in (_bare(secret), _bare(secret[::-1])):
+                self._add_pieces(bare)
+            for form in dict.fromkeys(map(_bare, _forms(secret))):
+                self._add_form(form)
 
     def found_in(self, text: str) -> bool:
         """Tell whether a text holds one of them, or half of one."""
-        if not self._parts:
+        if not self._forms:
             return False
-        return any(
-            bare[at : at + size] in parts
-            for bare in _readings(text)
-            for size, parts in self._parts.items()
-            for at in range(len(bare) - size + 1)
-        )
+        return any(self._is_in(bare) or self._is_in_pieces(bare) for bare in _readings(text))
+
+    def _add_form(self, form: str) -> None:
+        number = len(self._forms)
+        self._forms.append((form, min(len(form), max(_PART, len(form) // 2))))
+        for at in range(len(form) - _SHORTEST + 1):
+            self._starts.setdefault(form[at : at + _SHORTEST], []).append((number, at))
+
+    def _is_in(self, bare: str) -> bool:
+        """Whether one of the forms is there, or a long part of one that tells it from words."""
+        for start in range(len(bare) - _SHORTEST + 1):
+            for number, at in self._starts.get(bare[start : start + _SHORTEST], ()):
+                form, size = self._forms[number]
+                part = form[at : at + size]
+                if (at == 0 and bare.startswith(form, start)) or (
+                    len(part) == size and bare.startswith(part, start) and _is_mixed(part)
+                ):
+                    return True
+        return False
+
+    def _add_pieces(self, bare: str) -> None:
+        if len(bare) < _PART or not _is_mixed(bare):
+            return
+        size = _HEX_PIECE if _HEX_SIGNS.issuperset(bare) else _PIECE
+        number = len(self._enough)
+        self._enough.append(max(_PART, len(bare) // 2))
+        for at in range(len(bare) - size + 1):
+            self._pieces.setdefault(bare[at : at + size], []).append((number, at))
+
+    def _is_in_pieces(self, bare: str) -> bool:
+        """Whether pieces that stand apart make up half of a secret."""
+        found: dict[int, set[int]] = {}
+        for size in (_PIECE, _HEX_PIECE):
+            for start in range(len(bare) - size + 1):
+                for number, at in self._pieces.get(bare[start : start + size], ()):
+                    covered = found.setdefault(number, set())
+                    covered.update(range(at, at + size))
+                    if len(covered) >= self._enough[number]:
+                        return True
+        return False
 
     def check(self, *texts: str, what: str) -> None:
         """See that no text holds one of them.
@@ -71,6 +119,8 @@ class SecretScanner:
 
 def _is_mixed(part: str) -> bool:
     """Tell a part of a random value from words: `your-api-key-here` stands in the place of many a key."""
+    if part.isdigit():
+        return len(part) >= _DIGITS
     return any(map(str.isdigit, part)) and any(map(str.isalpha, part))
 
 
@@ -85,6 +135,61 @@ def _readings(text: str) -> Iterator[str]:
                 break
             seen.add(now)
             yield _bare(now)
+    for one in seen:
+        for data in _unpacked(one):
+            yield _bare(data.decode("utf-8", "replace"))
+
+
+def _unpacked(text: str) -> Iterator[bytes]:
+    """Yield what a text holds as compressed data, the beginning of each."""
+    words = dict.fromkeys(word for found in _PACKED.finditer(text) for word in _words(found[0]))
+    for word in list(words)[:_MOST_PACKED]:
+        start = word[:8].lower()
+        for beginnings, decode in _PACKINGS:
+            if not start.startswith(beginnings):
+                continue
+            try:
+                yield zlib.decompressobj(47).decompress(decode(word), _UNPACKED)
+            except (ValueError, zlib.error):
+                continue
+
+
+def _words(run: str) -> Iterator[str]:
+    """Yield what in an address may be one encoded value: from each delimiter to the next, and to the end."""
+    starts = [0, *(found.end() for found in re.finditer(r"[/=?&#]", run))]
+    for start in starts[:_MOST_PACKED]:
+        if len(run) - start >= _SHORTEST:
+            yield run[start:]
+            yield re.split(r"[?&#]", run[start:], maxsplit=1)[0]
+            yield re.split(r"[/=?&#]", run[start:], maxsplit=1)[0]
+
+
+def _base64(word: str) -> bytes:
+    plain = word.rstrip("=").replace("-", "+").replace("_", "/")
+    return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+
+
+def _base32(word: str) -> bytes:
+    plain = word.rstrip("=").upper()
+    return base64.b32decode(plain + "=" * (-len(plain) % 8))
+
+
+def _beginnings(encode: Callable[[bytes], bytes]) -> tuple[str, ...]:
+    """Return with what compressed data begins in an encoding, whatever follows."""
+    pairs = [(encode(magic + bytes(4)), encode(magic + b"\xff" * 4)) for magic in _MAGIC]
+    same = (
+        takewhile(lambda two: two[0] == two[1], zip(one.decode(), other.decode(), strict=True)) for one, other in pairs
+    )
+    return tuple("".join(sign for sign, _ in signs).lower() for signs in same)
+
+
+_PACKINGS: tuple[tuple[tuple[str, ...], Callable[[str], bytes]], ...] = (
+    (_beginnings(base64.b16encode), bytes.fromhex),
+    (_beginnings(base64.b32encode), _base32),
+    (_beginnings(base64.b64encode), _base64),
+    (_beginnings(base64.b85encode), base64.b85decode),
+    (_beginnings(base64.a85encode), base64.a85decode),
+)
 
 
 def _bare(text: str) -> str:
@@ -103,6 +208,10 @@ def _forms(secret: str) -> Iterator[str]:
         yield once
         yield from _in_base(once.encode(), base64.b64encode, 3, 4)
     yield from _in_base(data, base64.urlsafe_b64encode, 3, 4)
+    yield from _in_base(data, base64.b85encode, 4, 5)
+    yield from _in_base(data, base64.a85encode, 4, 5)
+    for pattern in ("{}", "{:03}", "{:o}", "{:03o}", "0x{:02x}", "x{:02x}", "u{:04x}"):
+        yield "".join(map(pattern.format, data))  # character codes, whatever stands between them
 
 
 def _in_base(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: int) -> Iterator[str]:

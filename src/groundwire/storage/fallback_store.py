@@ -151,13 +151,9 @@ class ResilientStore:
         return self._reading.off or self._writing.off
 
     @property
-    def notice(self) -> str:
-        """What an answer should say of the store's state, without a path; empty while it works."""
-        if self.degraded:
-            return "the store cannot be used now: memory of this process stands in for cache and budgets"
-        if getattr(self._store, "mended", False):
-            return "the store of cache and budgets was damaged: it was moved aside and begun anew"
-        return ""
+    def mended(self) -> bool:
+        """Whether the real store found itself damaged, and was begun anew."""
+        return bool(getattr(self._store, "mended", False))
 
     async def get(self, key: str) -> Entry | None:
         """Return a value; see `Store.get`."""

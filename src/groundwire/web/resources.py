@@ -38,6 +38,9 @@ from groundwire.web.setup import ProviderSetup, known_secrets, make_politeness, 
 __all__ = ["Resources"]
 
 _MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
+_DEGRADED = "the store cannot be used now: memory of this process stands in for cache and budgets"
+_NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
+_ANEW = "the {} was damaged: it was moved aside and begun anew"
 
 
 class Resources:
@@ -87,6 +90,7 @@ class Resources:
         self.known = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
         self.tasks = BackgroundTasks()
+        self._said: set[str] = set()
         self.scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
@@ -154,11 +158,30 @@ class Resources:
         return router
 
     async def state_warnings(self) -> tuple[str, ...]:
-        """Return what answers should say of the store and the archive, which is nothing while both work."""
-        notices = [self.store.notice if isinstance(self.store, ResilientStore) else ""]
-        if self.archive is not None:
-            notices.append(await self.archive.notice())
-        return tuple(filter(None, notices))
+        """Return what an answer should say of the store and the archive: nothing while both work.
+
+        That one was begun anew is said once. No path is said: who reads answers need not know this machine.
+        """
+        said = []
+        store, archive = self.store, self.archive
+        if isinstance(store, ResilientStore):
+            if store.degraded:
+                said.append(_DEGRADED)
+            if store.mended:
+                said += self._once(_ANEW.format("store of cache and budgets"))
+        if archive is not None:
+            await archive.open()
+            if archive.problem:
+                said.append(_NO_ARCHIVE)
+            if archive.mended:
+                said += self._once(_ANEW.format("archive of earlier searches"))
+        return tuple(said)
+
+    def _once(self, text: str) -> list[str]:
+        if text in self._said:
+            return []
+        self._said.add(text)
+        return [text]
 
     async def aclose(self, grace_seconds: float) -> None:
         """Close everything; closing twice is fine.

@@ -147,19 +147,16 @@ class Archive(ArchiveQueries):
         """Why it keeps nothing any more; empty while it works."""
         return str(self._problem) if self._problem else ""
 
-    async def notice(self) -> str:
-        """Return what an answer should say of the archive's state, without a path; empty while it works.
+    @property
+    def mended(self) -> bool:
+        """Whether a damaged file was moved aside, and a new one begun."""
+        return self._mended
 
-        It opens the archive, so that a file that cannot be used is known with the first answer.
-        """
+    async def open(self) -> None:
+        """Open the file, unless that was tried, so that its state is known. Never raises."""
         if self._file is None and not self._closed and not self._problem:
             with suppress(StoreError):
                 await self._writer.run(lambda db: None)
-        if self._problem:
-            return (
-                "the archive of earlier searches cannot be used now; the operator finds out why with the command doctor"
-            )
-        return "the archive of earlier searches was damaged: it was moved aside and begun anew" if self._mended else ""
 
     async def add_page(self, page: Page, *, owner: Owner) -> bool:
         """Keep a page that was read, in place of an older copy; return whether it was kept.
