@@ -167,8 +167,36 @@ class Shelf(EmulatedServer):
         )
 
 
+_HOSTS = {
+    "yodoca": "aiohttp==3.13.3 click==8.3.1 idna==3.11 lxml==6.0.2 platformdirs==4.9.4 pydantic==2.12.5 "
+    "python-dotenv==1.2.1 rich==14.3.2 keyring==25.7.0",
+    "haytham": "aiohttp==3.13.2 click==8.3.0 idna==3.11 lxml==6.0.2 platformdirs==4.7.1 pydantic==2.12.4 "
+    "python-dotenv==1.2.1 rich==14.2.0",
+    "squidbot": "aiohttp==3.13.3 click==8.3.1 idna==3.11 lxml==6.0.2 pydantic==2.12.5 python-dotenv==1.2.1 "
+    "rich==14.3.3",
+}
+"""What hosts have pinned of the packages that we need, too."""
+
+
+@pytest.mark.req("B31")
+@pytest.mark.parametrize(
+    "host", ["yodoca", *(pytest.param(one, marks=pytest.mark.slow) for one in ("haytham", "squidbot"))]
+)
+def test_no_package_of_a_host_is_moved(host: str, distributions: Distributions, tmp_path: Path) -> None:
+    root, pins = tmp_path / "venv", _HOSTS[host].split()
+    python = root / "bin" / "python"
+    uv("venv", "--python", sys.executable, root)
+    uv("pip", "install", "--python", python, *pins)
+    before = set(uv("pip", "freeze", "--python", python).split())
+    uv("pip", "install", "--python", python, distributions.wheel)
+    assert set(pins) <= before <= set(uv("pip", "freeze", "--python", python).split())
+    uv("pip", "check", "--python", python)
+    done = Installed(root, tmp_path).run("groundwire", "demo")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+@pytest.mark.req("B31")
 @_together(_OLDEST)
-@pytest.mark.slow  # with the newest versions every test of the readers does
 def test_pages_and_documents_are_read_with_the_oldest_versions(
     environment: Callable[[str], Installed | None], world: World
 ) -> None:

@@ -16,6 +16,8 @@ from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchRespons
 from groundwire.providers import Capabilities
 from groundwire.routing.filter_receipts import sift
 from groundwire.safety.domains import DomainPolicy, host_matches
+from groundwire.tools.rendering import render_text
+from groundwire.tools.results import searched
 
 TODAY = date(2026, 11, 21)
 
@@ -112,6 +114,18 @@ async def test_the_operators_lists_reach_the_provider() -> None:
     await search(provider, Query(text="q", blocked_domains=("y.example",)), policy)
     assert provider.asked[0].allowed_domains == ("a.example",)
     assert provider.asked[0].blocked_domains == ("y.example", "x.example")
+
+
+@pytest.mark.req("B4")
+async def test_a_filter_that_leaves_nothing_is_named() -> None:
+    old = SearchResult(title="old", url="https://old.example/", published="2001-01-01")
+    answer = await search(Gives([old, ROW], ABLE), Query(text="q", allowed_domains=("old.example",), time_range="w"))
+    assert (answer.results, answer.attempts[0].outcome) == ((), "empty")
+    assert answer.warnings == (
+        "gives found 2 results, none of them on an allowed domain and within the dates; "
+        "search again without allowed_domains and time_range",
+    )
+    assert render_text(searched(answer)) == f"No results found for: q\n{answer.warnings[0]}"
 
 
 async def test_rows_that_are_all_too_old_prove_nothing_if_the_service_was_not_told() -> None:

@@ -34,7 +34,7 @@ _COMMANDS = MappingProxyType(
         "providers": "providers",
         "archive": "archive",
         "record": "record",
-        "session": "session",
+        "session": "stats:session",
         "stats": "stats",
         "mcp": "mcp",
         "proxy": "serve:proxy",

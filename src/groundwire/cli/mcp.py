@@ -53,20 +53,27 @@ class _ClientName(_Name):
         return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
 
-_client = click.option("--client", "-c", required=True, type=_ClientName(), help="Whose configuration; see above.")
+_client = click.option("--client", "-c", required=True, type=_ClientName(), help="Whose configuration; see below.")
 _print = click.option("--print", "only_print", is_flag=True, help="Show the change and make none.")
 _yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, not even where comments would be lost.")
 
 
-@click.command(short_help="Write the server into a client's configuration.", epilog=_CONFIG_EXIT_CODES)
+_CLIENT_NAMES = """\b
+Clients: claude-code, claude-code-project, claude-desktop, cline, cline-cli, codelia,
+codex, continue, copilot-cli, cursor, gemini, goose, junie, kiro, lm-studio, opencode,
+roo, squidbot, vscode, vscode-project, windsurf, zed.
+
+"""
+
+
+@click.command(short_help="Write the server into a client's configuration.", epilog=_CLIENT_NAMES + _CONFIG_EXIT_CODES)
 @_client
 @_print
 @_yes
 def install(client: str, only_print: bool, yes: bool) -> None:
     """Write the server into a client's configuration.
 
-    The change is shown before it is made, and a copy of the file is kept. Clients: claude-code, claude-code-project,
-    claude-desktop, cline, codex, cursor, gemini, lm-studio, vscode, vscode-project, windsurf, zed.
+    The change is shown before it is made, and a copy of the file is kept.
     """
     from groundwire.server.mcp.client_configs import install as change
 

@@ -33,7 +33,7 @@ class Framework:
 
 _ALL = (
     Framework("strands", "strands-agents", "1.20", "2"),
-    Framework("openai-agents", "openai-agents", "0.10", "1"),
+    Framework("openai-agents", "openai-agents", "0.2", "1"),
     Framework("pydantic-ai", "pydantic-ai-slim", "2.68", "3"),
     Framework("langchain", "langchain", "1.0", "2"),
     Framework("anthropic", "anthropic", "2", "3"),

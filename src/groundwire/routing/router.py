@@ -252,5 +252,13 @@ def _proven_empty(results: Sequence[AttemptResult], proven: AttemptResult) -> tu
             attempts.append(item.attempt.model_copy(update={"outcome": "empty", "reason": reason}))
         else:
             attempts.append(item.attempt)
+    said = [
+        f"{item.attempt.provider} found {item.attempt.reason}; "
+        f"search again without {' and '.join(receipt.filter for receipt in item.filters)}"
+        for item in results
+        if item.empty == "filtered" and item.filters
+    ]
     failed = [attempt.describe() for attempt in attempts if attempt.outcome != "empty"]
-    return attempts, (f"Other providers could not be asked: {'; '.join(failed)}",) if failed else ()
+    if failed:
+        said.append(f"Other providers could not be asked: {'; '.join(failed)}")
+    return attempts, tuple(said)

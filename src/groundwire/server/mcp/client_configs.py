@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from groundwire.errors import ConfigurationError
+from groundwire.server.mcp.config_text import (
+    NAME,
+    has_comments,
+    json_servers,
+    json_text,
+    read_json,
+    toml_with,
+    toml_without,
+    without_comments,
+    yaml_with,
+)
 
 __all__ = ["CLIENTS", "NAME", "Change", "Client", "Host", "has_comments", "install", "uninstall", "without_comments"]
 
-Format = Literal["json", "jsonc", "toml"]
+Format = Literal["json", "jsonc", "toml", "yaml"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,14 @@ class Client:
     """Under which keys its servers are."""
     format: Format = "json"
     """How the file is written; `jsonc` is JSON with comments."""
-    extra: tuple[tuple[str, str], ...] = ()
+    extra: tuple[tuple[str, Any], ...] = ()
     """What it wants in an entry beside command and arguments."""
+    program: str = "command"
+    """The key of the program in an entry."""
+    together: bool = False
+    """Whether program and arguments are one list."""
+    base: tuple[tuple[str, Any], ...] = ()
+    """What a configuration must have beside the servers."""
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
         """Return the server's entry.
@@ -75,7 +88,9 @@ class Client:
         Args:
             command: What starts the server.
         """
-        return {**dict(self.extra), "command": command[0], "args": list(command[1:])}
+        if self.together:
+            return {**dict(self.extra), self.program: list(command)}
+        return {**dict(self.extra), self.program: command[0], "args": list(command[1:])}
 
 
 def _zed(host: Host) -> Path:
@@ -83,7 +98,16 @@ def _zed(host: Host) -> Path:
     return base / ("Zed" if host.platform == "win32" else "zed") / "settings.json"
 
 
-_EXTENSION = Path("globalStorage") / "saoudrizwan.claude-dev" / "settings" / "cline_mcp_settings.json"
+def _vscode(host: Host, *inner: str) -> Path:
+    return host.application_data().joinpath("Code", "User", *inner)
+
+
+def _goose(host: Host) -> Path:
+    if host.platform == "win32":
+        return host.application_data() / "Block" / "goose" / "config" / "config.yaml"
+    return host.configuration() / "goose" / "config.yaml"
+
+
 _STDIO = (("type", "stdio"),)
 
 CLIENTS: Mapping[str, Client] = MappingProxyType(
@@ -102,17 +126,76 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
                 lambda host: host.folder / ".mcp.json",
                 extra=_STDIO,
             ),
-            Client("cline", "Cline", lambda host: host.application_data() / "Code" / "User" / _EXTENSION),
+            Client(
+                "cline",
+                "Cline",
+                lambda host: _vscode(
+                    host, "globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json"
+                ),
+            ),
+            Client(
+                "cline-cli",
+                "Cline CLI",
+                lambda host: host.home / ".cline" / "data" / "settings" / "cline_mcp_settings.json",
+            ),
+            Client(
+                "codelia",
+                "codelia",
+                lambda host: host.home / ".codelia" / "config.json",
+                ("mcp", "servers"),
+                extra=(("transport", "stdio"),),
+                base=(("version", 1),),
+            ),
             Client(
                 "codex", "Codex CLI", lambda host: host.home / ".codex" / "config.toml", ("mcp_servers",), format="toml"
             ),
+            Client("continue", "Continue", lambda host: host.home / ".continue" / "mcpServers" / "groundwire.json"),
+            Client(
+                "copilot-cli",
+                "GitHub Copilot CLI",
+                lambda host: host.home / ".copilot" / "mcp-config.json",
+                extra=(("type", "local"), ("tools", ["*"])),
+            ),
             Client("cursor", "Cursor", lambda host: host.home / ".cursor" / "mcp.json"),
             Client("gemini", "Gemini CLI", lambda host: host.home / ".gemini" / "settings.json"),
+            Client(
+                "goose",
+                "goose",
+                _goose,
+                ("extensions",),
+                format="yaml",
+                extra=(("name", "groundwire"), ("type", "stdio"), ("enabled", True), ("timeout", 300)),
+                program="cmd",
+            ),
+            Client("junie", "Junie", lambda host: host.home / ".junie" / "mcp" / "mcp.json"),
+            Client("kiro", "Kiro", lambda host: host.home / ".kiro" / "settings" / "mcp.json"),
             Client("lm-studio", "LM Studio", lambda host: host.home / ".lmstudio" / "mcp.json"),
+            Client(
+                "opencode",
+                "opencode",
+                lambda host: host.configuration() / "opencode" / "opencode.json",
+                ("mcp",),
+                format="jsonc",
+                extra=(("type", "local"), ("enabled", True)),
+                together=True,
+            ),
+            Client(
+                "roo",
+                "Roo Code",
+                lambda host: _vscode(
+                    host, "globalStorage", "rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"
+                ),
+            ),
+            Client(
+                "squidbot",
+                "squidbot",
+                lambda host: host.home / ".squidbot" / "config.json",
+                ("tools", "mcp_servers"),
+            ),
             Client(
                 "vscode",
                 "Visual Studio Code",
-                lambda host: host.application_data() / "Code" / "User" / "mcp.json",
+                lambda host: _vscode(host, "mcp.json"),
                 ("servers",),
                 format="jsonc",
                 extra=_STDIO,
@@ -138,27 +221,6 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
     }
 )
 """The clients by name."""
-
-
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[\]}])', re.DOTALL)
-
-
-def has_comments(text: str) -> bool:
-    """Whether there is a comment outside of strings."""
-    return any(not found[0].startswith('"') for found in _TOKEN.finditer(text))
-
-
-def without_comments(text: str) -> str:
-    """Return the text as plain JSON: without comments and trailing commas."""
-    bare = _TOKEN.sub(lambda found: found[0] if found[0].startswith('"') else " ", text.removeprefix("\ufeff"))
-    return _COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", bare)
-
-
-NAME = "groundwire"
-"""The server's name in configurations."""
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +250,17 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
     """
     entry = client.entry(command)
     if client.format == "toml":
-        return Change(text, _toml_with(client, text, entry))
-    whole = _read(client, text)
-    servers = _servers(client, whole, make=True)
+        return Change(text, toml_with(client, text, entry))
+    if client.format == "yaml":
+        return Change(text, yaml_with(client, text, entry))
+    whole = {**dict(client.base), **read_json(client, text)}
+    servers = json_servers(client, whole, make=True)
     old = servers.get(NAME)
     new = {**(old if isinstance(old, dict) else {}), **entry}
     if old == new:
         return Change(text, text)
     servers[NAME] = new
-    return Change(text, _written(whole, text), loses_comments=has_comments(text))
+    return Change(text, json_text(whole, text), loses_comments=has_comments(text))
 
 
 def uninstall(client: Client, text: str) -> Change:
@@ -210,125 +274,12 @@ def uninstall(client: Client, text: str) -> Change:
         ConfigurationError: the configuration cannot be understood.
     """
     if client.format == "toml":
-        return Change(text, _toml_without(client, text))
-    whole = _read(client, text)
-    servers = _servers(client, whole, make=False)
+        return Change(text, toml_without(client, text))
+    if client.format == "yaml":
+        return Change(text, yaml_with(client, text, None))
+    whole = read_json(client, text)
+    servers = json_servers(client, whole, make=False)
     if NAME not in servers:
         return Change(text, text)
     del servers[NAME]
-    return Change(text, _written(whole, text), loses_comments=has_comments(text))
-
-
-def _read(client: Client, text: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
-    try:
-        whole = json.loads(without_comments(text) if client.format == "jsonc" or has_comments(text) else text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(
-            f"The configuration of {client.title} is not JSON ({error}). Mend it first; nothing was changed."
-        ) from error
-    if not isinstance(whole, dict):
-        raise ConfigurationError(f"The configuration of {client.title} is no JSON object. Nothing was changed.")
-    return whole
-
-
-def _servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[str, Any]:
-    found: Any = whole
-    for key in client.keys:
-        if key not in found or found[key] is None:
-            if not make:
-                return {}
-            found[key] = {}
-        found = found[key]
-        if not isinstance(found, dict):
-            raise ConfigurationError(
-                f"In the configuration of {client.title}, {key} is no object. Mend it first; nothing was changed."
-            )
-    servers: dict[str, Any] = found
-    return servers
-
-
-def _written(whole: Mapping[str, Any], text: str) -> str:
-    """Return JSON indented as the text was, with its line ends."""
-    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    indent = found[1] if found else "  "
-    written = json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
-    return written.replace("\n", "\r\n") if "\r\n" in text else written
-
-
-def _toml_with(client: Client, text: str, entry: Mapping[str, Any]) -> str:
-    servers = _toml_servers(client, text)
-    old = servers.get(NAME)
-    if isinstance(old, dict) and {key: old.get(key) for key in entry} == dict(entry):
-        return text
-    kept = {key: value for key, value in old.items() if key not in entry} if isinstance(old, dict) else {}
-    nested = [key for key, value in kept.items() if isinstance(value, dict)]
-    rest = _toml_cut(client, text, keep=nested)
-    lines = [f"[{'.'.join((*client.keys, NAME))}]"]
-    lines += [f"{_toml_key(key)} = {_toml(value)}" for key, value in {**entry, **kept}.items() if key not in nested]
-    before = rest.rstrip()
-    return (before + "\n\n" if before else "") + "\n".join(lines) + "\n"
-
-
-def _toml_without(client: Client, text: str) -> str:
-    if NAME not in _toml_servers(client, text):
-        return text
-    return _toml_cut(client, text, keep=())
-
-
-def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
-    try:
-        found: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(
-            f"The configuration of {client.title} is not TOML ({error}). Mend it first; nothing was changed."
-        ) from error
-    for key in client.keys:
-        found = found.get(key, {})
-        if not isinstance(found, dict):
-            raise ConfigurationError(f"In the configuration of {client.title}, {key} is no table. Nothing was changed.")
-    servers: Mapping[str, Any] = found
-    return servers
-
-
-def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
-    """Return TOML without the server's table; tables below it go, too, but for those that are to be kept.
-
-    Raises:
-        ConfigurationError: the entry is not written as a table of its own.
-    """
-    path = (*client.keys, NAME)
-    kept: list[str] = []
-    cutting = False
-    for line in text.splitlines(keepends=True):
-        header = re.match(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?", line)
-        if header:
-            parts = tuple(part.strip().strip("\"'") for part in header[1].split("."))
-            cutting = parts[: len(path)] == path and not (len(parts) > len(path) and parts[len(path)] in keep)
-        if not cutting:
-            kept.append(line)
-    rest = "".join(kept)
-    try:
-        left = _toml_servers(client, rest).get(NAME, {})
-    except ConfigurationError:
-        left = {"": None}
-    if set(left) - set(keep):
-        raise ConfigurationError(
-            f"The entry in the configuration of {client.title} is not written as [{'.'.join(path)}]. "
-            "Change it by hand; nothing was changed."
-        )
-    return rest
-
-
-def _toml(value: object) -> str:
-    """Return a value as TOML; strings of JSON are strings of TOML but for the sign DEL."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, (str, bool, int, float)):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value)  # a date or a time
-
-
-def _toml_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return Change(text, json_text(whole, text), loses_comments=has_comments(text))
