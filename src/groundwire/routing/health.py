@@ -1,11 +1,14 @@
-"""What is known about providers, to order them: a provider is left out only on its own word.
+"""What is known about providers, to order them: what one answer proves, and what it does not.
 
-Leaving out what merely looks ill cost 24 points of success in our study; moving it to the end costs nothing.
+What merely looks ill is asked last, not never: leaving it out cost 24 points of success in our study, and moving it to
+the end costs nothing. Only a refused key or a quota that is used up is skipped, and every rest ends in a probe: the
+first one soon, the next after twice the time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,13 +36,15 @@ _P = TypeVar("_P", bound=SearchProvider)
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
-_RULES = {"slow": (3, 2.0, 20.0), "refused": (3, 1.0, 10.0), "broken": (4, 2.0, 20.0)}
-# failures in a row that make a suspect; seconds of the first suspicion, doubling; the longest
-_LEARNING = 0.05  # weight of the newest call in the share that never answers
+_RULES = {"slow": (3, 2.0, 20.0), "refused": (3, 1.0, 10.0), "broken": (4, 2.0, 20.0), "empty": (3, 2.0, 20.0)}
+# failures in a row that degrade a provider; seconds of the first time, doubling; the longest
+_LEARNING = 0.02  # weight of the newest call in the share that never answers
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
-_LONGEST_CLOSED = 3_600.0  # seconds that a Retry-After is believed; a longer one is asked about again after an hour
-_ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # nothing changes by itself until an hour has passed
-_LONGEST_SUSPECT = 30.0  # seconds; what another process says about more is not believed
+_ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: asking on is of no use
+_FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe is answered alike
+_LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not believed
+_FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
+_RECORD = 600.0  # seconds for which rows prove that a provider searches
 
 
 Changes = Mapping[str, float | int | str]
@@ -53,47 +58,59 @@ class HealthRecord(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    closed: _Moment = 0.0
+    cooldown: _Moment = 0.0
     """Until when it is in a cooldown."""
     outcome: str = ""
-    """The outcome of the attempt in which it asked so."""
+    """The outcome of the attempt that began it."""
     reason: str = ""
-    """What it said."""
-    suspect: _Moment = 0.0
-    """Until when it looks ill."""
+    """What the provider said."""
+    degraded: _Moment = 0.0
+    """Until when it is asked last."""
     times: Annotated[int, Field(ge=0)] = 0
     """How often in a row that was so."""
     interval: _Moment = 0.0
     """Seconds between two requests."""
     burst: Annotated[int, Field(ge=0)] = 0
     """How many requests may go at once."""
+    rate: _Moment = 0.0
+    """Requests a second, learned from a refusal."""
+    rate_until: _Moment = 0.0
+    """Until when that is remembered."""
+    rest: _Moment = 0.0
+    """Until when it has a rest, because of a Retry-After."""
+    rests: Annotated[int, Field(ge=0)] = 0
+    """How often in a row it was begun again."""
 
 
 @dataclass(slots=True)
 class _State:
     in_a_row: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_RULES, 0))
     times: int = 0
-    closed_until: float = 0.0
-    closed_by: Outcome = "rate_limited"
-    closed_why: str = ""
-    suspect_until: float = 0.0
+    cooldowns: int = 0
+    cooldown_until: float = 0.0
+    cooldown_outcome: Outcome = "quota"
+    cooldown_reason: str = ""
+    degraded_until: float = 0.0
     probing: bool = False
     lost: float = 0.01
     heard: bool = False
+    rows_at: float = -math.inf
+    answered_sent_at: float = -math.inf
+    fails_fast: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """A provider that is skipped for a while, because it said so."""
+    """A provider that is skipped for a while, because of what it said about the key or the plan."""
 
     provider: SearchProvider
     """The provider."""
     seconds: float
     """The seconds that are left."""
     outcome: Outcome
-    """The outcome of the attempt in which it asked so."""
+    """The outcome of the attempt that began it."""
     reason: str
-    """What it said."""
+    """What the provider said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +118,23 @@ class Order:
     """In which order to ask."""
 
     queue: tuple[SearchProvider, ...]
-    """Those that may be asked: the healthy ones and those to probe in their configured order, suspects after them."""
+    """Those that may be asked: the healthy ones and those to probe in their configured order, degraded ones last."""
     probes: frozenset[str]
-    """The names of suspects whose time is up: this one request shows whether they are well again."""
-    closed: tuple[Cooldown, ...]
+    """The names of those whose time is up: this one request shows whether they are healthy again."""
+    skipped: tuple[Cooldown, ...]
     """Those in a cooldown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderHealth:
-    """How a provider stands now."""
+    """The health of a provider now."""
 
     provider: str
     """Its name."""
-    state: Literal["well", "suspect", "closed"]
+    state: Literal["healthy", "degraded", "cooldown"]
     """Whether it is asked in its turn, asked last, or skipped."""
     seconds: float = 0.0
-    """For how long it is skipped, or until it is given another attempt."""
+    """Until it is probed."""
     reason: str = ""
     """What it said when its cooldown began."""
 
@@ -127,114 +144,141 @@ class Health:
 
     Args:
         clock: Seconds, monotonic; by default the event loop's.
-        jitter: Returns a factor around 1 for the length of a suspicion, so that a fleet does not probe in step.
+        jitter: Returns a factor around 1 for the time until a probe, so that a fleet does not probe in step.
     """
 
     def __init__(self, clock: Callable[[], float] | None = None, jitter: Callable[[], float] | None = None) -> None:
         self._clock = clock or _loop_time
         self._jitter = jitter or (lambda: random.uniform(0.8, 1.2))  # noqa: S311  # spreads load, guards nothing
         self._states: dict[str, _State] = {}
+        self.suspects: set[str] = set()
+        """Who was empty time after time, and is to answer a control query; whoever asks takes the name out."""
 
-    def order(self, providers: Sequence[SearchProvider]) -> Order:
-        """Return the providers in the order in which to ask them now; whoever uses a probe reports on it."""
+    def order(
+        self, providers: Sequence[SearchProvider], price: Callable[[SearchProvider], float] | None = None
+    ) -> Order:
+        """Return the providers in the order in which to ask them now; whoever uses a probe reports on it.
+
+        Args:
+            providers: In their configured order.
+            price: Returns what a search costs: a free provider that fails at once keeps its place before paid ones.
+        """
         now = self._clock()
-        well: list[SearchProvider] = []
-        suspects: list[tuple[float, SearchProvider]] = []
-        closed: list[Cooldown] = []
+        first: list[SearchProvider] = []
+        degraded: list[tuple[float, SearchProvider]] = []
+        skipped: list[Cooldown] = []
         probes = set()
         for provider in providers:
             state = self._state(provider.name)
-            if now < state.closed_until:
-                left = state.closed_until - now
-                closed.append(Cooldown(provider, left, state.closed_by, state.closed_why))
-            elif not state.suspect_until:
-                well.append(provider)
-            elif now >= state.suspect_until and not state.probing:
+            if now < state.cooldown_until:
+                left = state.cooldown_until - now
+                skipped.append(Cooldown(provider, left, state.cooldown_outcome, state.cooldown_reason))
+            elif not state.degraded_until and not state.cooldown_until:
+                first.append(provider)
+            elif now >= state.degraded_until and not state.probing:
                 state.probing = True
                 probes.add(provider.name)
-                well.append(provider)
+                first.append(provider)
             else:
-                suspects.append((state.suspect_until, provider))
-        suspects.sort(key=lambda item: item[0])
-        return Order((*well, *(provider for _, provider in suspects)), frozenset(probes), tuple(closed))
+                degraded.append((state.degraded_until, provider))
+        degraded.sort(key=lambda item: item[0])
+        for _, provider in degraded:
+            place = len(first)
+            if price is not None and self._state(provider.name).fails_fast and not price(provider):
+                after = providers[providers.index(provider) :]
+                place = next((at for at, one in enumerate(first) if one in after and price(one)), place)
+            first.insert(place, provider)
+        return Order(tuple(first), frozenset(probes), tuple(skipped))
 
     def provider_health(self, provider: str) -> ProviderHealth:
-        """Return how a provider stands, without taking it for a probe."""
+        """Return the health of a provider, without taking it for a probe."""
         state, now = self._state(provider), self._clock()
-        if now < state.closed_until:
-            return ProviderHealth(provider, "closed", state.closed_until - now, state.closed_why)
-        if state.suspect_until:
-            return ProviderHealth(provider, "suspect", max(0.0, state.suspect_until - now))
-        return ProviderHealth(provider, "well")
+        if now < state.cooldown_until:
+            return ProviderHealth(provider, "cooldown", state.cooldown_until - now, state.cooldown_reason)
+        if state.degraded_until or state.cooldown_until:
+            return ProviderHealth(provider, "degraded", max(0.0, state.degraded_until - now))
+        return ProviderHealth(provider, "healthy")
 
-    def report(self, attempt: Attempt, *, answered: bool) -> Changes:
+    def report(self, attempt: Attempt, *, answered: bool, rows: bool = True, sent_at: float | None = None) -> Changes:
         """Take note of how an attempt ended; return what other processes should know.
 
         Args:
             attempt: The attempt.
-            answered: Whether the provider answered, with rows or without: then it is well.
+            answered: Whether the provider answered, with rows or without.
+            rows: Whether it had rows. Without any it is healthy as well, but not time after time.
+            sent_at: When the request was sent, on the clock; by default now. A failure says nothing about a provider
+                that has answered a request which was sent later.
         """
+        sent_at = self._clock() if sent_at is None else sent_at
         state = self._state(attempt.provider)
-        was_suspect, state.probing = bool(state.suspect_until), False
+        was_ill, state.probing = bool(state.degraded_until or state.cooldown_until), False
         kind = "slow" if attempt.outcome in _SLOW else "refused" if attempt.outcome in _REFUSED else "broken"
         state.lost += _LEARNING * ((not answered and kind == "slow") - state.lost)
-        if answered:
-            state.in_a_row = dict.fromkeys(_RULES, 0)
-            state.suspect_until, state.times = 0.0, 0
-            return {"suspect": 0.0, "times": 0} if was_suspect else {}
-        if attempt.retry_after is not None or attempt.outcome in _ITS_WORD:
-            seconds = _LONGEST_CLOSED if attempt.retry_after is None else attempt.retry_after
+        if answered and rows:
+            state.rows_at = self._clock()
+            state.answered_sent_at = max(state.answered_sent_at, sent_at)
+            return self._recover(state, was_ill)
+        if attempt.outcome in _ITS_WORD and not answered:
+            seconds = _LONGEST_COOLDOWN if attempt.retry_after is None else attempt.retry_after
             why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
-            return self.close(attempt.provider, seconds, attempt.outcome, why)
+            return self.cool_down(attempt.provider, seconds, attempt.outcome, why)
+        if sent_at < state.answered_sent_at:
+            return {}
+        kind = "empty" if answered else kind
         most, first, longest = _RULES[kind]
         state.in_a_row[kind] += 1
-        if was_suspect or state.in_a_row[kind] >= most:
+        if answered and state.in_a_row[kind] < most:
+            return self._recover(state, was_ill, empties=state.in_a_row[kind])
+        if was_ill or state.in_a_row[kind] >= most:
+            if answered:
+                self.suspects.add(attempt.provider)
             seconds = min(first * 2**state.times, longest) * self._jitter()
-            state.suspect_until = self._clock() + seconds
+            state.degraded_until, state.cooldown_until = self._clock() + seconds, 0.0
+            state.fails_fast = kind == "broken" and self._clock() - sent_at < _FAST
             state.times = min(state.times + 1, 8)
-            return {"suspect": seconds, "times": state.times}
+            return {"degraded": seconds, "times": state.times}
         return {}
 
-    def close(self, provider: str, seconds: float, outcome: Outcome = "rate_limited", reason: str = "") -> Changes:
-        """Skip a provider for as long as it asked, an hour at most; return what other processes should know.
+    def cool_down(self, provider: str, seconds: float, outcome: Outcome = "quota", reason: str = "") -> Changes:
+        """Skip a provider: for a minute at first, then, as long as probes are answered alike, for twice as long.
 
         Args:
             provider: Its name.
-            seconds: For how long.
-            outcome: The outcome of the attempt in which it asked so.
-            reason: What it said.
-        """
-        seconds = min(seconds, _LONGEST_CLOSED)
-        if self._close(provider, seconds, outcome, reason) and seconds > 0:
-            return {"closed": seconds, "outcome": outcome, "reason": reason}
-        return {}
+            seconds: For how long it asked to be skipped; never for longer, nor for longer than an hour.
+            outcome: The outcome of the attempt that begins it.
+            reason: What the provider said.
 
-    def merge(self, provider: str, *, closed: float, outcome: Outcome, reason: str, suspect: float, times: int) -> None:
+        Returns:
+            What other processes should know.
+        """
+        state = self._state(provider)
+        seconds = min(seconds, _FIRST_COOLDOWN * 2**state.cooldowns, _LONGEST_COOLDOWN)
+        if seconds <= 0 or not self._cool_down(provider, seconds, outcome, reason):
+            return {}
+        state.cooldowns = min(state.cooldowns + 1, 8)
+        return {"cooldown": seconds, "outcome": outcome, "reason": reason}
+
+    def merge(
+        self, provider: str, *, cooldown: float, outcome: Outcome, reason: str, degraded: float, times: int
+    ) -> None:
         """Take note of what another process knows; what is known here and says more stays.
 
         Args:
             provider: Its name.
-            closed: Seconds from now of its cooldown.
-            outcome: The outcome of the attempt in which it asked so.
-            reason: What it said.
-            suspect: Seconds from now for which it looks ill.
+            cooldown: Seconds from now of its cooldown.
+            outcome: The outcome of the attempt that began it.
+            reason: What the provider said.
+            degraded: Seconds from now for which it is asked last.
             times: How often in a row that was so.
         """
-        self._close(provider, min(closed, _LONGEST_CLOSED), outcome, reason)
+        self._cool_down(provider, min(cooldown, _LONGEST_COOLDOWN), outcome, reason)
         state = self._state(provider)
-        if suspect > 0 and not state.suspect_until:
-            state.suspect_until = self._clock() + min(suspect, _LONGEST_SUSPECT)
+        if degraded > 0 and not state.degraded_until:
+            state.degraded_until = self._clock() + min(degraded, _LONGEST_DEGRADED)
             state.times = min(max(times, state.times), 8)
-        elif not suspect and not times and state.suspect_until and state.heard:
-            state.suspect_until, state.times = 0.0, 0  # somebody's probe went well
-        state.heard = suspect > 0
-
-    def _close(self, provider: str, seconds: float, outcome: Outcome, reason: str) -> bool:
-        state, until = self._state(provider), self._clock() + seconds
-        if until <= state.closed_until:
-            return False
-        state.closed_until, state.closed_by, state.closed_why = until, outcome, reason
-        return True
+        elif not degraded and not times and state.degraded_until and state.heard:
+            state.degraded_until, state.times = 0.0, 0  # somebody's probe went well
+        state.heard = degraded > 0
 
     def give_up_probe(self, provider: str) -> None:
         """Say that a probe was not used after all."""
@@ -243,6 +287,32 @@ class Health:
     def lost(self, provider: str) -> float:
         """Return the share of the provider's calls that never answer."""
         return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
+
+    def has_record(self, provider: str) -> bool:
+        """Whether it has had rows lately, and not been empty time after time since: then its "nothing" counts."""
+        state = self._state(provider)
+        recent = self._clock() - state.rows_at < _RECORD
+        return recent and state.in_a_row["empty"] < _RULES["empty"][0]
+
+    def prove(self, provider: str) -> Changes:
+        """Take note that it answered a control query with rows; return what other processes should know."""
+        state = self._state(provider)
+        state.rows_at = self._clock()
+        return self._recover(state, bool(state.degraded_until))
+
+    def _recover(self, state: _State, was_ill: bool, empties: int = 0) -> Changes:
+        state.in_a_row = dict.fromkeys(_RULES, 0) | {"empty": empties}
+        state.degraded_until, state.times, state.cooldowns = 0.0, 0, 0
+        if state.cooldown_until <= self._clock():
+            state.cooldown_until = 0.0
+        return {"degraded": 0.0, "times": 0} if was_ill else {}
+
+    def _cool_down(self, provider: str, seconds: float, outcome: Outcome, reason: str) -> bool:
+        state, until = self._state(provider), self._clock() + seconds
+        if seconds <= 0 or until <= state.cooldown_until:
+            return False
+        state.cooldown_until, state.cooldown_outcome, state.cooldown_reason = until, outcome, reason
+        return True
 
     def _state(self, provider: str) -> _State:
         return self._states.setdefault(provider, _State())

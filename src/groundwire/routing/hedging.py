@@ -1,9 +1,9 @@
 """Which provider starts when: in order, or hedged.
 
 The next provider starts at once when a running one has certainly failed. With hedging it also starts when the running
-one is later than its own habits say: towards a free provider soon, towards a paid one later and for a token, and
-without a token once the call is more likely dead than slow. The first rows win; a loser is listened to for a
-while, for what it teaches about its habits. Transient failures are retried while time and tokens last.
+one is later than its own habits say: towards a free provider soon, towards a paid one later and out of one budget for
+all extra paid calls. The first rows win; a loser is listened to for a while, for what it teaches about its habits and
+about whether the help was needed. Transient failures are retried while time and tokens last.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Cooldown, Health
-from groundwire.routing.hedging_policy import HedgePolicy, Latencies, Tokens
+from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
 from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
 
 __all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
 
 _TRANSIENT: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response", "rate_limited"})
 _LEFT = "left behind: another provider answered first"
+_ENOUGH_EMPTY = 3  # providers that found nothing and have a record; with fewer, all the others are asked as well
+_POLL = 0.1  # seconds between two looks at the budget
 _NO_TURN = "not asked: its turn had not come yet"
 
 
@@ -47,6 +49,11 @@ class _Running:
     since: float
     state: AttemptState
 
+    @property
+    def began(self) -> float:
+        """When it was sent, on the loop's clock; before, when it began to wait for its turn."""
+        return self.state.sent_at.result() if self.state.sent else self.since
+
 
 class HedgedRunner:
     """Runs calls, and remembers from one to the next how the providers behave.
@@ -62,7 +69,7 @@ class HedgedRunner:
         self._random = random_
         self.health = health
         self._latencies: dict[str, Latencies] = {}
-        self._hedges = Tokens(policy.paid_hedges, policy.paid_hedges_kept)
+        self.extra = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = Tokens(policy.retries, policy.retries_kept)
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
@@ -77,7 +84,7 @@ class HedgedRunner:
             caller: Makes the attempts.
             hedged: Whether the next provider may start while one is running.
         """
-        self._hedges.earn()
+        self.extra.earn()
         self._retries.earn()
         return await _HedgedRun(self, call, caller, hedged).through(providers)
 
@@ -115,17 +122,21 @@ class _HedgedRun:
         self._running: dict[asyncio.Task[AttemptResult], _Running] = {}
         self._queue: list[SearchProvider] = []
         self._probes: set[str] = set()
+        self._started: list[float] = []
         self._round = 1
         self._finish = HedgeResult()
 
     async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
-        order = self._runner.health.order(providers)
+        order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
+        self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
         try:
             while not self._is_over():
                 if self._may_start():
-                    self._start(self._queue.pop(0))
+                    if (pause := self._pause()) > 0:
+                        await self._wait_at_most(pause)
+                    else:
+                        self._start(self._queue.pop(0))
                 elif self._running:
                     if not self._queue and self._is_lost():
                         self._ask_again(providers)
@@ -143,8 +154,10 @@ class _HedgedRun:
         return self._finish
 
     def _is_over(self) -> bool:
-        clean = sum(item.empty == "answered" for item in self._finish.results)
-        return self._finish.winner is not None or self._deadline.passed or clean > 1
+        health = self._runner.health
+        empty = {item.attempt.provider for item in self._finish.results if item.empty == "answered"}
+        enough = sum(map(health.has_record, empty)) >= _ENOUGH_EMPTY
+        return self._finish.winner is not None or self._deadline.passed or enough
 
     def _may_start(self) -> bool:
         if not self._queue:
@@ -153,20 +166,25 @@ class _HedgedRun:
             return True
         if not self._hedged:
             return False
-        newest = max(self._running.values(), key=lambda one: one.since)
-        late = self._loop.time() - newest.since
-        following = self._queue[0]
-        free = price_of(following) == 0 or newest.provider.name in self._probes
-        if late >= self._delay(newest.provider, following) and (free or self._runner._hedges.has_one):
-            if not free:
-                self._runner._hedges.spend()
-            return True
-        return self._is_presumed_lost(newest, self._lost_after(newest.provider))
+        newest, following = self._newest(), self._queue[0]
+        if self._loop.time() - newest.began < self._late_after(newest, following):
+            return False
+        return not price_of(following) or self._runner.extra.allows(self._would_answer(newest))
 
     def _start(self, provider: SearchProvider) -> None:
-        state = AttemptState(self._policy.longest if self._queue else math.inf)
+        state, charged = AttemptState(self._policy.longest if self._queue else math.inf), 0.0
+        earlier = list(self._running)
+        if (earlier or self._round > 1) and price_of(provider):
+            charged = 1.0 if self._round > 1 else self._would_answer(self._newest())
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
+        self._started.append(self._loop.time())
+        if charged:
+            self._runner.extra.spend(charged)
+            _Charge(self._runner.extra, charged, task, state, [] if self._round > 1 else earlier)
+
+    def _newest(self) -> _Running:
+        return max(self._running.values(), key=lambda one: one.since)
 
     async def _attempt(self, provider: SearchProvider, state: AttemptState) -> AttemptResult:
         done = await self._caller.attempt(provider, self._call, state)
@@ -174,23 +192,27 @@ class _HedgedRun:
             self._runner.latencies(provider.name).add(self._loop.time() - state.sent_at.result())
         return done
 
+    async def _wait_at_most(self, seconds: float) -> None:
+        """Wait until a call ends, but not for long."""
+        if self._running:
+            await self._until_one_ends(min(seconds, self._deadline.remaining()))
+        else:
+            await asyncio.sleep(min(seconds, self._deadline.remaining()))
+
     async def _wait(self) -> None:
         """Wait until a call ends, or until the next provider may have to start."""
-        wake = self._deadline.remaining()
+        wake, newest = self._deadline.remaining(), self._newest()
         if self._hedged and self._queue:
-            newest = max(self._running.values(), key=lambda one: one.since)
-            late = self._loop.time() - newest.since
-            free = price_of(self._queue[0]) == 0 or newest.provider.name in self._probes
-            if newest.state.sent:
-                moment = newest.state.sent_at.result() + self._lost_after(newest.provider)
-                wake = min(wake, max(0.001, moment - self._loop.time()))
-            if free or self._runner._hedges.has_one:
-                wake = min(wake, max(0.001, self._delay(newest.provider, self._queue[0]) - late))
-        elif self._may_retry():
-            newest = max(self._running.values(), key=lambda one: one.since)
-            if newest.state.sent:
-                moment = newest.state.sent_at.result() + self._lost_for_good(newest.provider)
-                wake = min(wake, max(0.001, moment - self._loop.time()))
+            moment = newest.began + self._late_after(newest, self._queue[0])
+            late = moment <= self._loop.time()  # it would be time, if the budget allowed it
+            wake = min(wake, _POLL if late else max(0.001, moment - self._loop.time()))
+        elif newest.state.sent and self._may_retry():
+            moment = newest.began + self._lost_for_good(newest.provider)
+            wake = min(wake, max(0.001, moment - self._loop.time()))
+        await self._until_one_ends(wake)
+
+    async def _until_one_ends(self, wake: float) -> None:
+        """Wait until a call ends or is sent, for so many seconds at most, and take the results."""
         unsent: list[asyncio.Future[Any]] = [one.state.sent_at for one in self._running.values() if not one.state.sent]
         await asyncio.wait([*unsent, *self._running], timeout=wake, return_when=asyncio.FIRST_COMPLETED)
         ended = [task for task in self._running if task.done()]
@@ -227,8 +249,12 @@ class _HedgedRun:
             self._runner._retries.spend()
         self._round += 1
         names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
-        order = self._runner.health.order([provider for provider in providers if provider.name in names])
-        self._queue, self._probes = list(order.queue), self._probes | order.probes
+        order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
+        affordable = self._runner.extra.allows(1.0)
+        self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
+        for name in order.probes - {provider.name for provider in self._queue}:
+            self._runner.health.give_up_probe(name)
+        self._probes |= order.probes
         return bool(self._queue)
 
     def _failed_for_now(self) -> dict[str, float]:
@@ -247,14 +273,26 @@ class _HedgedRun:
 
     def _is_lost(self) -> bool:
         """Whether every provider was asked and the newest call is more likely dead than slow."""
-        if not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
+        newest = self._newest()
+        if not newest.state.sent or not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
             return False
-        newest = max(self._running.values(), key=lambda one: one.since)
-        return self._is_presumed_lost(newest, self._lost_for_good(newest.provider))
+        return self._loop.time() - newest.began >= self._lost_for_good(newest.provider)
 
-    def _is_presumed_lost(self, one: _Running, after: float) -> bool:
-        """Whether a call was sent so many seconds ago; one that waits for its turn is not lost."""
-        return one.state.sent and self._loop.time() - one.state.sent_at.result() >= after
+    def _late_after(self, newest: _Running, following: SearchProvider) -> float:
+        """Return after how many seconds the next provider is called to help, or takes the place of a lost call."""
+        return min(self._delay(newest.provider, following), self._lost_after(newest.provider))
+
+    def _would_answer(self, running: _Running) -> float:
+        """Return how likely it is that a running call answers all the same: then help from a paid one was extra."""
+        waited = self._loop.time() - running.began if running.state.sent else 0.0
+        latencies, lost = self._runner.latencies(running.provider.name), self._runner.health.lost(running.provider.name)
+        alive = (1 - lost) * latencies.later(waited, self._policy.unknown)
+        return alive / (alive + lost)
+
+    def _pause(self) -> float:
+        """Return the seconds until a further request is no storm: so many a second at most."""
+        most = self._policy.most_requests
+        return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else 0.0
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
         return max(self._lost_after(provider), self._policy.least_for_retry)
@@ -293,19 +331,60 @@ class _HedgedRun:
         return min(max(usual, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
-        """Return after how many seconds a call is more likely dead than slow: when 1 - F(t) < h / (1 - h)."""
+        """Return after how many seconds a call is as likely dead as slow, for a rarer loss a little sooner."""
         policy = self._policy
         lost = self._runner.health.lost(running.name)
-        usual = self._runner.latencies(running.name).quantile(1 - lost / (1 - lost), 2.5 * policy.unknown)
+        even = lost / (1 - lost)  # 1 - F(t) is that much when both are as likely
+        share = max(even, min(1.5 * even, 0.15))
+        usual = self._runner.latencies(running.name).quantile(1 - share, 2.5 * policy.unknown)
         return min(max(usual, policy.shortest), self._caller.attempt_timeout)
 
 
-def skipped_cooldown(closed: Cooldown) -> Attempt:
+class _Charge:
+    """What one paid call costs the budget, corrected when it is known whether it was extra.
+
+    Args:
+        budget: The budget; it was charged already.
+        charged: How much.
+        paid: The call.
+        state: Its state.
+        earlier: The calls that it helps; none for a call of a further round, which always counts.
+    """
+
+    def __init__(
+        self,
+        budget: ExtraBudget,
+        charged: float,
+        paid: asyncio.Task[AttemptResult],
+        state: AttemptState,
+        earlier: Sequence[asyncio.Task[AttemptResult]],
+    ) -> None:
+        self._budget = budget
+        self._charged = charged
+        self._paid = paid
+        self._state = state
+        self._earlier = earlier
+        for task in (paid, *earlier):
+            task.add_done_callback(self._settle)
+
+    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
+        if not all(task.done() for task in (self._paid, *self._earlier)):
+            return
+        if not self._state.sent or (not self._paid.cancelled() and not self._paid.result().answered):
+            extra = 0.0  # what was not sent, or not answered, is not paid
+        elif not self._earlier or any(not task.cancelled() and task.result().rows for task in self._earlier):
+            extra = 1.0
+        else:
+            extra = self._charged if any(task.cancelled() for task in self._earlier) else 0.0
+        self._budget.spend(extra - self._charged)
+
+
+def skipped_cooldown(cooldown: Cooldown) -> Attempt:
     """Return the attempt that was not made, because the provider is in a cooldown."""
-    said = f" ({closed.reason})" if closed.reason else ""
+    said = f" ({cooldown.reason})" if cooldown.reason else ""
     return Attempt(
-        provider=closed.provider.name,
-        outcome=closed.outcome,
+        provider=cooldown.provider.name,
+        outcome=cooldown.outcome,
         reason=f"not asked: it said when it may be asked again{said}",
-        retry_after=round(closed.seconds, 3),
+        retry_after=round(cooldown.seconds, 3),
     )

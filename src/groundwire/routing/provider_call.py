@@ -30,7 +30,7 @@ from groundwire.providers.base import owned_by
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.filter_receipts import asked_of, notes, receipts, sift
 from groundwire.routing.health import Changes, Health
-from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter
+from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import normalize
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.domains import DomainPolicy
@@ -112,7 +112,7 @@ class ProviderCaller:
         attempt_timeout: float = 6.0,
         policy: DomainPolicy | None = None,
         attempt_listener: Observer | None = None,
-        limiter: RateLimiter | None = None,
+        limiter: RateLimiter,
         shared: SharedHealth | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -120,7 +120,7 @@ class ProviderCaller:
         self.attempt_timeout = attempt_timeout
         self.policy = policy or DomainPolicy()
         self._attempt_listener = attempt_listener
-        self._limiter = limiter
+        self.limiter = limiter
         self._shared = shared
         self._clock = clock
 
@@ -144,7 +144,11 @@ class ProviderCaller:
             self.health.give_up_probe(provider.name)
             raise
         if state.sent:
-            self._publish(provider, self.health.report(done.attempt, answered=done.answered))
+            rows = bool(done.rows) or done.empty == "filtered"
+            changes = self.health.report(
+                done.attempt, answered=done.answered, rows=rows, sent_at=state.sent_at.result()
+            )
+            self.publish(provider, changes)
         else:
             self.health.give_up_probe(provider.name)
         return done
@@ -154,22 +158,24 @@ class ProviderCaller:
     ) -> AttemptResult:
         """Make an attempt that says nothing about the provider's health; the arguments are those of `attempt`."""
         state = state or AttemptState()
-        if (early := await self._wait_for_slot(provider, call.deadline, state)) is not None:
-            return early
+        slot = await self.limiter.acquire(provider, call.deadline, state.max_wait)
+        if not slot.granted:
+            return _without_slot(provider, slot, call.deadline)
         price = price_of(provider)
         if price and not await call.ledger.charge(price):
-            self._release(provider)
+            self.limiter.release(provider)
             reason = "not asked: the session's money does not suffice for it"
             return AttemptResult(make_attempt(provider.name, "quota", reason))
         state.send()
         try:
             done = await self._send(provider, call)
         except BaseException:
-            self._release(provider)
+            self.limiter.release(provider)
             raise
         if price or done.attempt.cost_usd:
             call.ledger.correct(price, done.attempt.cost_usd)
         await self._learn(provider, done.windows)
+        self.publish(provider, self.limiter.report(slot, done.attempt))
         return done
 
     async def _send(self, provider: SearchProvider, call: SearchCall) -> AttemptResult:
@@ -195,39 +201,20 @@ class ProviderCaller:
         self._tell(AttemptFinished(done.attempt))
         return done
 
-    async def _wait_for_slot(
-        self, provider: SearchProvider, deadline: Deadline, state: AttemptState
-    ) -> AttemptResult | None:
-        """Wait for the provider's rate limit; return a result at once if that would take too long."""
-        if self._limiter is None:
-            return None
-        slot = await self._limiter.acquire(provider, deadline, state.max_wait)
-        if slot.granted:
-            return None
-        late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
-        every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
-        attempt = make_attempt(provider.name, "rate_limited", f"not asked: its turn comes {late}{every}")
-        return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
-
     async def _learn(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> None:
         """Act on what a provider said about its limits: share its rate, and skip it when a quota is used up."""
-        if self._limiter is None:
-            return
-        rate = await self._limiter.update_limits(provider, windows)
+        rate = await self.limiter.update_limits(provider, windows)
         if rate is not None:
-            self._publish(provider, {"interval": rate.interval, "burst": rate.burst})
+            self.publish(provider, {"interval": rate.interval, "burst": rate.burst})
         for window in windows:
             if window.remaining == 0 and window.limit != 0 and (window.reset or 0.0) > LONGEST_WINDOW:
                 reason = f"its limit of {window.limit} requests is used up" if window.limit else "its limit is used up"
-                self._publish(provider, self.health.close(provider.name, window.reset or 0.0, "quota", reason))
+                self.publish(provider, self.health.cool_down(provider.name, window.reset or 0.0, "quota", reason))
 
-    def _publish(self, provider: SearchProvider, changes: Changes) -> None:
+    def publish(self, provider: SearchProvider, changes: Changes) -> None:
+        """Let other processes know what has changed about a provider."""
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
-
-    def _release(self, provider: SearchProvider) -> None:
-        if self._limiter is not None:
-            self._limiter.release(provider)
 
     async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
         """Ask one provider, and hold it to the time even if it does not look at its deadline."""
@@ -255,6 +242,10 @@ class ProviderCaller:
             if results.partial:
                 done.attempt = done.attempt.model_copy(update={"outcome": "partial"})
             return done
+        if len(results) and not normalize(results, (), name):
+            reason = "answered with results that have no address"
+            done.attempt = make_attempt(name, "invalid_response", reason, results)
+            return done
         if not len(results):
             done.attempt, done.empty = make_attempt(name, "unavailable", _NO_WORDS, results), "answered"
             return done
@@ -275,6 +266,18 @@ def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Res
     """Return an attempt, with the status and the cost of what was answered."""
     status, cost = (None, 0.0) if results is None else (results.status, results.cost_usd)
     return Attempt(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
+
+
+def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:
+    """Return the result of an attempt that was not made, because its slot comes too late."""
+    if slot.resting:
+        said = f"not asked: it said when it may be asked again{slot.resting}"
+        attempt = make_attempt(provider.name, "rate_limited", said)
+        return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
+    late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
+    every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
+    attempt = make_attempt(provider.name, "rate_limited", f"not asked: its turn comes {late}{every}")
+    return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
 
 
 def price_of(provider: SearchProvider) -> float:

@@ -1,21 +1,26 @@
-"""Rate limits of providers: those that the operator set, and those that a provider itself announces.
+"""Rate limits of providers: set by the operator, announced by a provider, or learned from its refusals.
 
 The limits are counted in the store, so that all processes that share it share them. What a provider announces is
 learned from its responses. Where every response announces it, and none has come yet, the calls wait for the first one
-instead of running into the limit together.
+instead of running into the limit together. Where nothing is announced, a refusal (429) teaches a rate if it came when
+the provider was asked more often than it usually answers: calls are then paced a little below that rate, which grows
+steadily until the next refusal. A Retry-After bounds how long the provider is given a rest, which begins short and
+doubles with each probe that is refused: one answer may be about one moment only.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groundwire.deadline import Deadline
-from groundwire.models import RateWindow
+from groundwire.models import Attempt, RateWindow
 from groundwire.providers import SearchProvider
-from groundwire.routing.health import HealthRecord, load_record, scope
+from groundwire.routing.health import Changes, HealthRecord, load_record, scope
 from groundwire.storage.base import Store
 
 __all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of"]
@@ -26,6 +31,15 @@ LONGEST_WINDOW = 60.0
 _SLACK = 0.25  # seconds by which two requests may come closer together on their way: one opens a connection first
 _SCOUT = 2.0  # seconds that calls wait for the first answer
 _POLL = 0.05  # seconds between two looks at what another process has learned
+_FIRST_REST = 0.5  # seconds; doubled by each refusal of a probe, up to what Retry-After says
+_SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first rest of who has never answered
+_WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray refusal
+_FEWEST = 5  # answers that must be known
+_REFUSALS = 3  # that must have come when more was asked than was ever answered, to be about the rate
+_LONGEST_REST = 3_600.0  # seconds
+_KEPT = 50  # answers that are compared
+_DECREASE, _INCREASE = 0.95, 0.005  # of the rate at a refusal; each second, of the rate at which it was refused last
+_REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,76 @@ class Slot:
     """Seconds that it waited, or would have had to."""
     interval: float = 0.0
     """Seconds between two requests."""
+    resting: str = ""
+    """Why it has to wait, when the provider said so: ` (slow down)`."""
+    where: str = ""
+    """The provider's scope."""
+    at: float = 0.0
+    """When it began, on the loop's clock."""
+    density: tuple[float, ...] = ()
+    """How many requests went before it, in windows of several lengths."""
+
+
+@dataclass(slots=True)
+class _Rest:
+    """A rest that a provider asked for by Retry-After."""
+
+    since: float
+    until: float
+    times: int
+    reason: str = ""
+    probe: asyncio.Event | None = None
+
+
+@dataclass(slots=True)
+class _Learned:
+    """What requests and refusals teach about the rate that is allowed."""
+
+    sent: deque[float] = field(default_factory=lambda: deque(maxlen=512))
+    densities: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    refusals: deque[tuple[float, tuple[float, ...]]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
+    answered: bool = False
+    begun: float = math.inf
+    refused_at: float = -math.inf
+    limit: float = 0.0
+    burst: int = 1
+
+    def send(self, now: float) -> tuple[float, ...]:
+        """Note a request; return how many there were before it in each of the windows, -1 where nobody knows."""
+        self.begun = min(self.begun, now)
+        counts = tuple(
+            sum(1 for at in self.sent if at > now - window) if now - self.begun >= window else -1.0
+            for window in _WINDOWS
+        )
+        self.sent.append(now)
+        return counts
+
+    def refuse(self, sent_at: float, density: tuple[float, ...], now: float) -> bool:
+        """Note a refusal; return whether it teaches a rate.
+
+        It does when the last few refusals all came at a time with more requests than any that was answered.
+        """
+        if sent_at in self.sent:
+            self.sent.remove(sent_at)
+        self.refusals.append((now, density))
+        recent = [counts for at, counts in self.refusals if now - at < 2 * LONGEST_WINDOW]
+        for place, window in enumerate(_WINDOWS):
+            least = min(counts[place] for counts in recent)
+            known = [counts[place] for counts in self.densities if counts[place] >= 0]
+            if len(recent) < _REFUSALS or least < 1 or len(known) < _FEWEST or max(known) >= least:
+                continue
+            present = density[place] / window
+            allowed = self.allowed(now)
+            self.limit = _DECREASE * (min(present, allowed) if allowed else present)
+            self.burst = max(1, int(density[place]) // 5) if window > 1 else 1
+            self.refused_at = now
+            return True
+        return False
+
+    def allowed(self, now: float) -> float:
+        """Return the rate in requests a second; 0 when none is known, or it was refused long ago."""
+        grown = 1.0 + _INCREASE * (now - self.refused_at) if self.limit else math.inf
+        return self.limit * grown if grown < 2 else 0.0
 
 
 class RateLimiter:
@@ -62,6 +146,8 @@ class RateLimiter:
         self._rates: dict[str, Rate | None] = {}
         self._held: dict[str, float] = {}
         self._scouts: dict[str, asyncio.Event] = {}
+        self._rests: dict[str, _Rest] = {}
+        self._learned: dict[str, _Learned] = {}
         self._owner = secrets.token_hex(8)
 
     async def acquire(self, provider: SearchProvider, deadline: Deadline, max_wait: float) -> Slot:
@@ -72,26 +158,139 @@ class RateLimiter:
             deadline: When the answer must be here.
             max_wait: The most seconds to wait.
         """
-        where = scope(provider)
-        began = asyncio.get_running_loop().time()
+        where, clock = scope(provider), asyncio.get_running_loop().time
+        began = clock()
+        latest = began + min(deadline.remaining(), max_wait)
         if getattr(provider, "tells_rates", False) and where not in self._rates:
-            await self._scout(provider, min(deadline.remaining(), max_wait, _SCOUT))
-        pace = self._pace(provider)
-        now = asyncio.get_running_loop().time()
-        held, longest = self._held.get(where, 0.0) - now, min(deadline.remaining(), max_wait)
-        if held > longest:
-            return Slot(False, held, pace.interval if pace else 0.0)
+            await self._scout(provider, min(latest - clock(), _SCOUT))
+        left = await self._rest(where, latest)
+        pace = self._pace(provider, where)
+        interval = pace.interval if pace else 0.0
+        held = self._held.get(where, 0.0) - clock()
+        if left > 0:
+            reason = self._rests[where].reason if where in self._rests else ""
+            return Slot(False, left, interval, f" ({reason})" if reason else " ")
+        if held > latest - clock():
+            self.release(provider)
+            return Slot(False, held, interval)
         wait = max(0.0, held)
         if pace is not None:
             slot = await self._store.pace(
-                f"pace:{where}", interval=pace.interval, burst=pace.burst, max_wait=max(0.0, longest)
+                f"pace:{where}", interval=pace.interval, burst=pace.burst, max_wait=max(0.0, latest - clock())
             )
             if not slot.granted:
-                return Slot(False, slot.wait, pace.interval)
+                self.release(provider)
+                return Slot(False, slot.wait, interval)
             wait = max(wait, slot.wait)
         if wait > 0:
-            await asyncio.sleep(wait)
-        return Slot(True, asyncio.get_running_loop().time() - began, pace.interval if pace else 0.0)
+            try:
+                await asyncio.sleep(wait)
+            except BaseException:
+                self.release(provider)
+                raise
+        now = clock()
+        return Slot(True, now - began, interval, "", where, now, self._learned.setdefault(where, _Learned()).send(now))
+
+    def report(self, slot: Slot, attempt: Attempt) -> Changes:
+        """Take note of how a request ended that had a slot; return what other processes should know.
+
+        Args:
+            slot: The slot.
+            attempt: How it ended.
+        """
+        where, now = slot.where, asyncio.get_running_loop().time()
+        rest, changes = self._rests.get(where), dict[str, float | int | str]()
+        if attempt.retry_after and attempt.outcome not in {"auth", "quota"}:
+            changes = self._begin_rest(where, attempt.retry_after, attempt.reason)
+        elif rest is not None and slot.at > rest.since:
+            self._rests.pop(where)  # it answers again, or fails in another way
+            if rest.probe is not None:
+                rest.probe.set()
+        learned = self._learned.setdefault(where, _Learned())
+        if attempt.outcome in {"ok", "partial"}:
+            learned.answered = True
+        if attempt.outcome != "rate_limited":
+            learned.densities.append(slot.density)
+        elif self._rates.get(where) is None and learned.refuse(slot.at, slot.density, now):
+            changes |= {"rate": learned.limit, "rate_until": _REMEMBERED}
+        return changes
+
+    def merge(
+        self,
+        where: str,
+        *,
+        announced: Rate | None,
+        learned: float,
+        learned_for: float,
+        rest: float,
+        times: int,
+        reason: str = "",
+    ) -> None:
+        """Take note of what another process knows.
+
+        Args:
+            where: The provider's scope.
+            announced: The rate that the provider announces.
+            learned: Requests a second, learned from a refusal; 0 for none.
+            learned_for: For how many seconds more that is remembered.
+            rest: Seconds from now of a rest.
+            times: How often in a row it was begun again.
+            reason: What the provider said.
+        """
+        now = asyncio.get_running_loop().time()
+        if announced is not None:
+            self._rates[where] = announced
+        if learned > 0 and 0 < learned_for <= _REMEMBERED:
+            known, refused_at = self._learned.setdefault(where, _Learned()), now - (_REMEMBERED - learned_for)
+            if refused_at > known.refused_at + _SLACK:
+                known.limit, known.refused_at = max(learned, 1 / LONGEST_WINDOW), refused_at
+        if rest > 0 and where not in self._rests:
+            self._rests[where] = _Rest(now, now + min(rest, _LONGEST_REST), min(times, 20), reason)
+
+    def rest_of(self, provider: SearchProvider) -> tuple[float, str]:
+        """Return for how many seconds more a provider has a rest, and what it said; 0 for none."""
+        rest = self._rests.get(scope(provider))
+        left = 0.0 if rest is None else rest.until - asyncio.get_running_loop().time()
+        return (left, rest.reason) if rest is not None and left > 0 else (0.0, "")
+
+    def _begin_rest(self, where: str, seconds: float, reason: str) -> dict[str, float | int | str]:
+        """Begin a rest: a short one, doubled each time that its probe is refused; never longer than was said.
+
+        A provider that has never answered is believed for longer, since nothing speaks against its word.
+        """
+        now, rest = asyncio.get_running_loop().time(), self._rests.get(where)
+        if rest is not None and now < rest.until:
+            return {}  # said to another request, of before the rest
+        times = rest.times + 1 if rest is not None else 0
+        known = seconds <= _SOON or (where in self._learned and self._learned[where].answered)
+        length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 20), _LONGEST_REST)
+        self._rests[where] = _Rest(now, now + length, times, reason)
+        if rest is not None and rest.probe is not None:
+            rest.probe.set()
+        return {"rest": length, "rests": times, "reason": reason}
+
+    async def _rest(self, where: str, latest: float) -> float:
+        """Wait until a rest is over and its probe was answered; return the seconds that are left if it takes longer.
+
+        The first to come when the rest is over is the probe.
+        """
+        clock = asyncio.get_running_loop().time
+        while (rest := self._rests.get(where)) is not None:
+            now = clock()
+            if now < rest.until:
+                if rest.until > latest:
+                    return rest.until - now
+                await asyncio.sleep(rest.until - now)
+            elif rest.probe is None:
+                rest.probe = asyncio.Event()
+                return 0.0
+            else:
+                try:
+                    async with asyncio.timeout(max(0.0, latest - now)):
+                        await rest.probe.wait()
+                except TimeoutError:
+                    return _FIRST_REST
+        return 0.0
 
     async def update_limits(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> Rate | None:
         """Take note of what an answer said about limits; return the rate if it is news.
@@ -111,18 +310,19 @@ class RateLimiter:
             await self._store.pace(f"pace:{where}", interval=rate.interval, burst=rate.burst)
         if rate is not None or where not in self._rates:
             self._rates[where] = rate
-        self._wake(provider)
+        self._wake(where)
         return rate if news else None
-
-    def merge(self, where: str, rate: Rate) -> None:
-        """Take note of what another process has learned."""
-        self._rates[where] = rate
 
     def release(self, provider: SearchProvider) -> None:
         """Say that a call ended without an answer: whoever waited for it goes on without."""
-        if scope(provider) in self._scouts:
-            self._rates.setdefault(scope(provider), None)
-            self._wake(provider)
+        where = scope(provider)
+        rest = self._rests.get(where)
+        if rest is not None and rest.probe is not None:
+            rest.probe.set()
+            rest.probe = None
+        if where in self._scouts:
+            self._rates.setdefault(where, None)
+            self._wake(where)
 
     async def _scout(self, provider: SearchProvider, seconds: float) -> None:
         """Be the first to ask, or wait until whoever is has an answer."""
@@ -141,21 +341,24 @@ class RateLimiter:
                 await asyncio.sleep(_POLL)
                 record = await load_record(self._store, where)
                 if record is not None and (rate := rate_in(record)) is not None:
-                    self.merge(where, rate)
+                    self._rates[where] = rate
                 if where in self._rates or asyncio.get_running_loop().time() >= until:
-                    self._wake(provider)
+                    self._wake(where)
                     return
         except BaseException:
-            self._wake(provider)
+            self._wake(where)
             raise
 
-    def _wake(self, provider: SearchProvider) -> None:
-        if (scouting := self._scouts.pop(scope(provider), None)) is not None:
+    def _wake(self, where: str) -> None:
+        if (scouting := self._scouts.pop(where, None)) is not None:
             scouting.set()
 
-    def _pace(self, provider: SearchProvider) -> Rate | None:
+    def _pace(self, provider: SearchProvider, where: str) -> Rate | None:
         """Return the slower of what the operator set and what the provider says."""
-        delay, rate = float(getattr(provider, "delay", 0.0)), self._rates.get(scope(provider))
+        delay, rate = float(getattr(provider, "delay", 0.0)), self._rates.get(where)
+        if rate is None and (learned := self._learned.get(where)) is not None:
+            allowed = learned.allowed(asyncio.get_running_loop().time())
+            rate = Rate(1 / allowed, learned.burst) if allowed else None
         if not delay:
             return rate
         return Rate(max(delay, rate.interval if rate else 0.0))

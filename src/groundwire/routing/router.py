@@ -16,6 +16,7 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.cache_codec import sources_of
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
+from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.health import Health, ProviderHealth
 from groundwire.routing.hedging import HedgedRunner, HedgeResult, skipped_cooldown
 from groundwire.routing.hedging_policy import HedgePolicy
@@ -26,6 +27,7 @@ from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.domains import DomainPolicy
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Store
+from groundwire.storage.memory import MemoryStore
 
 __all__ = ["Router"]
 
@@ -63,11 +65,9 @@ class Router:
         self.providers = tuple(providers)
         self._hedging = hedging or HedgePolicy()
         health = Health()
-        limiter = RateLimiter(store) if store is not None else None
-        self._shared = (
-            SharedHealth(store, health, limiter, clock) if store is not None and limiter is not None else None
-        )
+        limiter = RateLimiter(store or MemoryStore(clock=lambda: asyncio.get_running_loop().time()))
         self._runner = HedgedRunner(self._hedging, health)
+        self._shared = SharedHealth(store, health, limiter, self._runner.extra, clock) if store is not None else None
         self._caller = ProviderCaller(
             health,
             attempt_timeout=attempt_timeout,
@@ -76,7 +76,8 @@ class Router:
             limiter=limiter,
             shared=self._shared,
         )
-        self._confirmer = EmptyConfirmer()
+        self._confirmer = EmptyConfirmer(self._runner.extra)
+        self._tasks = BackgroundTasks()
         self._last = last
         self._archive = archive
 
@@ -93,7 +94,13 @@ class Router:
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:
         """Return the health of each provider, as far as this process knows; call it in the event loop."""
-        return tuple(self._caller.health.provider_health(provider.name) for provider in self.providers)
+        limiter = self._caller.limiter
+        known = []
+        for provider in self.providers:
+            health, (seconds, reason) = self._caller.health.provider_health(provider.name), limiter.rest_of(provider)
+            resting = seconds > health.seconds and health.state != "cooldown"
+            known.append(ProviderHealth(provider.name, "cooldown", seconds, reason) if resting else health)
+        return tuple(known)
 
     def restricted(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Router:
         """Return a view that asks only some of the providers, under another policy; what is learned is shared.
@@ -115,6 +122,7 @@ class Router:
     async def aclose(self) -> None:
         """Cancel attempts that lost, and wait for what is being published."""
         await self._runner.aclose()
+        await self._tasks.aclose()
         if self._shared is not None:
             await self._shared.aclose()
 
@@ -126,6 +134,7 @@ class Router:
             finish = await self._fuse(call)
         else:
             finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
+        self._ask_controls(call)
         attempts = [item.attempt for item in finish.results] + finish.left
         found, controls = finish.winner, list[Attempt]()
         if found is None:
@@ -137,6 +146,15 @@ class Router:
             return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
         proven, warnings = _proven_empty(finish.results, found)
         return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
+
+    def _ask_controls(self, call: SearchCall) -> None:
+        """Have those that were empty time after time asked something that must have results; nobody waits for it."""
+        suspects = self._caller.health.suspects
+        for provider in self.providers if suspects else ():
+            if provider.name in suspects:
+                suspects.remove(provider.name)
+                later = Deadline.after(self._caller.attempt_timeout, call.deadline.clock)
+                self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later), self._caller))
 
     async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:
         """Return what the last provider has when all others have failed."""
@@ -185,7 +203,7 @@ class Router:
                 )
             results.append(item)
         found = [item for item in results if item.rows]
-        results += [AttemptResult(skipped_cooldown(one)) for one in order.closed]
+        results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
         if not found:
             return HedgeResult(results=results)
         merged = AttemptResult(

@@ -1,4 +1,4 @@
-"""Health and rate limits that processes share through the store: cooldowns, suspicions, how fast is allowed.
+"""Health and rate limits that processes share through the store: cooldowns, who is asked last, how fast is allowed.
 
 Each process acts on what it knows itself. Records are published in the background, read at most once a second, and the
 store may fail at any time: then every process goes on with what it knows.
@@ -16,6 +16,7 @@ from groundwire.models import Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key, scope
+from groundwire.routing.hedging_policy import ExtraBudget
 from groundwire.routing.rate_limiter import RateLimiter, rate_in
 from groundwire.storage.base import Store, StoreError
 
@@ -27,7 +28,7 @@ _MAX_WAIT = 0.1  # seconds that it waits at most
 _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes learn that it is over
 _REASON = 300  # characters
-_MOMENTS = ("closed", "suspect")
+_MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
 
 
 class SharedHealth:
@@ -35,17 +36,24 @@ class SharedHealth:
 
     Args:
         store: Where the records are.
-        health: Takes the cooldowns and suspicions of others.
+        health: Takes what others know of providers.
         limiter: Takes the rates of others.
+        extra: The budget that all processes share.
         clock: The time in seconds since the epoch.
     """
 
     def __init__(
-        self, store: Store, health: Health, limiter: RateLimiter, clock: Callable[[], float] = time.time
+        self,
+        store: Store,
+        health: Health,
+        limiter: RateLimiter,
+        extra: ExtraBudget,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._health = health
         self._limiter = limiter
+        self._extra = extra
         self._clock = clock
         self._pending: dict[str, dict[str, float | int | str]] = {}
         self._tasks = BackgroundTasks()
@@ -64,7 +72,8 @@ class SharedHealth:
             await asyncio.wait({self._reading}, timeout=_MAX_WAIT)
 
     async def read(self, providers: Sequence[SearchProvider]) -> None:
-        """Merge what the store has about these providers."""
+        """Merge what the store has about these providers, and about the budget of extra paid calls."""
+        await self._extra.exchange(self._store)
         records = await asyncio.gather(*(load_record(self._store, scope(provider)) for provider in providers))
         for provider, record in zip(providers, records, strict=True):
             if record is not None:
@@ -83,7 +92,8 @@ class SharedHealth:
         self._tasks.start(self._write(where))
 
     async def aclose(self) -> None:
-        """Wait for what is being published."""
+        """Wait for what is being published, the budget's part as well."""
+        self._tasks.start(self._extra.exchange(self._store))
         await self._tasks.aclose()
         if self._reading is not None:
             self._reading.cancel()
@@ -93,14 +103,21 @@ class SharedHealth:
         now = self._clock()
         self._health.merge(
             provider.name,
-            closed=record.closed - now if record.closed else -1.0,
-            outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "rate_limited",
+            cooldown=record.cooldown - now if record.cooldown else -1.0,
+            outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
             reason=record.reason,
-            suspect=max(0.0, record.suspect - now),
+            degraded=max(0.0, record.degraded - now),
             times=record.times,
         )
-        if (rate := rate_in(record)) is not None:
-            self._limiter.merge(scope(provider), rate)
+        self._limiter.merge(
+            scope(provider),
+            announced=rate_in(record),
+            learned=record.rate,
+            learned_for=record.rate_until - now,
+            rest=record.rest - now,
+            times=record.rests,
+            reason=record.reason,
+        )
 
     def _has_read(self, task: asyncio.Task[None]) -> None:
         self._reading = None
@@ -110,11 +127,11 @@ class SharedHealth:
     async def _write(self, where: str) -> None:
         known = await load_record(self._store, where) or HealthRecord()
         changes = self._pending.pop(where)
-        if float(changes.get("closed", math.inf)) < known.closed:
-            changes = {key: value for key, value in changes.items() if key not in {"closed", "outcome", "reason"}}
+        if float(changes.get("cooldown", math.inf)) < known.cooldown:
+            changes = {key: value for key, value in changes.items() if key not in {"cooldown", "outcome", "reason"}}
         changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
         record = known.model_copy(update=changes)
-        ttl = max(record.closed - self._clock(), record.suspect - self._clock(), 0.0) + _TAIL
+        ttl = max(*(getattr(record, name) for name in _MOMENTS), self._clock()) - self._clock() + _TAIL
         ttl = max(min(ttl, _RATE_TTL), _RATE_TTL if record.interval else 0.0)
         try:
             await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
