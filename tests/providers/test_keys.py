@@ -73,14 +73,19 @@ async def test_a_key_that_is_used_up_rests_until_its_quota_begins_anew() -> None
     assert await ring.use(service) == "one"
 
 
-async def test_a_key_that_was_refused_is_set_aside_for_good() -> None:
+@pytest.mark.req("B29")
+async def test_a_key_that_was_refused_is_tried_again_after_a_minute_then_two_up_to_an_hour() -> None:
     clock = Clock()
     ring = keys("one", "two", clock=clock)
     service = Service(one=AuthenticationFailed("svc", "no"))
-    await ring.use(service)
-    clock.now += 10**9
-    await ring.use(service)
-    assert service.asked == ["one", "two", "two"]
+    for rest in (60, 120, 240, 480, 960, 1_920, 3_600, 3_600):
+        service.asked.clear()
+        await ring.use(service)
+        assert service.asked == ["one", "two"]
+        clock.now += rest - 1
+        await ring.use(service)
+        assert service.asked == ["one", "two", "two"], rest
+        clock.now += 1
 
 
 async def test_when_all_rest_the_service_is_not_asked_and_the_time_is_said() -> None:

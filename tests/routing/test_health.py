@@ -1,4 +1,4 @@
-"""Who is asked when: the limits of suspicion, of closing and of what other processes say, each to the second."""
+"""Who is asked when: the limits of degraded health, of cooldowns and of what other processes say, each to the second."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Watched:
         self.note(provider, self.health.report(Attempt(provider=provider, outcome="ok"), answered=True))
 
     def hear(
-        self, *, provider: str = "a", closed: float = 0.0, reason: str = "", suspect: float = 0.0, times: int = 0
+        self, *, provider: str = "a", cooldown: float = 0.0, reason: str = "", degraded: float = 0.0, times: int = 0
     ) -> None:
-        self.health.merge(provider, closed=closed, outcome="quota", reason=reason, suspect=suspect, times=times)
+        self.health.merge(provider, cooldown=cooldown, outcome="quota", reason=reason, degraded=degraded, times=times)
 
-    def suspicion(self, provider: str = "a") -> float:
-        """Return the seconds for which a provider is a suspect; 0 when it is none."""
+    def degraded(self, provider: str = "a") -> float:
+        """Return the seconds for which a provider is asked last; 0 when it is not."""
         standing = self.health.provider_health(provider)
-        return standing.seconds if standing.state == "suspect" else 0.0
+        return standing.seconds if standing.state == "degraded" else 0.0
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_failures_in_a_row_make_a_suspect_for_twice_as_long_each_time(
     watched = Watched()
     watched.fail(outcome, times=most - 1)
     assert watched.names() == "abc"
-    assert watched.health.provider_health("a").state == "well"
+    assert watched.health.provider_health("a").state == "healthy"
     assert watched.told == []
     watched.fail(outcome)
     assert watched.names() == "bca"
     seconds = first
     for times in range(1, 12):
-        assert watched.suspicion() == min(seconds, longest)
-        assert watched.told[-1] == ("a", {"suspect": min(seconds, longest), "times": min(times, 8)})
+        assert watched.degraded() == min(seconds, longest)
+        assert watched.told[-1] == ("a", {"degraded": min(seconds, longest), "times": min(times, 8)})
         watched.fail(outcome)
         seconds *= 2
 
@@ -116,8 +116,8 @@ def test_failures_of_several_kinds_are_counted_apart() -> None:
 def test_the_length_of_a_suspicion_is_spread() -> None:
     watched = Watched(jitter=0.75)
     watched.fail(times=3)
-    assert watched.suspicion() == 1.5
-    assert watched.told == [("a", {"suspect": 1.5, "times": 1})]
+    assert watched.degraded() == 1.5
+    assert watched.told == [("a", {"degraded": 1.5, "times": 1})]
 
 
 def test_by_default_it_is_spread_by_a_fifth() -> None:
@@ -149,10 +149,10 @@ def test_one_probe_at_a_time_shows_whether_a_suspect_is_well_again() -> None:
     watched.answer()
     assert watched.order().probes == frozenset()
     assert watched.names() == "abc"
-    assert watched.health.provider_health("a").state == "well"
-    assert watched.told[1:] == [("a", {"suspect": 0.0, "times": 0})]
+    assert watched.health.provider_health("a").state == "healthy"
+    assert watched.told[1:] == [("a", {"degraded": 0.0, "times": 0})]
     watched.fail(times=3)
-    assert watched.suspicion() == 2.0, "an answer also ends the doubling"
+    assert watched.degraded() == 2.0, "an answer also ends the doubling"
 
 
 def test_a_probe_that_fails_makes_a_longer_suspicion_and_another_probe_later() -> None:
@@ -161,7 +161,7 @@ def test_a_probe_that_fails_makes_a_longer_suspicion_and_another_probe_later() -
     watched.now += 2.0
     assert watched.order().probes == {"a"}
     watched.fail("unavailable")
-    assert watched.suspicion() == 4.0
+    assert watched.degraded() == 4.0
     watched.now += 4.0
     assert watched.order().probes == {"a"}
 
@@ -171,7 +171,7 @@ def test_a_suspect_whose_time_is_up_has_no_seconds_left() -> None:
     watched.fail(times=3)
     watched.now += 5.0
     standing = watched.health.provider_health("a")
-    assert (standing.state, standing.seconds) == ("suspect", 0.0)
+    assert (standing.state, standing.seconds) == ("degraded", 0.0)
 
 
 def test_suspects_come_last_and_the_one_that_is_due_first_leads_them() -> None:
@@ -181,75 +181,123 @@ def test_suspects_come_last_and_the_one_that_is_due_first_leads_them() -> None:
     assert watched.names() == "cba"
 
 
+@pytest.mark.req("B29")
 @pytest.mark.parametrize("outcome", ["auth", "quota"])
-def test_what_does_not_change_by_itself_closes_a_provider_for_an_hour(outcome: Outcome) -> None:
+def test_what_is_said_of_a_key_or_plan_begins_a_cooldown_of_a_minute_that_doubles_up_to_an_hour(
+    outcome: Outcome,
+) -> None:
     watched = Watched()
-    watched.fail(outcome)
-    (closed,) = watched.order().closed
-    assert (closed.provider.name, closed.seconds, closed.outcome, closed.reason) == ("a", HOUR, outcome, "said so")
-    assert watched.names() == "bc"
-    standing = watched.health.provider_health("a")
-    assert (standing.state, standing.seconds, standing.reason) == ("closed", HOUR, "said so")
-    assert watched.told == [("a", {"closed": HOUR, "outcome": outcome, "reason": "said so"})]
-    watched.now += HOUR - 0.5
-    assert watched.health.provider_health("a").seconds == 0.5
-    assert watched.order().closed[0].seconds == 0.5
-    watched.now += 0.5
+    for seconds in (60.0, 120.0, 240.0, 480.0, 960.0, 1_920.0, HOUR, HOUR):
+        watched.fail(outcome)
+        (cooldown,) = watched.order().skipped
+        assert (cooldown.provider.name, cooldown.seconds, cooldown.outcome, cooldown.reason) == (
+            "a",
+            seconds,
+            outcome,
+            "said so",
+        )
+        assert watched.names() == "bc"
+        standing = watched.health.provider_health("a")
+        assert (standing.state, standing.seconds, standing.reason) == ("cooldown", seconds, "said so")
+        assert watched.told[-1] == ("a", {"cooldown": seconds, "outcome": outcome, "reason": "said so"})
+        watched.now += seconds - 0.5
+        assert watched.names() == "bc"
+        watched.now += 0.5
+        assert watched.order().probes == {"a"}, "every rest ends in a probe"
+        assert watched.names() == "bca", "one at a time"
+    watched.answer()
     assert watched.names() == "abc"
-    assert watched.health.provider_health("a").state == "well"
+    watched.fail(outcome)
+    assert watched.health.provider_health("a").seconds == 60.0, "an answer also ends the doubling"
 
 
-@pytest.mark.parametrize(("said", "believed"), [(7.0, 7.0), (HOUR - 1, HOUR - 1), (HOUR + 1, HOUR), (1e9, HOUR)])
-def test_a_provider_is_left_alone_for_as_long_as_it_says_up_to_an_hour(said: float, believed: float) -> None:
+@pytest.mark.parametrize(("said", "believed"), [(7.0, 7.0), (59.0, 59.0), (61.0, 60.0), (1e9, 60.0)])
+def test_a_cooldown_is_never_longer_than_the_provider_says(said: float, believed: float) -> None:
     watched = Watched()
-    watched.note(
-        "a", watched.health.report(Attempt(provider="a", outcome="rate_limited", retry_after=said), answered=False)
-    )
-    assert watched.order().closed[0].seconds == believed
-    assert [changes["closed"] for _, changes in watched.told] == [believed]
+    watched.note("a", watched.health.report(Attempt(provider="a", outcome="quota", retry_after=said), answered=False))
+    assert watched.order().skipped[0].seconds == believed
+    assert [changes["cooldown"] for _, changes in watched.told] == [believed]
 
 
-def test_no_seconds_close_nothing_and_nobody_is_told() -> None:
+def test_no_seconds_begin_no_cooldown_and_nobody_is_told() -> None:
     watched = Watched()
-    watched.note("a", watched.health.close("a", 0.0))
-    watched.note("a", watched.health.close("a", -5.0))
+    watched.note("a", watched.health.cool_down("a", 0.0))
+    watched.note("a", watched.health.cool_down("a", -5.0))
     assert watched.names() == "abc"
     assert watched.told == []
 
 
 def test_the_later_end_counts_with_what_was_said_about_it() -> None:
     watched = Watched()
-    watched.note("a", watched.health.close("a", 10.0, "rate_limited", "ten"))
-    watched.note("a", watched.health.close("a", 10.0, "blocked", "ten again"))
-    watched.note("a", watched.health.close("a", 5.0, "quota", "five"))
-    (closed,) = watched.order().closed
-    assert (closed.seconds, closed.outcome, closed.reason) == (10.0, "rate_limited", "ten")
+    watched.note("a", watched.health.cool_down("a", 10.0, "quota", "ten"))
+    watched.note("a", watched.health.cool_down("a", 10.0, "auth", "ten again"))
+    watched.note("a", watched.health.cool_down("a", 5.0, "auth", "five"))
+    (cooldown,) = watched.order().skipped
+    assert (cooldown.seconds, cooldown.outcome, cooldown.reason) == (10.0, "quota", "ten")
     assert len(watched.told) == 1
-    watched.note("a", watched.health.close("a", 11.0, "quota", "eleven"))
+    watched.note("a", watched.health.cool_down("a", 11.0, "auth", "eleven"))
     assert watched.health.provider_health("a").reason == "eleven"
     assert len(watched.told) == 2
 
 
-def test_a_provider_that_says_when_to_come_back_does_not_become_a_suspect() -> None:
+@pytest.mark.req("B29")
+def test_failures_of_requests_from_before_an_answer_say_nothing() -> None:
     watched = Watched()
+    before = watched.now
+    watched.now += 6.0
+    watched.answer()
     for _ in range(5):
-        watched.note(
-            "a", watched.health.report(Attempt(provider="a", outcome="rate_limited", retry_after=1.0), answered=False)
-        )
-    watched.now += 1.0
+        attempt = Attempt(provider="a", outcome="timeout")
+        watched.note("a", watched.health.report(attempt, answered=False, sent_at=before))
     assert watched.names() == "abc"
+    watched.fail(times=3)
+    assert watched.names() == "bca"
+
+
+@pytest.mark.req("B29")
+def test_who_is_empty_time_after_time_has_no_record_and_comes_last_until_it_has_rows() -> None:
+    watched = Watched()
+    assert not watched.health.has_record("a"), "it has never had rows"
+    watched.answer()
+    assert watched.health.has_record("a")
+    empty = Attempt(provider="a", outcome="unavailable")
+    for _ in range(2):
+        watched.note("a", watched.health.report(empty, answered=True, rows=False))
+    assert (watched.names(), watched.health.has_record("a"), watched.health.suspects) == ("abc", True, set())
+    watched.note("a", watched.health.report(empty, answered=True, rows=False))
+    assert (watched.names(), watched.health.has_record("a"), watched.health.suspects) == ("bca", False, {"a"})
+    watched.note("a", watched.health.prove("a"))
+    assert (watched.names(), watched.health.has_record("a")) == ("abc", True)
+    watched.now += 601.0
+    assert not watched.health.has_record("a"), "that was long ago"
+
+
+@pytest.mark.req("B29")
+def test_a_free_provider_that_fails_at_once_keeps_its_place_before_paid_ones_only() -> None:
+    prices = {"a": 0.0, "b": 0.0, "c": 0.005}
+    watched = Watched()
+    watched.fail("unavailable", times=4)
+    order = watched.health.order(watched.providers, lambda provider: prices[provider.name])
+    assert [provider.name for provider in order.queue] == ["b", "a", "c"]
+    slow = Watched()
+    sent = slow.now
+    slow.now += 3.0
+    for _ in range(4):
+        slow.health.report(Attempt(provider="a", outcome="unavailable"), answered=False, sent_at=sent)
+    order = slow.health.order(slow.providers, lambda provider: prices[provider.name])
+    assert [provider.name for provider in order.queue] == ["b", "c", "a"]
 
 
 def test_the_share_that_never_answers_is_learned_within_its_limits() -> None:
     watched = Watched()
     assert watched.health.lost("a") == 0.01
     watched.fail()
-    assert watched.health.lost("a") == pytest.approx(0.01 + 0.05 * 0.99)
+    assert watched.health.lost("a") == pytest.approx(0.01 + 0.02 * 0.99)
     watched.answer()
-    assert watched.health.lost("a") == pytest.approx((0.01 + 0.05 * 0.99) * 0.95)
+    assert watched.health.lost("a") == pytest.approx((0.01 + 0.02 * 0.99) * 0.98)
     watched.fail("unavailable")
-    assert watched.health.lost("a") == pytest.approx((0.01 + 0.05 * 0.99) * 0.95**2), "it did answer, with an error"
-    for _ in range(200):
+    assert watched.health.lost("a") == pytest.approx((0.01 + 0.02 * 0.99) * 0.98**2), "it did answer, with an error"
+    for _ in range(500):
         watched.answer()
     assert watched.health.lost("a") == 0.005
     watched.fail(times=200)
@@ -259,70 +307,70 @@ def test_the_share_that_never_answers_is_learned_within_its_limits() -> None:
 def test_a_slow_call_that_answered_all_the_same_is_not_lost() -> None:
     watched = Watched()
     watched.note("a", watched.health.report(Attempt(provider="a", outcome="timeout"), answered=True))
-    assert watched.health.lost("a") == pytest.approx(0.01 * 0.95)
+    assert watched.health.lost("a") == pytest.approx(0.01 * 0.98)
 
 
 class TestOthers:
     """What other processes say."""
 
-    def test_they_close_a_provider_for_an_hour_at_most_and_it_is_not_told_on(self) -> None:
+    def test_they_begin_a_cooldown_of_an_hour_at_most_and_it_is_not_told_on(self) -> None:
         watched = Watched()
-        watched.hear(closed=2 * HOUR, reason="empty")
-        (closed,) = watched.order().closed
+        watched.hear(cooldown=2 * HOUR, reason="empty")
+        (closed,) = watched.order().skipped
         assert (closed.seconds, closed.outcome, closed.reason) == (HOUR, "quota", "empty")
         assert watched.told == []
 
     @pytest.mark.parametrize(("said", "believed"), [(0.5, 0.5), (29.0, 29.0), (30.5, 30.0), (500.0, 30.0)])
     def test_they_make_a_suspect_for_half_a_minute_at_most(self, said: float, believed: float) -> None:
         watched = Watched()
-        watched.hear(suspect=said, times=1)
-        assert watched.suspicion() == believed
+        watched.hear(degraded=said, times=1)
+        assert watched.degraded() == believed
         assert watched.names() == "bca"
         assert watched.told == []
 
     def test_what_is_known_here_is_not_replaced(self) -> None:
         watched = Watched()
         watched.fail(times=3)
-        watched.hear(suspect=20.0, times=5)
-        assert watched.suspicion() == 2.0
+        watched.hear(degraded=20.0, times=5)
+        assert watched.degraded() == 2.0
 
     @pytest.mark.parametrize(("times", "next_suspicion"), [(0, 2.0), (1, 4.0), (3, 16.0), (4, 20.0)])
     def test_the_next_failure_doubles_what_they_counted(self, times: int, next_suspicion: float) -> None:
         watched = Watched()
-        watched.hear(suspect=5.0, times=times)
+        watched.hear(degraded=5.0, times=times)
         watched.fail()
-        assert watched.suspicion() == next_suspicion
+        assert watched.degraded() == next_suspicion
 
     def test_a_count_out_of_all_bounds_is_not_told_on(self) -> None:
         watched = Watched()
-        watched.hear(suspect=5.0, times=10**6)
+        watched.hear(degraded=5.0, times=10**6)
         watched.fail()
-        assert watched.told == [("a", {"suspect": 20.0, "times": 8})]
+        assert watched.told == [("a", {"degraded": 20.0, "times": 8})]
 
     def test_somebody_elses_probe_that_went_well_ends_what_they_said(self) -> None:
         watched = Watched()
-        watched.hear(suspect=5.0, times=3)
+        watched.hear(degraded=5.0, times=3)
         watched.hear()
-        assert watched.health.provider_health("a").state == "well"
+        assert watched.health.provider_health("a").state == "healthy"
         watched.fail(times=3)
-        assert watched.suspicion() == 2.0, "their count is forgotten, too"
+        assert watched.degraded() == 2.0, "their count is forgotten, too"
 
     def test_their_silence_does_not_end_what_was_seen_here(self) -> None:
         watched = Watched()
         watched.fail(times=3)
         watched.hear()
-        assert watched.suspicion() == 2.0
+        assert watched.degraded() == 2.0
 
     def test_a_count_without_a_suspicion_ends_nothing(self) -> None:
         watched = Watched()
-        watched.hear(suspect=5.0, times=1)
+        watched.hear(degraded=5.0, times=1)
         watched.hear(times=1)
-        assert watched.suspicion() == 5.0
+        assert watched.degraded() == 5.0
 
     def test_what_they_said_once_and_took_back_does_not_end_a_later_suspicion_of_our_own(self) -> None:
         watched = Watched()
-        watched.hear(suspect=5.0, times=1)
+        watched.hear(degraded=5.0, times=1)
         watched.hear()
         watched.fail(times=3)
         watched.hear()
-        assert watched.suspicion() == 2.0
+        assert watched.degraded() == 2.0

@@ -63,6 +63,16 @@ _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
 
+_ABOUT_KEY = re.compile(
+    r"(?i)\b(?:\w*key|token|credential)s?\b|\bunauth(?:ori[sz]ed|enticated)\b|\bauth(?:entication|orization)\b"
+)
+_ABOUT_PLAN = re.compile(
+    r"(?i)\b(?:your|the|this) (?:\w+ )?(?:plan|subscription|account)\b.{0,60}"
+    r"\b(?:not|expired|suspended|inactive|disabled|ended|cancel\w*|exceeded|reached|exhausted|limit)\b"
+    r"|\b(?:quota|credits?|balance|allowance)\b|\bpayment\b|\bbilling\b"
+    r"|\bsubscription (?:is )?(?:required|expired|inactive|cancel\w*)"
+)
+
 
 def raise_for_status(reply: Response, name: str) -> None:
     """Raise the error that an HTTP status stands for with most services; a status of 200 to 299 is none.
@@ -87,8 +97,12 @@ def raise_for_status(reply: Response, name: str) -> None:
         raise QuotaExceeded(name, f"the account's allowance is used up{words}", status=status, retry_after=again)
     if status == 403 and reply.media_type == "text/html":
         raise ProviderBlocked(name, "a firewall in front of it refuses us", status=status, retry_after=again)
-    if status in {401, 403}:
+    if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
         raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
+    if status == 403 and _ABOUT_PLAN.search(words):
+        raise QuotaExceeded(name, f"the account may not search{words}", status=status, retry_after=again)
+    if status == 403:  # a firewall, or one query that the plan does not allow: it says nothing about the next one
+        raise ProviderBlocked(name, f"it refuses this request{words}", status=status, retry_after=again)
     if status in {408, 504}:
         raise ProviderTimeout(name, f"it ran out of time itself{words}", status=status, retry_after=again)
     if status >= 500:

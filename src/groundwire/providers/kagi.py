@@ -37,7 +37,9 @@ _ERRORS = (
         status=ANY_STATUS,
         pattern="(?i)^10[01]$|balance|billing|credit|funds|quota|usage",
     ),
-    ErrorRule(AuthenticationFailed, "the key is not accepted", "Check KAGI_API_KEY", status=ANY_STATUS, pattern="^2$"),
+    ErrorRule(
+        AuthenticationFailed, "the key is not accepted", "Check KAGI_API_KEY", status=ANY_STATUS, pattern=r"^2$|^auth\."
+    ),
     ErrorRule(RequestRefused, "the request was refused", status=ANY_STATUS, pattern="^1$"),
 )
 # What v0 cannot do, though v1 can.

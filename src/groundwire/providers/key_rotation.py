@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -15,15 +16,15 @@ __all__ = ["Keys", "digest"]
 
 _T = TypeVar("_T")
 
-_QUOTA_REST = 3_600.0  # seconds, when the service does not say when its quota resets
-_FOR_GOOD = float("inf")
+_FIRST_REST, _LONGEST_REST = 60.0, 3_600.0  # seconds
 
 
 class Keys:
     """The keys of one provider, and which of them is resting until when.
 
-    A key whose quota is used up rests until the quota resets, one that is refused is not used again, one that is rate
-    limited rests for as long as the service says. Other errors are not about the key.
+    A key that is refused, or whose quota is used up, rests for a minute at first, and twice as long each time that it
+    is tried in vain, up to an hour; one that is rate limited beside others does so as well. None rests longer than the
+    service says. Other errors are not about the key.
 
     Args:
         provider: The provider's name.
@@ -38,6 +39,8 @@ class Keys:
         self._keys = tuple(key.get_secret_value() for key in keys)
         self._clock = clock
         self._rests: dict[int, tuple[float, ProviderError]] = {}
+        self._times: dict[int, int] = {}
+        self._said_until: dict[int, float] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -66,23 +69,36 @@ class Keys:
             if number in resting:
                 continue
             try:
-                return await call(key)
+                found = await call(key)
             except ProviderError as error:
                 said = _without(key, error)
                 if not isinstance(said, (AuthenticationFailed, QuotaExceeded, RateLimited)):
                     raise said from None if said is not error else error.__cause__
-                self._rests[number] = (self._clock() + _rest(said), said)
+                self._rest(number, said)
                 failure = said
+            else:
+                self._times.pop(number, None)
+                return found
         raise failure or self._first_awake(resting)
 
     def _resting(self) -> dict[int, tuple[float, ProviderError]]:
         now = self._clock()
         return {number: rest for number, rest in self._rests.items() if rest[0] > now}
 
+    def _rest(self, number: int, error: ProviderError) -> None:
+        """Let a key rest: never longer than was said, and short at first, because one answer may not mean it."""
+        now, said = self._clock(), error.retry_after
+        if isinstance(error, RateLimited) and (said is None or len(self) == 1):
+            return  # without a time it may be over by now, and the router gives the rest to an only key
+        times = self._times[number] = min(self._times.get(number, 0) + 1, 10)
+        self._said_until[number] = now + (said or 0.0)
+        length = min(_FIRST_REST * 2.0 ** (times - 1), _LONGEST_REST, math.inf if said is None else said)
+        self._rests[number] = (now + length, error)
+
     def _first_awake(self, resting: dict[int, tuple[float, ProviderError]]) -> ProviderError:
-        """Return the error of the key that may be used first, with the time that is left."""
-        until, error = min(resting.values(), key=lambda rest: rest[0])
-        left = None if until == _FOR_GOOD else max(0.0, until - self._clock())
+        """Return the error of the key that may be used first, with the time that is left of what was said."""
+        number, (until, error) = min(resting.items(), key=lambda rest: rest[1][0])
+        left = max(0.0, max(until, self._said_until.get(number, 0.0)) - self._clock())
         which = "the key rests" if len(self) == 1 else f"all {len(self)} keys rest"
         return type(error)(
             error.provider, f"{error.reason} ({which})", status=error.status, retry_after=left, fix=error.fix
@@ -106,10 +122,3 @@ def _without(key: str, error: ProviderError) -> ProviderError:
         fix=error.fix.replace(key, "***"),
         windows=error.windows,
     )
-
-
-def _rest(error: ProviderError) -> float:
-    if isinstance(error, AuthenticationFailed):
-        return _FOR_GOOD
-    usual = _QUOTA_REST if isinstance(error, QuotaExceeded) else 0.0  # a limit without a time may be over by now
-    return usual if error.retry_after is None else error.retry_after

@@ -59,7 +59,12 @@ class ParallelSearchProvider(SearchApiProvider):
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return what a search cost: one request, and the results beyond those that it includes."""
-        return self._prices.cost() + self._prices.cost("result", max(0, len(found) - _INCLUDED))
+        return self.price_usd + self._prices.cost("result", max(0, len(found) - _INCLUDED))
+
+    @property
+    def price_usd(self) -> float:
+        """What one search costs with the results that it includes, in US dollars: some modes have their own price."""
+        return self._prices.cost(self._options.mode) or self._prices.cost()
 
 
 def to_body(

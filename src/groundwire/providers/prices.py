@@ -17,7 +17,7 @@ class Prices:
     """The price list of one service, in US dollars by unit."""
 
     units: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """Prices by unit: `request`, `credit`, `page`, `token`."""
+    """Prices by unit: `request`, `credit`, `page`, `result`, `token`, or a mode with a price of its own."""
     as_of: str = ""
     """The day on which the list was read, ISO 8601."""
     source: str = ""

@@ -70,6 +70,7 @@ class SearXngSearchProvider:
     key_needed = False
     capabilities = Capabilities(
         search=True,
+        pages=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         domains="operator",
         language=True,
@@ -154,7 +155,7 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
     params = {
         "q": text,
         "format": "json",
-        "pageno": "1",
+        "pageno": str(filters.page),
         "safesearch": _SAFESEARCH[filters.safesearch],
     }
     if options.engines:  # with categories beside them it would ask the engines of those, too
@@ -204,6 +205,8 @@ def parse(reply: Response, name: str = "searxng", warnings: tuple[str, ...] = ()
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
     rows = [row for item in objects(data["results"]) if (row := _row(item, name)) is not None]
     failed = _failed_engines(data.get("unresponsive_engines"))
+    if data["results"] and not rows and not failed:
+        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
     if failed and not rows:
         raise ProviderUnavailable(name, f"all its engines failed: {', '.join(failed)}", status=reply.status)
     if failed:

@@ -44,6 +44,7 @@ _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or
 _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe is answered alike
 _LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not believed
 _FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
+_PROBE = 1.0  # seconds that a probe has for itself; another one may go when it has not ended by then
 _RECORD = 600.0  # seconds for which rows prove that a provider searches
 
 
@@ -91,7 +92,7 @@ class _State:
     cooldown_outcome: Outcome = "quota"
     cooldown_reason: str = ""
     degraded_until: float = 0.0
-    probing: bool = False
+    probe_until: float = 0.0
     lost: float = 0.01
     heard: bool = False
     rows_at: float = -math.inf
@@ -175,8 +176,8 @@ class Health:
                 skipped.append(Cooldown(provider, left, state.cooldown_outcome, state.cooldown_reason))
             elif not state.degraded_until and not state.cooldown_until:
                 first.append(provider)
-            elif now >= state.degraded_until and not state.probing:
-                state.probing = True
+            elif now >= state.degraded_until and now >= state.probe_until:
+                state.probe_until = now + _PROBE
                 probes.add(provider.name)
                 first.append(provider)
             else:
@@ -211,7 +212,7 @@ class Health:
         """
         sent_at = self._clock() if sent_at is None else sent_at
         state = self._state(attempt.provider)
-        was_ill, state.probing = bool(state.degraded_until or state.cooldown_until), False
+        was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 0.0
         kind = "slow" if attempt.outcome in _SLOW else "refused" if attempt.outcome in _REFUSED else "broken"
         state.lost += _LEARNING * ((not answered and kind == "slow") - state.lost)
         if answered and rows:
@@ -282,7 +283,7 @@ class Health:
 
     def give_up_probe(self, provider: str) -> None:
         """Say that a probe was not used after all."""
-        self._state(provider).probing = False
+        self._state(provider).probe_until = 0.0
 
     def lost(self, provider: str) -> float:
         """Return the share of the provider's calls that never answer."""

@@ -87,9 +87,9 @@ class ProviderReply(_Reply):
     """Whether it has all that it needs, so that it is used."""
     needs: str = ""
     """What it lacks, when it is not configured."""
-    health: Literal["well", "suspect", "closed", "unknown"] = "unknown"
-    """How it does in this process: `suspect` looks ill and is asked last, `closed` asked to be left alone. Of one that
-    does not search it is unknown."""
+    health: Literal["healthy", "degraded", "cooldown", "unknown"] = "unknown"
+    """How it does in this process: `degraded` is asked last, in a `cooldown` it is skipped. Of one that does not
+    search it is unknown."""
     closed_for: float | None = None
     """Seconds for which it asked to be left alone."""
     reason: str = ""
@@ -234,7 +234,7 @@ def _provider(
         roles=roles,
         configured=True,
         health=standing.state if standing else "unknown",
-        closed_for=standing.seconds if standing and standing.state == "closed" else None,
+        closed_for=standing.seconds if standing and standing.state == "cooldown" else None,
         reason=standing.reason if standing else "",
         price=Price(units=dict(price.units), as_of=price.as_of, source=price.source) if price else None,
         records=tuple(_record(score) for score in scores if score.provider == name and score.role in roles),
@@ -305,7 +305,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if all(standing.state == "closed" for standing in web.provider_health()):
+        if all(standing.state == "cooldown" for standing in web.provider_health()):
             return "no_provider"
         return "ok" if await _answers(web.store) else "no_store"
 
