@@ -52,6 +52,8 @@ def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) 
         found = learner.run("search", "reciprocal rank fusion", "--json")
         url = json.loads(found.stdout)["results"][0]["url"]
         assert "Ines Calloway" in learner.run("open", url).stdout
+        answered = learner.run("ask", "reciprocal rank fusion")
+        assert (answered.returncode, "Sources\n" in answered.stdout) == (0, True)
     assert not practice.settings.exists()
 
 

@@ -27,6 +27,7 @@ _COMMANDS = MappingProxyType(
         "search": "search",
         "open": "open:open_",
         "demo": "demo",
+        "ask": "ask",
         "completion": "completion",
         "config": "config",
         "setup": "setup",

@@ -165,7 +165,7 @@ def practise(port: int) -> None:
         )
         sys.exit(ExitCode.WRONG_USE)
     try:
-        with _stopped_by_sigterm(), _settings(file, world):
+        with _stopped_by_sigterm(), _settings(file, world, models.url):
             _serve_until_stopped(len(world.sites), models.url)
     finally:
         world.stop()
@@ -182,7 +182,7 @@ def _serve_until_stopped(sites: int, models: str) -> None:
 
 
 @contextmanager
-def _settings(file: Path, world: World) -> Iterator[None]:
+def _settings(file: Path, world: World, models: str) -> Iterator[None]:
     """Write the settings, and remove them again unless they were changed meanwhile."""
     with tempfile.TemporaryDirectory(prefix="groundwire-demo-") as folder:  # nothing of it is to outlive the demo
         text = f"""{DEMO_LINE}{os.getpid()}
@@ -194,6 +194,9 @@ base_url = "{world.searxng.url}"
 
 [policy] # what lies on this machine is closed to pages and agents, but for these
 allowed_origins = {json.dumps([site.url for site in world.sites.values()])}
+
+[answer] # a stand-in for a model, which quotes
+base_url = "{models}/v1"
 
 [storage]
 url = "sqlite:///{folder}/store.sqlite3"

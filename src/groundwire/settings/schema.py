@@ -17,6 +17,7 @@ from pydantic import (
 
 from groundwire.settings.keyring import key_from_keyring
 from groundwire.settings.sections import (
+    AnswerSettings,
     ArchiveSettings,
     CacheSettings,
     NetworkSettings,
@@ -90,6 +91,8 @@ class Settings(BaseModel):
     """What may be found and opened."""
     permission: PermissionSettings = PermissionSettings()
     """What a model's tool calls may do."""
+    answer: AnswerSettings = AnswerSettings()
+    """The model that answers questions."""
     network: NetworkSettings = NetworkSettings()
     """How to reach the network."""
     server: ServerSettings = ServerSettings()

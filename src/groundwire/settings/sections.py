@@ -16,6 +16,7 @@ from groundwire.settings.permission_rules import Decision, parse_rule
 
 __all__ = [
     "MODEL_PROVIDERS",
+    "AnswerSettings",
     "ArchiveSettings",
     "CacheSettings",
     "Domains",
@@ -249,6 +250,27 @@ class PermissionSettings(SettingsSection):
         for rule in rules:
             parse_rule(rule)
         return rules
+
+
+class AnswerSettings(SettingsSection):
+    """The model that `groundwire ask` answers with. Without one it quotes the passages that answer best."""
+
+    api: Literal["openai_chat", "anthropic", "gemini"] = "openai_chat"
+    """The API that the model speaks; most local servers speak `openai_chat`."""
+    base_url: str = ""
+    """Its address, such as `http://127.0.0.1:11434/v1`; empty means the maker's own, with the key of OPENAI_API_KEY,
+    ANTHROPIC_API_KEY or GEMINI_API_KEY."""
+    model: str = ""
+    """The model's name; empty means the first that a server at one of `local_servers` lists."""
+    local_servers: Words = (
+        "http://127.0.0.1:11434/v1",
+        "http://127.0.0.1:1234/v1",
+        "http://127.0.0.1:8080/v1",
+        "http://127.0.0.1:8000/v1",
+    )
+    """Where a model on this machine is looked for: the usual ports of Ollama, LM Studio, llama.cpp and vLLM."""
+    timeout: float = Field(default=120.0, gt=0, le=600)
+    """Seconds for the whole answer."""
 
 
 class NetworkSettings(SettingsSection):

@@ -73,7 +73,7 @@ def places(
     """
     found = [own] if _exists(own := user_file(user_folder)) else []
     if named:
-        path = folder / expand_user(named)
+        path = folder / (expand_user(named) if named.startswith(("~/", "~\\")) else named)
         if _exists(path):
             found.append(path)
         elif problems is not None:

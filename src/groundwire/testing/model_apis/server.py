@@ -34,6 +34,8 @@ class ModelServer(EmulatedServer):
 
     def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
+        if request.method == "GET" and request.path.endswith("/models"):
+            return EmulatedResponse.json({"object": "list", "data": [{"id": "miniature", "object": "model"}]})
         try:
             body = request.json()
         except ValueError:

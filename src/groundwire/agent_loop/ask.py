@@ -1,0 +1,275 @@
+"""Answering a question: search, read, answer with citations, and check every sentence against the pages it cites."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from groundwire.agent_loop.run import CallModel, run_tools
+from groundwire.agent_loop.types import LoopEvent
+from groundwire.citations.verify import CitedPage, Report, verify_answer
+from groundwire.deadline import Deadline
+from groundwire.errors import ConfigurationError, GroundwireError, ProviderError
+from groundwire.models import Page, Source
+from groundwire.settings import Settings
+from groundwire.tools.definitions import CITING, UNTRUSTED
+from groundwire.transport import Response
+from groundwire.transport.clients import HttpClients
+from groundwire.web import Web
+
+__all__ = ["Answer", "ChatModel", "ask", "find_model"]
+
+_MAKERS: Final[Mapping[str, tuple[str, str]]] = {
+    "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+}
+_SYSTEM: Final = (
+    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
+    f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
+)
+_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
+_PAGES, _TOKENS = 3, 400  # pages that are read for an extract, and tokens of each
+_QUOTES: Final = 3  # sentences of an extract
+_SHORTEST, _LONGEST = 40, 400  # characters of a sentence that is quoted
+_NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
+_WORD: Final = re.compile(r"\w+")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
+_PROBE: Final = 2.0  # seconds for a server on this machine to list its models
+_PLAIN: Final = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer to a question."""
+
+    question: str
+    """What was asked."""
+    text: str
+    """The answer in Markdown, with marks such as `[1]`."""
+    sources: tuple[Source, ...]
+    """The pages that the text cites."""
+    report: Report
+    """What each sentence is worth: whether the pages that it cites say so."""
+    model: str
+    """The model that wrote it; empty where passages were quoted."""
+    searches: int
+    """The searches that were made."""
+    cost_usd: float
+    """What searching and reading cost, in US dollars; the model's own price is not in it."""
+    warnings: tuple[str, ...] = ()
+    """What the reader should know."""
+
+
+class ChatModel:
+    """A model behind an HTTP API, to be called as `run_tools` calls it.
+
+    Args:
+        clients: How services are reached.
+        api: `openai_chat`, `anthropic` or `gemini`.
+        base_url: The API's address.
+        model: The model's name.
+        key: The API key; empty for a local server.
+        deadline: When the whole answer must be here.
+    """
+
+    def __init__(
+        self, clients: HttpClients, *, api: str, base_url: str, model: str, key: str = "", deadline: Deadline
+    ) -> None:
+        self.api = api
+        self.model = model
+        self._base = base_url.rstrip("/")
+        self._transport = clients.operator(self._base)
+        self._key = key
+        self._deadline = deadline
+
+    async def __call__(self, body: Mapping[str, Any]) -> Any:
+        """Send a request and return the JSON of its answer.
+
+        Raises:
+            ProviderError: the model cannot be reached, or refuses; the text says why.
+        """
+        path, headers = {
+            "openai_chat": ("/chat/completions", {"Authorization": f"Bearer {self._key}"} if self._key else {}),
+            "anthropic": ("/v1/messages", {"x-api-key": self._key, "anthropic-version": "2023-06-01"}),
+            "gemini": (f"/v1beta/models/{self.model}:generateContent", {"x-goog-api-key": self._key}),
+        }[self.api]
+        sent = {key: value for key, value in body.items() if self.api != "gemini" or key != "model"}
+        reply = await self._transport.call(
+            "model", "POST", self._base + path, deadline=self._deadline, headers=headers, json_body=sent
+        )
+        return _json(reply, self._base)
+
+    def request(self, question: str) -> dict[str, Any]:
+        """Return the first request of a conversation."""
+        if self.api == "gemini":
+            return {
+                "model": self.model,
+                "systemInstruction": {"parts": [{"text": _SYSTEM}]},
+                "contents": [{"role": "user", "parts": [{"text": question}]}],
+            }
+        user = {"role": "user", "content": question}
+        if self.api == "anthropic":
+            return {"model": self.model, "max_tokens": _OUTPUT, "system": _SYSTEM, "messages": [user]}
+        return {"model": self.model, "messages": [{"role": "system", "content": _SYSTEM}, user]}
+
+
+def _json(reply: Response, base: str) -> Any:
+    try:
+        said = json.loads(reply.body)
+    except ValueError:
+        said = None
+    if reply.status == 200 and isinstance(said, dict):
+        return said
+    error = said.get("error") if isinstance(said, dict) else None
+    why = error.get("message") if isinstance(error, dict) else error
+    fix = "Check the key" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
+    why = str(why or "no reason given")[:300]
+    raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
+
+
+async def find_model(settings: Settings, clients: HttpClients, deadline: Deadline) -> ChatModel | None:
+    """Return the model of the settings, else one that a server on this machine offers, else None.
+
+    Raises:
+        ConfigurationError: a model is named, and it has neither an address nor a key.
+    """
+    chosen = settings.answer
+    if chosen.model:
+        base, variable = _MAKERS[chosen.api]
+        secret = settings.secret(variable)
+        if not chosen.base_url and secret is None:
+            raise ConfigurationError(
+                f"answer.model is {chosen.model!r}, and there is no key for it. Set {variable}, or answer.base_url to "
+                "the address of another server."
+            )
+        key = secret.get_secret_value() if secret is not None else ""
+        base = chosen.base_url or base
+        return ChatModel(clients, api=chosen.api, base_url=base, model=chosen.model, key=key, deadline=deadline)
+    for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
+        name = await _first_model(clients, base)
+        if name:
+            return ChatModel(clients, api="openai_chat", base_url=base, model=name, deadline=deadline)
+    return None
+
+
+async def _first_model(clients: HttpClients, base: str) -> str:
+    """Return the first model that a server lists; nothing where none answers."""
+    try:
+        reply = await clients.operator(base).call(
+            "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
+        )
+        listed = json.loads(reply.body)["data"]
+        return str(listed[0]["id"])
+    except (GroundwireError, ValueError, LookupError, TypeError):
+        return ""
+
+
+async def ask(
+    question: str,
+    *,
+    web: Web,
+    model: ChatModel | None = None,
+    on_event: Callable[[LoopEvent], None] | None = None,
+    timeout: float | None = None,
+) -> Answer:
+    """Answer a question from the web, with citations that are checked.
+
+    Args:
+        question: The question.
+        web: What searches and reads, and whose session pays; it stays the caller's to close.
+        model: What writes the answer; without one the passages that answer best are quoted.
+        on_event: Is told of every call of a tool that the model makes.
+        timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
+
+    Raises:
+        InvalidRequest: the question is empty or too long. AllProvidersFailed: nobody could search.
+        ProviderError: the model cannot be reached, or refuses. Closed.
+    """
+    session = web.session()
+    if model is None:
+        return await _extract(question, session)
+    call: CallModel = model
+    run = await run_tools(
+        model.request(question),
+        call,
+        web=session,
+        api=model.api,
+        mode="local",
+        timeout=web.settings.answer.timeout if timeout is None else timeout,
+        on_event=on_event,
+    )
+    shown = {page.url: page for page in await session.sources()}
+    pages = [
+        CitedPage(
+            number=source.citation_id,
+            url=source.url,
+            title=source.title,
+            content=shown[source.url].content if source.url in shown else None,
+            snippet=shown[source.url].snippet if source.url in shown else "",
+        )
+        for source in run.sources
+    ]
+    warnings = () if run.stop == "answered" else (run.reason,)
+    return await _checked(question, run.answer.text, pages, session, model=model.model, warnings=warnings)
+
+
+async def _extract(question: str, session: Web) -> Answer:
+    """Quote the passages that answer a question best."""
+    found = await session.search(question)
+    urls = [row.url for row in found.results[:_PAGES]]
+    read = await session.open_pages(urls, query=question, max_tokens=_TOKENS * len(urls)) if urls else ()
+    passages = sorted(
+        (
+            (excerpt.score, page, text)
+            for page in read
+            for excerpt in page.excerpts
+            if (text := _quote(excerpt.text, question))
+        ),
+        key=lambda row: -row[0],
+    )
+    best: dict[str, tuple[Page, str]] = {}
+    for _, page, text in passages:
+        best.setdefault(page.url, (page, text))
+    lines = [f"{text} [{page.citation_id}]" for page, text in list(best.values())[:_QUOTES]]
+    if not lines:
+        lines = [f"{row.snippet} [{row.citation_id}]" for row in found.results[:_QUOTES] if row.snippet]
+    text = "\n\n".join(lines) or "Nothing was found that answers this."
+    return await _checked(question, text, await session.sources(), session, model="", warnings=found.warnings)
+
+
+def _quote(text: str, question: str) -> str:
+    """Return the sentence of a passage that has most of a question's words, as plain text; nothing if it has none."""
+    wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2}
+    sentences = [
+        " ".join(_PLAIN.sub(r"\1", sentence).split())
+        for block in text.split("\n\n")
+        if not block.lstrip().startswith(_NO_PROSE)
+        for sentence in _SENTENCE_END.split(block)
+    ]
+    whole = [one for one in sentences if _SHORTEST <= len(one) <= _LONGEST]
+    return max(whole, key=lambda one: len(wanted & set(_WORD.findall(one.casefold()))), default="")
+
+
+async def _checked(
+    question: str, text: str, pages: Sequence[CitedPage], session: Web, *, model: str, warnings: tuple[str, ...]
+) -> Answer:
+    report = await asyncio.to_thread(verify_answer, text, pages)
+    cited = {number for finding in report.findings for number in finding.sources}
+    used = await session.usage()
+    return Answer(
+        question=question,
+        text=text,
+        sources=tuple(
+            Source(citation_id=page.number, title=page.title, url=page.url) for page in pages if page.number in cited
+        ),
+        report=report,
+        model=model,
+        searches=int(used.get("searches", 0)),
+        cost_usd=used.get("cost_usd", 0.0),
+        warnings=warnings,
+    )

@@ -1,0 +1,97 @@
+"""`groundwire ask`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from groundwire.cli.call_runner import run, say_error, storable, warn
+from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.terminal_text import clean, escaped, wrap
+from groundwire.deadline import Deadline
+from groundwire.errors import GroundwireError
+from groundwire.transport.clients import HttpClients
+from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.agent_loop import Answer
+
+__all__ = ["ask"]
+
+_WIDEST = 100  # columns
+_EXIT_CODES = """\b
+Exit codes:
+  0  answered, and every sentence with a citation is supported by its page
+  1  answered, and at least one sentence is not
+  2  wrong use: an argument or a setting
+  3  the web could not be searched, or the model not be asked"""
+
+
+@click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
+@click.argument("question", nargs=-1, required=True)
+@click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
+@click.option("--base-url", metavar="URL", help="Its API's address. By default the setting answer.base_url.")
+@click.option("--quote", is_flag=True, help="Ask no model: quote the passages that answer best.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its check as JSON.")
+def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quote: bool, as_json: bool) -> None:
+    """Search the web, read, and answer QUESTION with citations that are checked against the pages.
+
+    The model is that of the settings, or one that a local server (Ollama, LM Studio, llama.cpp, vLLM) offers. Without a
+    model the best passages are quoted.
+    """
+    words = storable(" ".join(question))
+
+    async def call(web: Web) -> Answer:
+        from groundwire.agent_loop import ask as answer
+        from groundwire.agent_loop import find_model
+
+        clients = HttpClients(web.settings, None, None)
+        try:
+            deadline = Deadline.after(web.settings.answer.timeout)
+            return await answer(
+                words, web=web, model=None if quote else await find_model(web.settings, clients, deadline)
+            )
+        finally:
+            await clients.aclose()
+
+    try:
+        said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
+    except GroundwireError as error:
+        say_error(str(error))
+        sys.exit(exit_code(error))
+    if as_json:
+        click.echo(escaped(json.dumps(_plain(said), ensure_ascii=False)))
+    else:
+        _print(said)
+    sys.exit(ExitCode.OK if said.report.supported else ExitCode.NOTHING)
+
+
+def _plain(said: Answer) -> dict[str, Any]:
+    from groundwire.citations.verify.report_rendering import report_json
+
+    plain = asdict(said) | {"report": report_json(said.report)}
+    return plain | {"sources": [source.model_dump() for source in said.sources]}
+
+
+def _print(said: Answer) -> None:
+    width = min(_WIDEST, shutil.get_terminal_size().columns)
+    for block in said.text.split("\n\n"):
+        click.echo((wrap(clean(block), width, "") if "\n" not in block else clean(block)) + "\n")
+    if said.sources:
+        click.echo(click.style("Sources", bold=True))
+    for source in said.sources:
+        click.echo(f"{source.citation_id:>2}. {clean(source.title)}\n    " + click.style(clean(source.url), fg="blue"))
+    for finding in said.report.findings:
+        if finding.sources and finding.verdict != "supported":
+            warn(f"not confirmed by what it cites ({finding.verdict.replace('_', ' ')}): {finding.text}")
+    for warning in said.warnings:
+        warn(warning)
+    by = said.model or "passages quoted; no model is set up"
+    cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
+    searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"
+    click.echo(click.style(f"\n{by}; {searches}{cost}", dim=True), err=True)

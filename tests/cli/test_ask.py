@@ -1,0 +1,61 @@
+"""`groundwire ask`: with a model, with one that is found on this machine, and with none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from groundwire.testing import InjectedFault
+from groundwire.testing.model_apis import ModelServer, quoting
+
+Terminal = Any  # see conftest.py
+QUESTION = "reciprocal rank fusion"
+
+
+@pytest.fixture
+def model(terminal: Terminal) -> ModelServer:
+    made: ModelServer = terminal.world.add(ModelServer(quoting))
+    return made
+
+
+def test_without_a_model_passages_are_quoted(terminal: Terminal) -> None:
+    done = terminal.here("ask", QUESTION, "--quote", "--json")
+    said = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert (said["model"], said["searches"]) == ("", 1)
+    verdicts = [row["verdict"] for row in said["report"]["findings"]]
+    assert set(verdicts) == {"supported"}
+    assert len(verdicts) == len(said["sources"]) > 0
+    assert all(f"[{source['citation_id']}]" in said["text"] for source in said["sources"])
+
+
+def test_a_model_answers_and_is_checked(terminal: Terminal, model: ModelServer) -> None:
+    done = terminal.here("ask", QUESTION, "--model", "m", "--base-url", f"{model.url}/v1")
+    assert done.exit_code == 0, done.stderr
+    assert "Sources" in done.stdout
+    assert "[1]" in done.stdout
+    assert "m; 1 search" in done.stderr
+
+
+def test_a_model_on_this_machine_is_found(terminal: Terminal, model: ModelServer) -> None:
+    done = terminal.here("ask", QUESTION, "--json", GROUNDWIRE_ANSWER_LOCAL_SERVERS=f"{model.url}/v1")
+    assert json.loads(done.stdout)["model"] == "miniature"
+
+
+def test_what_stands_in_the_way_is_said(terminal: Terminal, model: ModelServer) -> None:
+    done = terminal.here("ask", QUESTION, "--model", "m")
+    assert (done.exit_code, "OPENAI_API_KEY" in done.stderr) == (2, True)
+    model.fail(InjectedFault.status(401, '{"error": {"message": "no such key"}}'), times=None)
+    done = terminal.here("ask", QUESTION, "--model", "m", "--base-url", f"{model.url}/v1")
+    assert (done.exit_code, "no such key" in done.stderr) == (3, True)
+    terminal.world.searxng.fail(InjectedFault.status(500), times=None)
+    done = terminal.here("ask", QUESTION, "--quote")
+    assert done.exit_code == 3
+    assert done.stdout == ""
+
+
+def test_nothing_found_is_said(terminal: Terminal) -> None:
+    done = terminal.here("ask", "zzzyyyxxx", "--quote")
+    assert "Nothing was found" in done.stdout
