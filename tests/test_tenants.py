@@ -183,6 +183,9 @@ class TestCache:
             assert web.restricted(tenant="a").session("x").owner == Owner(tenant="a")
             await web.restricted(tenant="a").session("x").search(WORDS)
             assert (await web.restricted(tenant="b").session("x").usage())["searches"] == 0
+            await web.restricted(tenant="a").search(WORDS)
+            assert await web.restricted(tenant="a").sources()
+            assert await web.restricted(tenant="b").sources() == await web.sources() == ()
 
 
 @pytest.mark.req("B22")

@@ -16,7 +16,7 @@ from groundwire.routing.daily_quota import DailyQuota
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.base import Store
 
-__all__ = ["Limits", "Reservation", "SessionBudget"]
+__all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
@@ -56,10 +56,9 @@ class SessionBudget:
         self._known = Budget(limit=limits.searches, spent=0)
 
     def within(self, quota: DailyQuota | None, owner: Owner) -> SessionBudget:
-        """Return the budget of the same session for an owner, counted within a daily quota."""
-        return SessionBudget(
-            self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota, owner=owner
-        )
+        """Return the budget of the session, counted within a daily quota; for another owner that is another session."""
+        name = self.session if owner == self.owner else session_name(owner, self.session)
+        return SessionBudget(self._store, name, self.limits, self._tasks, named=self.named, quota=quota, owner=owner)
 
     async def take(self, price_usd: float = 0.0) -> Reservation:
         """Count one search before it is made, and set its price aside.
@@ -305,6 +304,12 @@ class SessionBudget:
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"
+
+
+def session_name(owner: Owner, name: str) -> str:
+    """Return the name in the store of what an owner calls a session; no other tenant's has the same."""
+    prefix = f"tenant:{owner.tenant}:" if owner.tenant else ""
+    return name if name.startswith(prefix) else prefix + name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
