@@ -14,7 +14,6 @@ from typing import Any
 import aiohttp
 import pytest
 
-from components.examples import examples
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.models import Page, SearchResponse, SearchResult
@@ -391,8 +390,8 @@ async def house(
 
 
 @pytest.mark.req("B22")
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("seed", range(examples(4)))
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("seed", range(3))
 async def test_two_tenants_never_meet(house: House, seed: int) -> None:
     chance = random.Random(seed)
     steps = [(name, action) for action in ACTIONS for name in MARKS] * 2
