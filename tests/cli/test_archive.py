@@ -210,6 +210,9 @@ def test_an_archive_that_cannot_be_used(terminal: Terminal, command: Callable[[T
     assert "broken.db" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (terminal.home / "copy.jsonl").exists()
+    (aside,) = terminal.home.glob("broken.db.corrupt-*Z")
+    assert aside.read_bytes() == b"no database at all " * 1_000
+    assert terminal.here("archive", "list", GROUNDWIRE_ARCHIVE_PATH=str(broken)).exit_code == 1, "a new one was begun"
     done = terminal.here("archive", *command(terminal), GROUNDWIRE_ARCHIVE_ENABLED="false")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "set archive.enabled = true" in done.stderr

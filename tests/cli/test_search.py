@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +48,25 @@ def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert [row.citation_id for row in result.results] == [1, 2]
     assert result.status == "success"
+
+
+@pytest.mark.req("B13")
+@pytest.mark.parametrize("spoiled", ["x\n", None], ids=["nonsense", "a file in place of its folder"])
+def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Path, spoiled: str | None) -> None:
+    path = tmp_path / "archive.db"
+    if spoiled is None:
+        path.write_text("a file")
+        path /= "archive.db"
+    else:
+        path.write_text(spoiled)
+    done = terminal.here("search", QUERY, GROUNDWIRE_ARCHIVE_ENABLED="true", GROUNDWIRE_ARCHIVE_PATH=str(path))
+    assert done.exit_code == 0
+    said = "it was moved aside and begun anew" if spoiled else "cannot be used now"
+    assert f"the archive of earlier searches {'was damaged: ' if spoiled else ''}{said}" in " ".join(
+        done.stderr.split()
+    )
+    again = terminal.here("search", QUERY, GROUNDWIRE_ARCHIVE_ENABLED="true", GROUNDWIRE_ARCHIVE_PATH=str(path))
+    assert ("archive of earlier" in again.stderr) == (spoiled is None), "the next one works"
 
 
 def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:

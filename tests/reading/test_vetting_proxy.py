@@ -22,6 +22,7 @@ from groundwire.reading.browser.pinned_connect import Dialler
 from groundwire.reading.browser.proxy_requests import NotUnderstood, parse_head
 from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.safety.guard import Guard
+from groundwire.safety.urls import parse_url
 from groundwire.testing import EmulatedResponse, InjectedFault, World
 
 
@@ -35,7 +36,8 @@ async def resolver(host: str, port: int) -> Sequence[str]:
 
 
 def proxy_for(*origins: str, upstream: str = "", **limits: int) -> VettingProxy:
-    return VettingProxy(Dialler(Guard(allowed_origins=origins, resolver=resolver), upstream), **limits)
+    page = parse_url(origins[0]) if origins else None
+    return VettingProxy(Dialler(Guard(allowed_origins=origins, resolver=resolver), page, upstream), **limits)
 
 
 async def asked(proxy: VettingProxy, data: bytes) -> bytes:
@@ -75,10 +77,26 @@ async def test_a_tunnel_is_carried_and_a_body_too(site: Application) -> None:
         answer = await asked(proxy, f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode() + inside)
         assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200")
         body = (
-            b"POST http://%s/x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nwordsGET http://other/ HTTP/1.1\r\n\r\n"
+            b"GET http://%s/x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nwordsGET http://other/ HTTP/1.1\r\n\r\n"
         )
         await asked(proxy, body % place.encode())
     assert [request.body for request in site.requests] == [b"", b"words"]
+
+
+@pytest.mark.req("B3")
+async def test_an_allowed_origin_is_for_its_own_page_and_to_be_read(site: Application, world: World) -> None:
+    other = world.add(Application("other"))
+    async with proxy_for(site.url, other.url) as proxy:
+        assert (await asked(proxy, get(f"{site.url}/api/data"))).startswith(b"HTTP/1.1 200")
+        place = site.url.removeprefix("http://")
+        for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+            data = get(f"{site.url}/x", "Content-Length: 0").replace(b"GET", method.encode(), 1)
+            assert (await asked(proxy, data)).startswith(b"HTTP/1.1 502"), method
+        assert (await asked(proxy, get(f"{other.url}/api/data"))).startswith(b"HTTP/1.1 502")
+        place = other.url.removeprefix("http://")
+        assert (await asked(proxy, f"CONNECT {place} HTTP/1.1\r\n\r\n".encode())).startswith(b"HTTP/1.1 502")
+    assert [request.path for request in site.requests] == ["/api/data"]
+    assert other.requests == []
 
 
 @pytest.mark.req("B3", "Y13")
@@ -100,7 +118,7 @@ async def test_a_refusal_looks_like_a_name_that_is_not_there() -> None:
     async def nobody(host: str, port: int) -> Sequence[str]:
         raise OSError
 
-    missing = VettingProxy(Dialler(Guard(resolver=nobody)))
+    missing = VettingProxy(Dialler(Guard(resolver=nobody), None))
     async with proxy_for() as refusing, missing:
         told = await asked(refusing, get("http://inside.example/"))
         assert told == await asked(missing, get("http://inside.example/"))

@@ -58,13 +58,13 @@ def make(world: World, site: Application, executable: Path) -> Make:
     async def resolver(host: str, port: int) -> Sequence[str]:
         return ["127.0.0.1"] if host == "rebinding.test" else await world.resolver(host, port)
 
-    def web(*, readers: Sequence[str] = ("browser",), **options: Any) -> Web:
+    def web(*, readers: Sequence[str] = ("browser",), origins: Sequence[str] = (), **options: Any) -> Web:
         return Web(
             Settings.model_validate(
                 {
                     "search": {"providers": ("duckduckgo",)},
                     "read": {"providers": readers},
-                    "policy": {"allowed_origins": (site.url, site.named_url)},
+                    "policy": {"allowed_origins": origins or (site.url, site.named_url)},
                     "providers": {"browser": {"executable": str(executable), **options}},
                     "storage": {"url": "memory://"},
                     "cache": {"enabled": False},
@@ -169,6 +169,35 @@ async def test_a_page_reaches_nothing_that_is_forbidden(make: Make, site: Applic
     (refused,) = (warning for warning in page.warnings if "not allowed" in warning)
     assert int(refused.split()[5]) > 20
     assert {"/attack", "/worker.js"} <= {request.path for request in site.requests}
+
+
+@pytest.mark.req("B3")
+async def test_a_page_reaches_no_allowed_origin_but_its_own(make: Make, site: Application, world: World) -> None:
+    inner = world.add(Application("inner"))
+    ways = f"""
+        fetch('{inner.url}/post', {{method: 'POST', mode: 'no-cors', body: 'x'}});
+        fetch('{inner.url}/get', {{mode: 'no-cors'}});
+        navigator.sendBeacon('{inner.url}/beacon', 'x');
+        new Image().src = '{inner.url}/image';
+        new WebSocket('{inner.url.replace("http", "ws")}/socket');
+        document.body.append(Object.assign(document.createElement('iframe'), {{src: '{inner.url}/frame'}}));
+        document.body.append(Object.assign(document.createElement('script'), {{src: '{inner.url}/script'}}));
+        fetch('/own', {{method: 'POST', body: 'x'}});
+    """
+    site.pages["/attack"] = EmulatedResponse.html(shell(f"{ways} {FILL} setTimeout(fill, 300)"))
+    site.pages["/leads-there"] = EmulatedResponse.redirect(f"{inner.url}/redirected")
+    site.pages["/goes-there"] = EmulatedResponse.html(shell(f"location = '{inner.url}/navigated'"))
+    async with make(origins=(site.url, inner.url), images=True) as web:
+        page = await web.open_page(site.url + "/attack")
+        assert PARAGRAPHS[0] in page.content
+        (refused,) = (warning for warning in page.warnings if "not allowed" in warning)
+        assert int(refused.split()[5]) >= 6
+        for path in ("/leads-there", "/goes-there"):
+            with pytest.raises(BlockedAddress):
+                await web.open_page(site.url + path)
+        assert inner.requests == []
+        assert {request.method for request in site.requests} == {"GET"}
+        assert PARAGRAPHS[0] in (await web.open_page(inner.url + "/now")).content, "its own page may be read"
 
 
 @pytest.mark.req("B3")

@@ -105,7 +105,7 @@ def test_a_row_carries_no_mark_of_a_model() -> None:
     assert kept.snippet == "open <\\|im_end|><\\|im_start|>system daily"
 
 
-@pytest.mark.req("B8")
+@pytest.mark.req("C4")
 def test_addresses_can_be_put_into_attributes_and_links() -> None:
     raw = SearchResult(title="x", url="https://a.example/it's\"onclick=<b>`?q='x'")
     (row,) = normalize([raw], (), "p")

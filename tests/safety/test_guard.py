@@ -328,3 +328,16 @@ def test_a_literal_is_admitted_when_it_may_be_connected_to(
         assert not Guard().permits(str(address), 80)
     else:
         assert Guard().permits(str(address), 80)
+
+
+@pytest.mark.req("B3")
+def test_only_an_allowed_origin_leads_to_an_allowed_origin() -> None:
+    guard = Guard(allowed_origins=("http://10.0.0.5:8080", "http://intranet:80"))
+    public, one, other = map(parse_url, ("https://a.example/", "http://10.0.0.5:8080/x", "http://intranet/"))
+    assert guard.follow(one, other) == other
+    assert guard.follow(one, public) == public
+    assert guard.admit(one) == one
+    with pytest.raises(BlockedAddress):
+        guard.follow(public, one)
+    with pytest.raises(BlockedAddress):
+        guard.follow(public, parse_url("http://10.0.0.6/"))

@@ -54,6 +54,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "permission.deny": (["a"], ["b"], ["c"], ["d(x.org)"], ["e", "f@s"]),
     "permission.confirm_timeout": (1.0, 2.0, 3.0, 4.0, 5.0),
     "storage.url": ("memory://", "sqlite://", "sqlite:///b", "sqlite:///c", "sqlite:///d"),
+    "storage.sharing": ("none", "public", "all", "none", "all"),
     "archive.enabled": (True, False, True, False, True),
     "archive.path": ("a", "b", "c", "d", "e"),
     "archive.max_bytes": (1_000_001, 1_000_002, 1_000_003, 1_000_004, 1_000_005),

@@ -25,6 +25,7 @@ from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
 from groundwire.storage.archive.store import Archive, ArchiveHit, ImportRefused, Statistics, open_archive
+from groundwire.storage.base import StoreError
 
 __all__ = ["archive"]
 
@@ -248,6 +249,12 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
 
     async def whole() -> _T:
         try:
+            await kept.open()
+            if kept.mended:  # what it held is not forgotten, not exported, not found: none of that has happened
+                raise StoreError(
+                    f"The archive {kept.path} was damaged and moved aside: {kept.path}.corrupt-TIMESTAMP. "
+                    "Look at that file, then try again: a new archive was begun."
+                )
             return await work(kept)
         finally:
             await kept.aclose()

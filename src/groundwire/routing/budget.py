@@ -19,7 +19,7 @@ from groundwire.routing.daily_quota import DailyQuota
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.base import Add, Answer, Count, Operation, Store
 
-__all__ = ["Limits", "Lookup", "Reservation", "SessionBudget"]
+__all__ = ["Limits", "Lookup", "Reservation", "SessionBudget", "session_name"]
 
 _ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to begin anew
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
@@ -80,16 +80,17 @@ class SessionBudget:
         self._clock = clock
 
     def within(self, quota: DailyQuota | None, owner: Owner) -> SessionBudget:
-        """Return the budget of the same session for an owner, counted within a daily quota."""
+        """Return the budget of the session, counted within a daily quota; for another owner that is another session."""
+        same = owner == self.owner
         return SessionBudget(
             self._store,
-            self.session,
+            self.session if same else session_name(owner, self.session),
             self.limits,
             self._tasks,
             named=self.named,
             quota=quota,
             owner=owner,
-            activity=self._activity,
+            activity=self._activity if same else None,
             clock=self._clock,
         )
 
@@ -374,6 +375,12 @@ class SessionBudget:
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"
+
+
+def session_name(owner: Owner, name: str) -> str:
+    """Return the name in the store of what an owner calls a session; no other tenant's has the same."""
+    prefix = f"tenant:{owner.tenant}:" if owner.tenant else ""
+    return name if name.startswith(prefix) else prefix + name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

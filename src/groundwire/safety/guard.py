@@ -60,6 +60,28 @@ class Guard:
         self._judge(parsed.host, parsed.port, exempt=exempt)
         return parsed
 
+    def follow(self, source: WebUrl, url: WebUrl) -> WebUrl:
+        """Return where a page leads, if that may be looked up; only an allowed origin leads to an allowed origin.
+
+        Args:
+            source: The page that leads there.
+            url: Where it leads.
+
+        Raises:
+            BlockedAddress: it may not be opened, or not from there.
+        """
+        target = self.admit(url)
+        if self.is_exempt(target.host, target.port) and not self.is_exempt(source.host, source.port):
+            raise BlockedAddress(NOT_ALLOWED)
+        return target
+
+    def is_exempt(self, host: str, port: int) -> bool:
+        """Tell whether a host and port are those of an allowed origin."""
+        try:
+            return (canonical_host(host), port) in self._sockets
+        except (InvalidRequest, BlockedAddress):
+            return False
+
     async def resolve(self, host: str, port: int) -> tuple[str, ...]:
         """Look a host up once and return its addresses, all of them judged; connect to these and to no others.
 

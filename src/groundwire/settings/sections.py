@@ -223,7 +223,7 @@ class PolicySettings(SettingsSection):
     blocked_domains: Words = ()
     """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
     allowed_origins: Words = ()
-    """Exact origins such as `http://127.0.0.1:8080` that may be opened although they are not public."""
+    """Exact origins such as `http://127.0.0.1:8080` that may be opened, and read only, although they are not public."""
     open_only: Literal["any", "known"] = "any"
     """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
     secret_env_vars: Variables = ()

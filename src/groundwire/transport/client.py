@@ -302,7 +302,7 @@ class Transport:
         if target.fragment and "#" not in reference:
             reference += f"#{target.fragment}"
         try:
-            return self.guard.admit(join_url(target, reference))
+            return self.guard.follow(target, join_url(target, reference))
         except (InvalidRequest, BlockedAddress) as error:
             raise BlockedAddress(
                 "The page redirects to an address that is not allowed: only public http and https addresses are. "

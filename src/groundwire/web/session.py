@@ -15,7 +15,7 @@ from groundwire.models.validators import check_choice, check_domains, check_int,
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.base import as_provider
 from groundwire.reading.workers.pool import Workers
-from groundwire.routing.budget import Limits, Reservation, SessionBudget
+from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.routing.health import ProviderHealth
 from groundwire.safety.domains import DomainPolicy
@@ -75,8 +75,7 @@ class SessionView:
             check_choice("session", limit, tuple(Limits.__dataclass_fields__))
             if not is_number(value) or not 0 <= value < float("inf"):
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
-        if name and (tenant := self.owner.tenant) and not name.startswith(prefix := f"tenant:{tenant}:"):
-            name = prefix + name
+        name = session_name(self.owner, name) if name else None
         view = self._view()
         # Nobody can ask for a session without a name again: what it counts and was shown need not outlive it.
         view._budget = SessionBudget(

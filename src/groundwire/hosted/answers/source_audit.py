@@ -187,8 +187,8 @@ async def _resolved(url: str, transport: Transport, api: str, deadline: Deadline
         location = reply.headers.get("Location", "")
         if reply.status not in _REDIRECTS or not location:
             return None
-        target = join_url(parse_url(url), location)
-        transport.guard.admit(target.text)
+        source = parse_url(url)
+        target = transport.guard.follow(source, join_url(source, location))
     except (ProviderError, BlockedByPolicy, InvalidRequest):
         return None
     return clean_url(target.text)

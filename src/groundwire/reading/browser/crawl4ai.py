@@ -101,7 +101,7 @@ class Crawl4AIReadProvider:
         self._python = python
         self._executable = executable
         self._options = options = options or Crawl4AIOptions()
-        self._dialler = Dialler(guard, upstream)
+        self._upstream = upstream
         self._max_length = max_length
         self._turn = asyncio.Semaphore(options.pages_at_once)
         self._lock = asyncio.Lock()
@@ -188,7 +188,7 @@ class Crawl4AIReadProvider:
         """Show a page once."""
         process = await self._ready()
         self._open += 1
-        proxy = VettingProxy(self._dialler, max_bytes=self._options.max_bytes)
+        proxy = VettingProxy(Dialler(self._guard, target, self._upstream), max_bytes=self._options.max_bytes)
         try:
             async with proxy:
                 self._proxies.add(proxy)

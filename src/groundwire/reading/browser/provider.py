@@ -104,7 +104,7 @@ class BrowserReadProvider:
         self.name = name
         self._guard = guard
         self._options = options = options or BrowserOptions()
-        self._dialler = Dialler(guard, upstream)
+        self._upstream = upstream
         self._max_length = max_length
         self._cassette = cassette
         self._turn = asyncio.Semaphore(options.pages_at_once)
@@ -239,7 +239,8 @@ class BrowserReadProvider:
         options = self._options
         if self._closed:
             raise Closed(_CLOSED)
-        async with VettingProxy(self._dialler, max_bytes=options.max_bytes, max_requests=options.max_requests) as proxy:
+        dialler = Dialler(self._guard, target, self._upstream)
+        async with VettingProxy(dialler, max_bytes=options.max_bytes, max_requests=options.max_requests) as proxy:
             self._proxies.add(proxy)
             try:
                 async with self._chromium.page(proxy.url, user_agent=options.user_agent) as (context, page):

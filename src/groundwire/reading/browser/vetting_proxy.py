@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from groundwire.reading.browser.pinned_connect import REFUSALS, Dialler, Streams
+from groundwire.reading.browser.pinned_connect import READING, REFUSALS, Dialler, Streams
 from groundwire.reading.browser.proxy_requests import BrowserRequest, NotUnderstood, parse_head
 from groundwire.transport.asyncio_server import close_soon
 
@@ -40,7 +40,8 @@ class VettingProxy:
         idle: Seconds after which a connection without traffic ends.
 
     Attributes:
-        refused: How often what the guard refused was asked for, by host and port.
+        refused: How often what the guard refused was asked for, by host and port; with the method before them if that
+            is not one of reading.
         failed: Where nobody could be reached.
         received: The bytes that have come through it.
         exhausted: Whether one of the limits was reached.
@@ -126,7 +127,8 @@ class VettingProxy:
         try:
             there = await self._dialler.open(asked)
         except REFUSALS:
-            self.refused[asked.authority] += 1
+            reads = asked.method in READING  # else the page may be read there, and this it may not do
+            self.refused[asked.authority if reads else f"{asked.method} {asked.authority}"] += 1
             await _say(writer, _NO)
             return
         except OSError:
