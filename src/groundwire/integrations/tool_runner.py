@@ -15,7 +15,7 @@ from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, rend
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 
-__all__ = ["Runner", "closed_with", "failed", "runners", "text_of"]
+__all__ = ["Runner", "closed_with", "failed", "runner_named", "runners", "text_of"]
 
 _T = TypeVar("_T")
 
@@ -88,6 +88,21 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
         raise InvalidRequest("web", f"is of type {type(given).__name__}", "Pass a Web, a SyncWeb or nothing.")
     # The tools are no local variable here: an exception that the making of a web keeps would keep this frame, and them.
     return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
+
+
+def runner_named(name: str) -> Runner:
+    """Return one tool by its name over the settings in force, for a framework that loads what it saved.
+
+    Args:
+        name: `web_search` or `open_page`.
+
+    Raises:
+        ValueError: there is no such tool.
+    """
+    for runner in runners():
+        if runner.name == name:
+            return runner
+    raise ValueError(f"There is no tool {name!r}; there are web_search and open_page.")
 
 
 def failed(result: ToolResult) -> bool:
