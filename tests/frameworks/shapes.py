@@ -114,12 +114,25 @@ def smolagents() -> None:
         assert "Reciprocal rank fusion" in loaded(**arguments)
 
 
+def agent_framework() -> None:
+    from agent_framework import FunctionTool
+
+    from groundwire.integrations.agent_framework import WebTool, web_tools
+
+    for tool, arguments in zip(web_tools(), ({"query": QUERY, "limit": 2}, {"url": PAGE}), strict=True):
+        assert isinstance(tool, FunctionTool)
+        loaded: Any = WebTool.from_dict(json.loads(json.dumps(tool.to_dict())))
+        assert loaded.parameters() == tool.parameters()
+        said = asyncio.run(loaded.invoke(arguments=arguments))
+        assert "Reciprocal rank fusion" in "".join(content.text for content in said)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         sys.path.insert(0, str(Path.cwd()))
-        shapes = (haystack, langchain, autogen, llamaindex, smolagents)
-        {shape.__name__: shape for shape in shapes}[sys.argv[1]]()
+        shapes = (agent_framework, haystack, langchain, autogen, llamaindex, smolagents)
+        {shape.__name__: shape for shape in shapes}[sys.argv[1].replace("-", "_")]()
         os.chdir("/")
     print("saved and loaded")
 

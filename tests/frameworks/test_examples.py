@@ -62,6 +62,7 @@ EXAMPLES = (
     Example("crewai", "crewai_agent.py"),
     Example("dspy", "dspy_agent.py"),
     Example("smolagents", "smolagents_agent.py", ("smolagents[openai]",)),
+    Example("agent-framework", "agent_framework_agent.py", ("agent-framework-openai",)),
 )
 
 

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("extra", ["autogen", "haystack", "langchain", "llamaindex", "smolagents"])
+@pytest.mark.parametrize("extra", ["agent-framework", "autogen", "haystack", "langchain", "llamaindex", "smolagents"])
 def test_the_framework_saves_and_loads_it(
     extra: str, world: World, python_with: Callable[[str, tuple[str, ...]], Path], tmp_path: Path
 ) -> None:

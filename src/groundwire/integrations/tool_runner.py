@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -116,13 +118,18 @@ def text_of(result: ToolResult) -> str:
 
 
 def closed_with(owner: object, close: Callable[[], None]) -> None:
-    """Have something closed when its owner is gone, but not when the process ends: by then its threads are ended.
+    """Have something closed when its owner is gone, or when the process ends.
 
     Args:
         owner: Whoever holds it.
         close: Closes it; it must not hold the owner.
     """
-    weakref.finalize(owner, close).atexit = False
+    finalizer = weakref.finalize(owner, close)
+    finalizer.atexit = False  # too late: no thread takes work any more, so what is to be kept could not be written
+    register = getattr(threading, "_register_atexit", None)  # as concurrent.futures does, and called before it is
+    if register is not None:
+        with suppress(RuntimeError):  # the process is ending already
+            register(finalizer)
 
 
 def _made(web: Web | SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
