@@ -40,6 +40,7 @@ MODULES = {
     "crewai": ("crewai", "openai.resources"),
     "dspy": ("dspy", "litellm", "openai.resources"),
     "smolagents": ("smolagents", "openai.resources"),
+    "agent-framework": ("agent_framework", "agent_framework.openai", "openai.resources"),
 }
 """The extras of Groundwire, and what is imported once for all tests of each: also what a framework imports late."""
 
@@ -51,6 +52,7 @@ ALSO = {
     "agno": ("openai",),
     "autogen": ("autogen-ext[openai]",),
     "smolagents": ("smolagents[openai]",),
+    "agent-framework": ("agent-framework-openai",),
 }
 """What else the examples install."""
 

@@ -5,7 +5,8 @@
 
     agent = AssistantAgent("researcher", model_client=client, tools=web_tools(), max_tool_iterations=6)
 
-A failure is said in the text of the result.
+A failure is said in the text of the result. A tool is a component: `dump_component` says which one it is, and
+`load_component` makes it over the settings in force.
 """
 
 from __future__ import annotations
@@ -16,23 +17,38 @@ from typing import Any
 from pydantic import BaseModel
 
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
+from groundwire.integrations.tool_runner import Runner, runner_named, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["web_tools"]
+__all__ = ["WebTool", "WebToolConfig", "web_tools"]
 
 _Base: Any = need("autogen", "autogen_core.tools").BaseTool
+_Component: Any = need("autogen", "autogen_core").Component
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_AutoGenTool(runner) for runner in runners(web, permission)]
+    return [WebTool(runner) for runner in runners(web, permission)]
 
 
-class _AutoGenTool(_Base):
-    """One tool."""
+class WebToolConfig(BaseModel):
+    """What is saved of a tool."""
+
+    name: str
+    """`web_search` or `open_page`."""
+
+
+class WebTool(_Base, _Component[WebToolConfig]):
+    """One tool.
+
+    Args:
+        runner: What it calls.
+    """
+
+    component_config_schema = WebToolConfig
+    component_provider_override = f"{__name__}.WebTool"
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(BaseModel, str, runner.name, runner.description)
@@ -50,3 +66,10 @@ class _AutoGenTool(_Base):
     async def run_json(self, args: Mapping[str, Any], cancellation_token: Any, call_id: str | None = None) -> str:
         """Call it."""
         return text_of(await self._runner.acall(args))
+
+    def _to_config(self) -> WebToolConfig:
+        return WebToolConfig(name=self._runner.name)
+
+    @classmethod
+    def _from_config(cls, config: WebToolConfig) -> Any:
+        return cls(runner_named(config.name))

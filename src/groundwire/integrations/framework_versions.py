@@ -45,6 +45,7 @@ _ALL = (
     Framework("crewai", "crewai", "1.10", "2"),
     Framework("dspy", "dspy", "3.1", "4"),
     Framework("smolagents", "smolagents", "1.20", "2"),
+    Framework("agent-framework", "agent-framework-core", "1.0", "2"),
 )
 
 FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.extra: one for one in _ALL})

@@ -5,39 +5,178 @@
 
     agent = Agent(chat_generator=generator, tools=web_tools())
 
-A failure is said in the text of the result.
+A failure is said in the text of the result. `WebSearch` and `WebPageFetcher` are components for a pipeline without a
+model. Tools and components that were saved search with the settings in force where they are loaded; allow that there by
+`allow_deserialization_module("groundwire.*")`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
+from groundwire.integrations.tool_runner import Runner, failed, runner_named, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 
-__all__ = ["web_tools"]
+__all__ = ["WebPageFetcher", "WebSearch", "WebTool", "web_tools"]
 
 _tools = need("haystack", "haystack.tools")
+_haystack = need("haystack", "haystack")
+_component: Any = _haystack.component
+_Document: Any = _haystack.Document
+_Base: Any = _tools.Tool
+_Method = TypeVar("_Method", bound=Callable[..., object])
+_returns_documents: Callable[[_Method], _Method] = _component.output_types(documents=list[_Document])
+_returns_links: Callable[[_Method], _Method] = _component.output_types(documents=list[_Document], links=list[str])
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_tool(runner) for runner in runners(web, permission)]
+    return [WebTool(runner) for runner in runners(web, permission)]
 
 
-def _tool(runner: Runner) -> Any:
-    def call(**arguments: Any) -> str:
-        return text_of(runner.call(arguments))
+class WebTool(_Base):
+    """One tool. Saved, it says which one it is; loaded, it searches and reads with the settings in force.
 
-    async def acall(**arguments: Any) -> str:
-        return text_of(await runner.acall(arguments))
+    Args:
+        runner: What it calls.
+    """
 
-    return _tools.Tool(
-        name=runner.name,
-        description=runner.description,
-        parameters=runner.schema,
-        function=call,
-        async_function=acall,
-    )
+    def __init__(self, runner: Runner) -> None:
+        def call(**arguments: Any) -> str:
+            return text_of(runner.call(arguments))
+
+        async def acall(**arguments: Any) -> str:
+            return text_of(await runner.acall(arguments))
+
+        super().__init__(
+            name=runner.name,
+            description=runner.description,
+            parameters=runner.schema,
+            function=call,
+            async_function=acall,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as Haystack saves it."""
+        return {"type": f"{__name__}.WebTool", "data": {"name": self.name}}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Any:
+        """Return the tool that was saved."""
+        return cls(runner_named(data["data"]["name"]))
+
+
+@_component
+class WebSearch:
+    """A component that takes a query and returns documents and their links.
+
+    Args:
+        top_k: The most documents; by default the setting `search.limit`.
+        allowed_domains: Only these domains and their sub-domains; none means every domain.
+        web: What searches; by default a `SyncWeb` with the settings in force. It is not saved.
+    """
+
+    def __init__(
+        self,
+        top_k: int | None = None,
+        allowed_domains: list[str] | None = None,
+        web: SyncWeb | None = None,
+    ) -> None:
+        self.top_k = top_k
+        self.allowed_domains = allowed_domains
+        self._runner, _ = runners(web)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as Haystack saves it."""
+        saved: dict[str, Any] = _haystack.default_to_dict(self, top_k=self.top_k, allowed_domains=self.allowed_domains)
+        return saved
+
+    @_returns_links
+    def run(self, query: str) -> dict[str, Any]:
+        """Search.
+
+        Args:
+            query: The words.
+
+        Raises:
+            RuntimeError: the web could not be searched.
+        """
+        return _found(self._runner.call(self._arguments(query)))
+
+    @_returns_links
+    async def run_async(self, query: str) -> dict[str, Any]:
+        """Search; see `run`."""
+        return _found(await self._runner.acall(self._arguments(query)))
+
+    def _arguments(self, query: str) -> dict[str, Any]:
+        return {"query": query, "limit": self.top_k, "allowed_domains": self.allowed_domains}
+
+
+@_component
+class WebPageFetcher:
+    """A component that takes URLs and returns a document of Markdown for each page that could be read.
+
+    Args:
+        max_length: The most characters of a page; by default the setting `read.max_length`.
+        raise_on_failure: Whether a page that cannot be read ends the pipeline; else it is left out.
+        web: What reads; by default a `SyncWeb` with the settings in force. It is not saved.
+    """
+
+    def __init__(
+        self, max_length: int | None = None, raise_on_failure: bool = True, web: SyncWeb | None = None
+    ) -> None:
+        self.max_length = max_length
+        self.raise_on_failure = raise_on_failure
+        _, self._runner = runners(web)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as Haystack saves it."""
+        saved: dict[str, Any] = _haystack.default_to_dict(
+            self, max_length=self.max_length, raise_on_failure=self.raise_on_failure
+        )
+        return saved
+
+    @_returns_documents
+    def run(self, urls: list[str]) -> dict[str, Any]:
+        """Read pages.
+
+        Args:
+            urls: Their addresses.
+
+        Raises:
+            RuntimeError: a page could not be read, and `raise_on_failure` is set.
+        """
+        return self._pages([self._runner.call({"url": url, "max_length": self.max_length}) for url in urls])
+
+    @_returns_documents
+    async def run_async(self, urls: list[str]) -> dict[str, Any]:
+        """Read pages; see `run`."""
+        return self._pages([await self._runner.acall({"url": url, "max_length": self.max_length}) for url in urls])
+
+    def _pages(self, results: Sequence[ToolResult]) -> dict[str, Any]:
+        documents = []
+        for page in results:
+            if failed(page) or not isinstance(page, OpenPageToolResult):
+                if self.raise_on_failure:
+                    raise RuntimeError(text_of(page))
+                continue
+            meta = {"url": page.final_url or page.url, "title": page.title, "truncated": page.truncated}
+            documents.append(_Document(content=page.content, meta=meta))
+        return {"documents": documents}
+
+
+def _found(result: ToolResult) -> dict[str, Any]:
+    if failed(result) or not isinstance(result, WebSearchToolResult):
+        raise RuntimeError(text_of(result))
+    documents = [
+        _Document(
+            content=row.snippet,
+            meta={"title": row.title, "link": row.url, "published": row.published, "citation_id": row.citation_id},
+        )
+        for row in result.results
+    ]
+    return {"documents": documents, "links": [row.url for row in result.results]}

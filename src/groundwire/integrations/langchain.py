@@ -10,20 +10,24 @@ A failure is a tool message with the status `error`; the structured result is th
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
+
+from pydantic import PrivateAttr
 
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult, WebSearchToolResult
+from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["web_retriever", "web_tools"]
+__all__ = ["WebPageLoader", "WebRetriever", "web_retriever", "web_tools"]
 
 _tools = need("langchain", "langchain_core.tools")
-_runnables = need("langchain", "langchain_core.runnables")
 _documents = need("langchain", "langchain_core.documents")
+_BaseRetriever: Any = need("langchain", "langchain_core.retrievers").BaseRetriever
+_BaseLoader: Any = need("langchain", "langchain_core.document_loaders").BaseLoader
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
@@ -32,7 +36,7 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
 
 
 def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None) -> Any:
-    """Return a runnable that takes a query and returns documents, a result of the search each.
+    """Return a retriever that takes a query and returns documents, a result of the search each.
 
     It raises a `ToolException` when the web could not be searched.
 
@@ -40,15 +44,81 @@ def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None)
         web: See `web_tools`.
         limit: The most documents; by default the setting `search.limit`.
     """
-    search, _ = runners(web)
+    retriever = WebRetriever(limit=limit)
+    retriever._runner, _ = runners(web)
+    return retriever
 
-    def retrieve(query: str) -> list[Any]:
-        return _found(search.call({"query": query, "limit": limit}))
 
-    async def aretrieve(query: str) -> list[Any]:
-        return _found(await search.acall({"query": query, "limit": limit}))
+class WebRetriever(_BaseRetriever):
+    """A retriever over the settings in force; see `web_retriever`. Saved and loaded it keeps its limit.
 
-    return _runnables.RunnableLambda(retrieve, aretrieve, name="web_search")
+    `load(dumpd(retriever), valid_namespaces=["groundwire"], allowed_objects=[WebRetriever])` of `langchain_core.load`
+    loads one.
+    """
+
+    limit: int | None = None
+    """The most documents; by default the setting `search.limit`."""
+
+    _runner: Any = PrivateAttr(default=None)
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """Return that it can be saved."""
+        return True
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any = None) -> list[Any]:
+        return _found(self._search().call({"query": query, "limit": self.limit}))
+
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any = None) -> list[Any]:
+        return _found(await self._search().acall({"query": query, "limit": self.limit}))
+
+    def _search(self) -> Runner:
+        if self._runner is None:
+            self._runner, _ = runners()
+        runner: Runner = self._runner
+        return runner
+
+
+class WebPageLoader(_BaseLoader):
+    """A document loader: a document of Markdown for each page.
+
+    Args:
+        urls: The addresses, or one.
+        web: See `web_tools`.
+        max_length: The most characters of a page; by default the setting `read.max_length`.
+        continue_on_failure: Whether a page that cannot be read is left out; else it raises a `ToolException`.
+    """
+
+    def __init__(
+        self,
+        urls: str | Sequence[str],
+        web: Web | SyncWeb | None = None,
+        *,
+        max_length: int | None = None,
+        continue_on_failure: bool = False,
+    ) -> None:
+        self._calls = [{"url": url, "max_length": max_length} for url in ([urls] if isinstance(urls, str) else urls)]
+        self._continue = continue_on_failure
+        _, self._runner = runners(web)
+
+    def lazy_load(self) -> Iterator[Any]:
+        """Yield the pages as documents, one after the other."""
+        for arguments in self._calls:
+            yield from self._page(self._runner.call(arguments))
+
+    async def alazy_load(self) -> AsyncIterator[Any]:
+        """Yield the pages as documents, one after the other."""
+        for arguments in self._calls:
+            for document in self._page(await self._runner.acall(arguments)):
+                yield document
+
+    def _page(self, page: ToolResult) -> Iterator[Any]:
+        if failed(page) or not isinstance(page, OpenPageToolResult):
+            if not self._continue:
+                raise _tools.ToolException(text_of(page))
+            return
+        metadata = {"source": page.final_url or page.url, "title": page.title, "truncated": page.truncated}
+        yield _documents.Document(page_content=page.content, metadata=metadata)
 
 
 def _found(result: ToolResult) -> list[Any]:

@@ -5,24 +5,32 @@
 
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
-A failure is a tool output with `is_error`; the structured result is its raw output.
+A failure is a tool output with `is_error`; the structured result is its raw output. `WebToolSpec` offers the same tools
+as a tool spec, `WebRetriever` and `WebPageReader` give what was found and read as nodes and documents.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from pydantic import PrivateAttr
 
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult
+from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["web_tools"]
+__all__ = ["WebPageReader", "WebRetriever", "WebToolSpec", "web_tools"]
 
 _types = need("llamaindex", "llama_index.core.tools.types")
+_schema = need("llamaindex", "llama_index.core.schema")
+_BaseReader: Any = need("llamaindex", "llama_index.core.readers.base").BasePydanticReader
+_BaseRetriever: Any = need("llamaindex", "llama_index.core.base.base_retriever").BaseRetriever
+_BaseSpec: Any = need("llamaindex", "llama_index.core.tools.tool_spec.base").BaseToolSpec
 _BaseMetadata: Any = _types.ToolMetadata
 _BaseTool: Any = _types.AsyncBaseTool
 
@@ -77,3 +85,92 @@ class _LlamaIndexTool(_BaseTool):
             raw_output=result,
             is_error=failed(result),
         )
+
+
+class WebToolSpec(_BaseSpec):
+    """The two tools as a tool spec.
+
+    Args:
+        web: See `web_tools`.
+    """
+
+    spec_functions = ("web_search", "open_page")
+
+    def __init__(self, web: Web | SyncWeb | None = None) -> None:
+        self._tools = {tool.metadata.name: tool for tool in web_tools(web)}
+
+    def to_tool_list(self, spec_functions: Sequence[str] | None = None, **_: Any) -> list[Any]:
+        """Return the tools, or those that are named."""
+        return [self._tools[name] for name in spec_functions or self.spec_functions]
+
+
+class WebRetriever(_BaseRetriever):
+    """A retriever: a node for each result of a search. It raises a `RuntimeError` when the web could not be searched.
+
+    Args:
+        limit: The most nodes; by default the setting `search.limit`.
+        web: See `web_tools`.
+    """
+
+    def __init__(self, limit: int | None = None, web: Web | SyncWeb | None = None) -> None:
+        self._limit = limit
+        self._runner, _ = runners(web)
+        super().__init__()
+
+    def _retrieve(self, query_bundle: Any) -> list[Any]:
+        return self._nodes(self._runner.call({"query": query_bundle.query_str, "limit": self._limit}))
+
+    async def _aretrieve(self, query_bundle: Any) -> list[Any]:
+        return self._nodes(await self._runner.acall({"query": query_bundle.query_str, "limit": self._limit}))
+
+    def _nodes(self, result: ToolResult) -> list[Any]:
+        if failed(result) or not isinstance(result, WebSearchToolResult):
+            raise RuntimeError(text_of(result))
+        return [
+            _schema.NodeWithScore(
+                node=_schema.TextNode(
+                    text=row.snippet, metadata={"url": row.url, "title": row.title, "citation_id": row.citation_id}
+                )
+            )
+            for row in result.results
+        ]
+
+
+class WebPageReader(_BaseReader):
+    """A reader: a document of Markdown for each page. It raises a `RuntimeError` when one could not be read.
+
+    `to_dict` and `from_dict` save and load it; then it reads with the settings in force.
+    """
+
+    is_remote: bool = True
+    max_length: int | None = None
+    """The most characters of a page; by default the setting `read.max_length`."""
+
+    _runner: Any = PrivateAttr(default=None)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return its name where it is saved."""
+        return "GroundwireWebPageReader"
+
+    def lazy_load_data(self, urls: Sequence[str], **_: Any) -> Iterator[Any]:
+        """Yield the pages as documents, one after the other."""
+        for url in urls:
+            yield _document(self._pages().call({"url": url, "max_length": self.max_length}))
+
+    async def aload_data(self, urls: Sequence[str], **_: Any) -> list[Any]:
+        """Return the pages as documents."""
+        return [_document(await self._pages().acall({"url": url, "max_length": self.max_length})) for url in urls]
+
+    def _pages(self) -> Runner:
+        if self._runner is None:
+            _, self._runner = runners()
+        runner: Runner = self._runner
+        return runner
+
+
+def _document(page: ToolResult) -> Any:
+    if failed(page) or not isinstance(page, OpenPageToolResult):
+        raise RuntimeError(text_of(page))
+    metadata = {"url": page.final_url or page.url, "title": page.title, "truncated": page.truncated}
+    return _schema.Document(text=page.content, metadata=metadata)

@@ -6,6 +6,7 @@
     agent = ToolCallingAgent(tools=web_tools(), model=model)
 
 The framework has no `async` and ends a step with an exception's text, so a failure is said in the text of the result.
+`WebSearchTool` and `OpenPageTool` are the same tools over the settings in force, and can be saved and pushed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["web_tools"]
+__all__ = ["OpenPageTool", "WebSearchTool", "web_tools"]
 
 _Base: Any = need("smolagents", "smolagents").Tool
 
@@ -46,3 +47,65 @@ class _SmolagentsTool(_Base):
     def forward(self, **arguments: Any) -> str:
         """Call it."""
         return text_of(self._runner.call(arguments))
+
+
+class WebSearchTool(_Base):
+    """`web_search` in a form whose source can be saved: it holds nothing but plain values."""
+
+    name = "web_search"
+    description = "Search the web for current information. Returns ranked results with title, URL and snippet."
+    inputs = {
+        "query": {"type": "string", "description": "What to search for"},
+        "limit": {"type": "integer", "description": "Most results to return", "nullable": True},
+        "allowed_domains": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Only these domains and their sub-domains",
+            "nullable": True,
+        },
+        "time_range": {
+            "type": "string",
+            "description": "Published within a day, week, month or year: d, w, m, y; or all",
+            "nullable": True,
+        },
+    }
+    output_type = "string"
+
+    def forward(
+        self,
+        query: str,
+        limit: int | None = None,
+        allowed_domains: list[str] | None = None,
+        time_range: str | None = None,
+    ) -> str:
+        """Search."""
+        from groundwire.integrations.tool_runner import runner_named, text_of
+
+        if not hasattr(self, "runner"):
+            self.runner = runner_named("web_search")
+        arguments = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
+        return text_of(self.runner.call(arguments))
+
+
+class OpenPageTool(_Base):
+    """`open_page` in a form whose source can be saved: it holds nothing but plain values."""
+
+    name = "open_page"
+    description = "Read one web page as Markdown. A long page comes in pieces: a next_cursor says so."
+    inputs = {
+        "url": {"type": "string", "description": "An http or https address"},
+        "query": {"type": "string", "description": "Return only the passages that answer this", "nullable": True},
+        "cursor": {"type": "string", "description": "Read on from here: a next_cursor", "nullable": True},
+        "max_length": {"type": "integer", "description": "Most characters to return", "nullable": True},
+    }
+    output_type = "string"
+
+    def forward(
+        self, url: str, query: str | None = None, cursor: str | None = None, max_length: int | None = None
+    ) -> str:
+        """Read a page."""
+        from groundwire.integrations.tool_runner import runner_named, text_of
+
+        if not hasattr(self, "runner"):
+            self.runner = runner_named("open_page")
+        return text_of(self.runner.call({"url": url, "query": query, "cursor": cursor, "max_length": max_length}))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,7 +17,7 @@ from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, rend
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 
-__all__ = ["Runner", "closed_with", "failed", "runners", "text_of"]
+__all__ = ["Runner", "closed_with", "failed", "runner_named", "runners", "text_of"]
 
 _T = TypeVar("_T")
 
@@ -90,6 +92,21 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
     return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
 
 
+def runner_named(name: str) -> Runner:
+    """Return one tool by its name over the settings in force, for a framework that loads what it saved.
+
+    Args:
+        name: `web_search` or `open_page`.
+
+    Raises:
+        ValueError: there is no such tool.
+    """
+    for runner in runners():
+        if runner.name == name:
+            return runner
+    raise ValueError(f"There is no tool {name!r}; there are web_search and open_page.")
+
+
 def failed(result: ToolResult) -> bool:
     """Tell whether a tool could not do what it was asked to."""
     return result.status == "error"
@@ -101,13 +118,18 @@ def text_of(result: ToolResult) -> str:
 
 
 def closed_with(owner: object, close: Callable[[], None]) -> None:
-    """Have something closed when its owner is gone, but not when the process ends: by then its threads are ended.
+    """Have something closed when its owner is gone, or when the process ends.
 
     Args:
         owner: Whoever holds it.
         close: Closes it; it must not hold the owner.
     """
-    weakref.finalize(owner, close).atexit = False
+    finalizer = weakref.finalize(owner, close)
+    finalizer.atexit = False  # too late: no thread takes work any more, so what is to be kept could not be written
+    register = getattr(threading, "_register_atexit", None)  # as concurrent.futures does, and called before it is
+    if register is not None:
+        with suppress(RuntimeError):  # the process is ending already
+            register(finalizer)
 
 
 def _made(web: Web | SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
