@@ -69,7 +69,8 @@ class SessionBudget:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.owner = owner
-        self._store = store
+        self.store = self._store = store
+        """Where the counts are, and what else is of the session."""
         self._quota = quota
         self._tasks = tasks or BackgroundTasks()
         self.session = session
@@ -93,11 +94,6 @@ class SessionBudget:
             activity=self._activity if same else None,
             clock=self._clock,
         )
-
-    @property
-    def store(self) -> Store:
-        """Where the counts are."""
-        return self._store
 
     async def take(self, price_usd: float = 0.0, along: Lookup | None = None) -> Reservation:
         """Count one search before it is made, and set its price aside.
