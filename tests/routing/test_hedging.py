@@ -142,10 +142,10 @@ async def test_a_hedge_to_a_paid_provider_is_paid_by_the_budget_and_without_one_
 @pytest.mark.req("B29")
 @virtually
 async def test_help_that_turned_out_extra_is_charged_and_help_in_place_of_a_lost_call_is_not() -> None:
-    for habit, helped in ((1.0, 2), (SLOW_ENOUGH, 6)):
+    for habit, helped in ((1.0, 2), (SLOW_ENOUGH, 3)):
         first, paid = Timed("first", habit), Timed("paid", 0.1, price=0.005)
         asked = chain(first, paid, extra_paid=0.001, extra_paid_kept=2.0)
-        for _ in range(6):
+        for _ in range(3):
             await search(asked)
             await asyncio.sleep(7)  # the loser has ended
         waits = [min(start - began for began in first.asked if began <= start) for start in paid.asked]
@@ -204,7 +204,7 @@ async def test_a_retry_after_of_who_answers_otherwise_is_tested_soon_and_each_ti
     gaps = [later - sooner for sooner, later in itertools.pairwise(first.asked[1:])]
     assert first.asked[1] == refused
     for gap, rest in zip(gaps, (0.5, 1.0, 2.0, 4.0, 8.0), strict=True):
-        assert rest <= gap < 2 * rest + 1
+        assert rest - 0.001 <= gap < 2 * rest + 1
     await search(asked)
     assert asked.provider_health()[0].state == "healthy"
 

@@ -13,6 +13,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.reading.readers import Readers
 from groundwire.routing.cache import Cache
+from groundwire.routing.calls import LoadMonitor
 from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.router import Router
@@ -81,6 +82,7 @@ class Resources:
         self.known = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
         self.tasks = BackgroundTasks()
+        self.load = LoadMonitor()
         self.scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
@@ -148,6 +150,7 @@ class Resources:
             grace_seconds: Seconds to wait first for stale values that are being loaded anew.
         """
         self.closed = True
+        self.load.close()
         if self._cache is not None:
             await self._cache.aclose(grace_seconds=grace_seconds)
         await self._politeness.aclose()
