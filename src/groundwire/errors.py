@@ -62,9 +62,9 @@ __all__ = [
     "BlockedDomain", "BlockedSecret", "BlockedUnknown", "BudgetExceeded", "Closed", "ConfigurationError",
     "DeadlineExceeded", "GroundwireError", "InvalidRequest", "MissingKey", "NativeUnsupported", "NotConfigured",
     "Overloaded", "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound", "PagePaced",
-    "PageRefused", "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked", "ProviderError", "ProviderTimeout",
-    "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported", "QuotaExceeded", "RateLimited",
-    "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
+    "PageRefused", "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked", "ProviderError",
+    "ProviderTimeout", "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported", "QuotaExceeded",
+    "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
     "UnsupportedContent",
 ]  # fmt: skip
 
