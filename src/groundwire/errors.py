@@ -43,6 +43,7 @@ next; none carries a secret or a resolved private address.
     │   └── TooManyRedirects
     ├── DeadlineExceeded              the call's time was up
     ├── AllProvidersFailed            every provider failed; carries the attempts
+    ├── Overloaded                    this process has too much to do to answer in time; carries retry_after
     └── Closed                        the `Web` was closed before the call
 """
 
@@ -60,10 +61,10 @@ __all__ = [
     "AllProvidersFailed", "AuthenticationFailed", "BlockedAddress", "BlockedByPolicy", "BlockedByRobots",
     "BlockedDomain", "BlockedSecret", "BlockedUnknown", "BudgetExceeded", "Closed", "ConfigurationError",
     "DeadlineExceeded", "GroundwireError", "InvalidRequest", "MissingKey", "NativeUnsupported", "NotConfigured",
-    "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound", "PagePaced", "PageRefused",
-    "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked", "ProviderError", "ProviderTimeout",
-    "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported", "QuotaExceeded", "RateLimited",
-    "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
+    "Overloaded", "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound", "PagePaced",
+    "PageRefused", "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked", "ProviderError",
+    "ProviderTimeout", "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported", "QuotaExceeded",
+    "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
     "UnsupportedContent",
 ]  # fmt: skip
 
@@ -392,6 +393,19 @@ class AllProvidersFailed(GroundwireError):
         named = (same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "") for same in alike.values())
         causes = "; ".join(named) or "no provider is configured"
         super().__init__(f"Web search unavailable. Errors: {causes}")
+
+
+class Overloaded(GroundwireError):
+    """This process has so much to do that a new call would not be answered in time; it was not begun.
+
+    Args:
+        message: What was noticed, and what to do.
+        retry_after: Seconds after which to try again.
+    """
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Closed(GroundwireError):

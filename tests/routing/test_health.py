@@ -1,4 +1,4 @@
-"""Who is asked when: the limits of degraded health, of cooldowns and of what other processes say, each to the second."""
+"""Who is asked when: the limits of degraded health, cooldowns and the word of other processes, to the second."""
 
 from __future__ import annotations
 

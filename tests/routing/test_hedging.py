@@ -23,7 +23,8 @@ from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, Search
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Cooldown
 from groundwire.routing.hedging import skipped_cooldown
-from groundwire.routing.hedging_policy import HedgePolicy, Strategy
+from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Strategy
+from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
 
 _T = TypeVar("_T")
@@ -128,22 +129,28 @@ async def test_the_delay_is_the_running_providers_own_habit() -> None:
     await asked.aclose()
 
 
+@pytest.mark.req("B29")
 @virtually
-async def test_a_hedge_to_a_paid_provider_takes_a_token_and_without_one_waits_until_the_call_is_lost() -> None:
+async def test_a_hedge_to_a_paid_provider_is_paid_by_the_budget_and_without_one_waits_for_the_failure() -> None:
     first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=0.005)
-    asked = chain(first, paid, paid_hedges=0.0)
+    asked = chain(first, paid, extra_paid=0.0)
     await search(asked)
-    assert paid.asked == [2.0], "2.5 times the unknown delay: more likely dead than slow"
+    assert paid.asked == [6.0], "the attempt's timeout"
     await asked.aclose()
-    first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=0.005)
-    asked = chain(first, paid, paid_hedges=0.1, paid_hedges_kept=1.0)
-    began = now()
-    await search(asked)
-    await search(asked)
-    starts = [round(start - began, 3) for start in paid.asked]
-    assert starts[0] == 0.8
-    assert starts[1] - 0.9 == pytest.approx(2.0, abs=0.01), "the one token is spent"
-    await asked.aclose()
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_help_that_turned_out_extra_is_charged_and_help_in_place_of_a_lost_call_is_not() -> None:
+    for habit, helped in ((1.0, 2), (SLOW_ENOUGH, 3)):
+        first, paid = Timed("first", habit), Timed("paid", 0.1, price=0.005)
+        asked = chain(first, paid, extra_paid=0.001, extra_paid_kept=2.0)
+        for _ in range(3):
+            await search(asked)
+            await asyncio.sleep(7)  # the loser has ended
+        waits = [min(start - began for began in first.asked if began <= start) for start in paid.asked]
+        assert sum(wait < 6 for wait in waits) == helped
+        await asked.aclose()
 
 
 @pytest.mark.req("C5", "H9")
@@ -168,18 +175,49 @@ async def test_retries_end_with_the_tokens() -> None:
     assert len(only.asked) == 3 + 2
 
 
-@pytest.mark.req("B6")
+@pytest.mark.req("B6", "B29")
 @virtually
-async def test_a_providers_own_word_closes_it_for_as_long_as_it_said() -> None:
-    first, second = Timed("first", RateLimited("first", "slow down", retry_after=60), 0.1), Timed("second", 0.1)
+async def test_a_retry_after_of_who_has_never_answered_is_believed_for_a_minute() -> None:
+    first, second = Timed("first", RateLimited("first", "slow down", retry_after=600), 0.1), Timed("second", 0.1)
     asked = chain(first, second)
     await search(asked)
     answer = await search(asked)
-    assert answer.attempts[0].reason.startswith("not asked: it said")
+    assert answer.attempts[0].reason == "not asked: it said when it may be asked again (slow down)"
     assert answer.attempts[0].retry_after == pytest.approx(60, abs=1)
     assert len(first.asked) == 1
+    assert asked.provider_health()[0].state == "cooldown"
     await asyncio.sleep(60)
     assert (await search(asked)).provider == "first"
+
+
+@pytest.mark.req("B6", "B29")
+@virtually
+async def test_a_retry_after_of_who_answers_otherwise_is_tested_soon_and_each_time_twice_as_late() -> None:
+    hour = RateLimited("first", "slow down", retry_after=3_600)
+    first, second = Timed("first", 0.1, *[hour] * 5, 0.1), Timed("second", 0.0)
+    asked = chain(first, second)
+    await search(asked)
+    refused = now()
+    while len(first.asked) < 7:
+        await search(asked)
+        await asyncio.sleep(0.1)
+    gaps = [later - sooner for sooner, later in itertools.pairwise(first.asked[1:])]
+    assert first.asked[1] == refused
+    for gap, rest in zip(gaps, (0.5, 1.0, 2.0, 4.0, 8.0), strict=True):
+        assert rest - 0.001 <= gap < 2 * rest + 1
+    await search(asked)
+    assert asked.provider_health()[0].state == "healthy"
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_a_short_rest_of_a_free_provider_is_waited_for_and_costs_no_paid_call() -> None:
+    stray = RateLimited("free", "slow down", retry_after=2)
+    free, paid = Timed("free", 0.1, stray, 0.1), Timed("paid", 0.1, price=0.005)
+    asked = chain(free, paid)
+    for _ in range(20):
+        await search(asked)
+    assert len(paid.asked) == 1, "in place of the one that was refused"
 
 
 @virtually
@@ -202,12 +240,12 @@ async def test_what_is_inferred_moves_a_provider_to_the_end_and_never_out() -> N
 
 
 @virtually
-async def test_a_quota_or_a_key_that_is_refused_is_asked_about_again_after_an_hour() -> None:
-    await _asked_after_an_hour(QuotaExceeded("first", "used up"))
-    await _asked_after_an_hour(AuthenticationFailed("first", "a wrong key"))
+async def test_a_quota_or_a_key_that_is_refused_is_asked_about_again_after_a_minute() -> None:
+    await _asked_after_a_minute(QuotaExceeded("first", "used up"))
+    await _asked_after_a_minute(AuthenticationFailed("first", "a wrong key"))
 
 
-async def _asked_after_an_hour(error: ProviderError) -> None:
+async def _asked_after_a_minute(error: ProviderError) -> None:
     first, second = Timed("first", error, 0.1), Timed("second", 0.1)
     asked = chain(first, second)
     for _ in range(5):
@@ -215,7 +253,7 @@ async def _asked_after_an_hour(error: ProviderError) -> None:
     assert len(first.asked) == 1
     assert answer.attempts[0].outcome == error.outcome
     assert error.reason in answer.attempts[0].reason
-    await asyncio.sleep(3_600)
+    await asyncio.sleep(60)
     assert (await search(asked)).provider == "first"
 
 
@@ -265,8 +303,9 @@ async def test_cancelling_leaves_no_call_behind() -> None:
 
 def test_the_modes_change_the_numbers() -> None:
     modes = [HedgePolicy.of(latency) for latency in ("normal", "fast", "fastest")]
-    assert [(mode.quantile, mode.paid_hedges) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
-    assert HedgePolicy.of("fastest", "strict").paid_hedges == 0
+    assert [(mode.quantile, mode.extra_paid) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
+    strict = HedgePolicy.of("fastest", "strict")
+    assert (strict.extra_paid, strict.extra_paid_kept) == (0.025, 1.0)
     assert HedgePolicy.of() == HedgePolicy()
 
 
@@ -274,10 +313,41 @@ def test_the_numbers_are_those_that_the_simulation_chose() -> None:
     policy = HedgePolicy()
     assert (policy.quantile, policy.free_quantile) == (0.95, 0.5)
     assert (policy.shortest, policy.longest, policy.unknown) == (0.15, 2.0, 0.8)
-    assert (policy.paid_hedges, policy.paid_hedges_kept) == (0.1, 10)
+    assert (policy.extra_paid, policy.extra_paid_kept, policy.most_requests) == (0.1, 6, 3)
     assert (policy.rounds, policy.retries, policy.retries_kept) == (3, 0.2, 10)
     assert (policy.retry_pause, policy.least_for_retry) == (0.1, 0.5)
     assert (policy.most_drained, policy.fused, policy.fuse_max_wait) == (32, 3, 1.0)
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_one_search_sends_three_requests_a_second_at_most() -> None:
+    several = [Timed(name, down(name)) for name in "abcd"]
+    with pytest.raises(AllProvidersFailed):
+        await search(chain(*several))
+    moments = sorted(at for one in several for at in one.asked)
+    assert len(moments) == 12
+    for first in moments:
+        assert sum(first <= at < first + 0.999 for at in moments) <= 3
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_processes_share_the_budget_of_extra_paid_calls() -> None:
+    store = MemoryStore(clock=asyncio.get_running_loop().time)
+    one, other = ExtraBudget(0.1, 3.0), ExtraBudget(0.1, 3.0)
+    one.spend(2.5)
+    assert other.allows(1.0)
+    await one.exchange(store)
+    await other.exchange(store)
+    assert not other.allows(1.0)
+    assert other.allows(0.4), "help that is probably needed"
+    for _ in range(20):
+        other.earn()
+    await other.exchange(store)
+    one.earn()
+    await one.exchange(store)
+    assert one.allows(2.0)
 
 
 @virtually
@@ -376,9 +446,9 @@ async def test_only_so_many_losers_are_listened_to() -> None:
     assert sum(loser.cancelled for loser in losers) == 3
 
 
-def test_what_is_said_of_a_provider_that_is_left_alone() -> None:
-    closed = Cooldown(Timed("first", 0.1), 12.34567, "quota", "come tomorrow")
-    attempt = skipped_cooldown(closed)
+def test_what_is_said_of_a_provider_in_a_cooldown() -> None:
+    cooldown = Cooldown(Timed("first", 0.1), 12.34567, "quota", "come tomorrow")
+    attempt = skipped_cooldown(cooldown)
     assert (attempt.provider, attempt.outcome, attempt.retry_after) == ("first", "quota", 12.346)
     assert attempt.reason == "not asked: it said when it may be asked again (come tomorrow)"
     assert not skipped_cooldown(Cooldown(Timed("first", 0.1), 1.0, "quota", "")).reason.endswith(")")

@@ -166,13 +166,36 @@ async def test_cancelling_goes_through() -> None:
 class TestEmpty:
     """Row B1: `empty` is said only when something shows that searching works."""
 
-    @pytest.mark.req("B1")
-    async def test_two_providers_that_agree_are_believed(self) -> None:
-        answer = await chain(Scripted("first", finds()), Scripted("second", finds())).ask(
-            Query(text="q"), Deadline.after(60)
-        )
+    @pytest.mark.req("B1", "B29")
+    async def test_two_providers_that_had_rows_lately_and_agree_are_believed(self) -> None:
+        acts = {name: iter((finds(ROW), finds())) for name in ("first", "second")}
+        first, second = (Scripted(name, lambda acts=acts[name]: next(acts, finds())()) for name in acts)
+        asked = chain(first, second)
+        assert (await asked.ask(Query(text="p"), Deadline.after(60))).provider == "first"
+        alone = asked.restricted([second], DomainPolicy())
+        assert isinstance(alone, CallingRouter)
+        assert (await alone.ask(Query(text="p"), Deadline.after(60))).provider == "second"
+        answer = await asked.ask(Query(text="q"), Deadline.after(60))
         assert answer.results == ()
-        assert [attempt.outcome for attempt in answer.attempts] == ["empty", "empty"]
+        assert [attempt.outcome for attempt in answer.attempts] == ["empty", "empty", "empty"]
+        assert first.asked == ["p", "q", "q"], "the first is free, and asked once more"
+
+    @pytest.mark.req("B1", "B29")
+    async def test_two_that_never_had_rows_prove_nothing(self) -> None:
+        with pytest.raises(AllProvidersFailed, match="unproven"):
+            await search(chain(Scripted("first", finds(), canary=False), Scripted("second", finds(), canary=False)))
+
+    @pytest.mark.req("B1", "B29")
+    async def test_two_empty_answers_do_not_keep_the_third_from_being_asked(self) -> None:
+        first, second, third = Scripted("first", finds()), Scripted("second", finds()), Scripted("third", finds(ROW))
+        answer = await chain(first, second, third).ask(Query(text="q"), Deadline.after(60))
+        assert answer.provider == "third"
+
+    @pytest.mark.req("B1", "B29")
+    async def test_rows_without_an_address_are_no_empty_answer(self) -> None:
+        nameless = ROW.model_copy(update={"url": "about:blank"})
+        with pytest.raises(AllProvidersFailed, match="no address"):
+            await search(chain(Scripted("only", finds(nameless), canary=True)))
 
     @pytest.mark.req("B1")
     async def test_one_provider_is_believed_when_its_canary_sings(self) -> None:

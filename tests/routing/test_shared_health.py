@@ -14,7 +14,7 @@ from groundwire.errors import AllProvidersFailed, AuthenticationFailed, Provider
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Health, HealthRecord, load_record
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.storage.base import Entry, Store, StoreError
@@ -220,7 +220,7 @@ def test_what_somebody_else_wrote_there_is_passed_over(row: bytes) -> None:
 @virtually
 async def test_nobody_can_close_a_provider_for_more_than_an_hour() -> None:
     store = memory()
-    row = HealthRecord(closed=1e9, outcome="nonsense", reason="x", interval=1e9, burst=1)
+    row = HealthRecord(cooldown=1e9, outcome="nonsense", reason="x", interval=1e9, burst=1)
     await store.set("provider:first:one", row.model_dump_json().encode(), fresh=1e6)
     asked = chain(store, Planned("first", None))
     with pytest.raises(AllProvidersFailed) as caught:
@@ -233,16 +233,16 @@ async def test_nobody_can_close_a_provider_for_more_than_an_hour() -> None:
 async def test_the_later_end_counts_and_what_is_told_together_is_written_once() -> None:
     store, provider, other = memory(), Planned("p", None), Planned("q", None)
     health = Health()
-    shared = SharedHealth(store, health, RateLimiter(store), asyncio.get_running_loop().time)
-    shared.publish(provider, {"closed": 100.0, "outcome": "quota", "reason": "x" * 999})
+    shared = SharedHealth(store, health, RateLimiter(store), ExtraBudget(0.1, 6.0), asyncio.get_running_loop().time)
+    shared.publish(provider, {"cooldown": 100.0, "outcome": "quota", "reason": "x" * 999})
     shared.publish(provider, {"interval": 1.1, "burst": 1})
     await shared.aclose()
-    shared.publish(provider, {"closed": 5.0, "outcome": "rate_limited", "reason": "sooner"})
+    shared.publish(provider, {"cooldown": 5.0, "outcome": "rate_limited", "reason": "sooner"})
     await shared.aclose()
     record = await load_record(store, "p:one")
     assert record is not None
-    assert (record.closed, record.outcome, record.interval) == (100.0, "quota", 1.1)
+    assert (record.cooldown, record.outcome, record.interval) == (100.0, "quota", 1.1)
     assert len(record.reason) == 300
     await shared.read([provider, other])
     assert health.provider_health("p").seconds == pytest.approx(100.0)
-    assert health.provider_health("q").state == "well"
+    assert health.provider_health("q").state == "healthy"

@@ -1,9 +1,13 @@
-"""The object that carries a call: made once for `Web.search` or `Web.open_page`, and passed unchanged to every step."""
+"""The object that carries a call, made once for `Web.search` or `Web.open_page`, and whether a call may begin."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from groundwire.errors import Overloaded
 
 if TYPE_CHECKING:
     from groundwire.deadline import Deadline
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
     from groundwire.safety.urls import WebUrl
 
-__all__ = ["AttemptLog", "CacheMode", "PageCall", "SearchCall"]
+__all__ = ["AttemptLog", "CacheMode", "LoadMonitor", "PageCall", "SearchCall"]
 
 CacheMode = Literal["use", "refresh", "bypass"]
 """`use`: a cached value will do. `refresh`: skip the lookup and store the new result. `bypass`: keep nothing at all."""
@@ -75,3 +79,49 @@ class PageCall(_Call):
     """The address, admitted by the guard."""
     selection: Ask
     """The part of the page that is wanted."""
+
+
+_TICK = 0.05  # seconds between two measurements
+_LAG = 0.15  # seconds by which a starved event loop is late
+_TICKS = 5  # measurements in a row; one pause, as long as it may be, is no overload
+_BUSY = 10  # calls begun in a second; fewer are not what starves the loop
+
+
+class LoadMonitor:
+    """Notices that the event loop is starved, and refuses new calls before those that run miss their deadlines.
+
+    The lag of the loop is measured by a timer, as long as calls come.
+    """
+
+    def __init__(self) -> None:
+        self._begun: deque[float] = deque(maxlen=_BUSY)
+        self._late = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def admit(self) -> None:
+        """Count a call that is about to begin.
+
+        Raises:
+            Overloaded: the event loop has been late time after time, and many calls come.
+        """
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        self._begun.append(now)
+        if self._timer is None:
+            self._timer = loop.call_at(now + _TICK, self._measure, loop, now + _TICK)
+        if self._late >= _TICKS and now - self._begun[0] < 1.0 and len(self._begun) == _BUSY:
+            raise Overloaded("There is too much to do here at the moment. Try again in a second.", retry_after=1.0)
+
+    def close(self) -> None:
+        """Stop measuring."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _measure(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        now = loop.time()
+        self._late = min(self._late + 1, 2 * _TICKS) if now - due >= _LAG else max(0, self._late - 2)
+        idle = now - self._begun[-1] > 1.0
+        self._timer = None if idle else loop.call_at(now + _TICK, self._measure, loop, now + _TICK)
+        if idle:
+            self._late = 0

@@ -79,6 +79,10 @@ class EmptyConfirmer:
         empty.sort(key=lambda item: (item.empty == "unproven", price_of(named[item.attempt.provider]) > 0))
         if proven is not None:  # asked once more is one that costs nothing, if there is one
             empty = self._free(empty, named, caller.health)
+        elif any(item.empty == "no" and item.attempt.provider in named for item in results):
+            empty = [
+                item for item in empty if item.empty == "answered"
+            ]  # what is unproven is not held against failures
         for item in empty:
             provider = named[item.attempt.provider]
             if proven is None and not await self._control_query(provider, call, caller, began, attempts):

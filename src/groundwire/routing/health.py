@@ -235,7 +235,8 @@ class Health:
                 self.suspects.add(attempt.provider)
             seconds = min(first * 2**state.times, longest) * self._jitter()
             state.degraded_until, state.cooldown_until = self._clock() + seconds, 0.0
-            state.fails_fast = kind == "broken" and self._clock() - sent_at < _FAST
+            fast = self._clock() - sent_at < _FAST
+            state.fails_fast = fast and (kind == "broken" or attempt.outcome == "rate_limited")
             state.times = min(state.times + 1, 8)
             return {"degraded": seconds, "times": state.times}
         return {}

@@ -175,13 +175,13 @@ class _HedgedRun:
         state, charged = AttemptState(self._policy.longest if self._queue else math.inf), 0.0
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
-            charged = 1.0 if self._round > 1 else self._would_answer(self._newest())
+            charged = self._would_answer(self._newest()) if earlier else 1.0
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
         if charged:
             self._runner.extra.spend(charged)
-            _Charge(self._runner.extra, charged, task, state, [] if self._round > 1 else earlier)
+            _Charge(self._runner.extra, charged, task, state, earlier)
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
@@ -250,7 +250,7 @@ class _HedgedRun:
         self._round += 1
         names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
-        affordable = self._runner.extra.allows(1.0)
+        affordable = self._runner.extra.allows(self._would_answer(self._newest()) if self._running else 1.0)
         self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
         for name in order.probes - {provider.name for provider in self._queue}:
             self._runner.health.give_up_probe(name)

@@ -31,6 +31,7 @@ _REFUSED = frozenset(
         "Closed",
         "ConfigurationError",
         "InvalidRequest",
+        "Overloaded",
         "PermissionDenied",
     }
 )

@@ -179,7 +179,7 @@ class Web(SessionView):
 
         Raises:
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
-            AllProvidersFailed: nobody could search; it carries the attempts. Closed.
+            AllProvidersFailed: nobody could search; it carries the attempts. Overloaded, Closed.
         """
         checked = Query(
             text=query,
@@ -365,4 +365,5 @@ class Web(SessionView):
             raise InvalidRequest(
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
+        self._resources.load.admit()
         return Deadline.after(seconds)

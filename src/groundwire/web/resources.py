@@ -14,6 +14,7 @@ from groundwire.providers.archive import ArchiveProvider
 from groundwire.reading.readers import Readers
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.cache import Cache
+from groundwire.routing.calls import LoadMonitor
 from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.router import Router
@@ -91,6 +92,7 @@ class Resources:
         self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
         self.tasks = BackgroundTasks()
         self._said: set[str] = set()
+        self.load = LoadMonitor()
         self.scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
@@ -190,6 +192,7 @@ class Resources:
             grace_seconds: Seconds to wait first for stale values that are being loaded anew.
         """
         self.closed = True
+        self.load.close()
         if self._cache is not None:
             await self._cache.aclose(grace_seconds=grace_seconds)
         await self._politeness.aclose()

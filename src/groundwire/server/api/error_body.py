@@ -18,6 +18,7 @@ from groundwire.errors import (
     DeadlineExceeded,
     GroundwireError,
     InvalidRequest,
+    Overloaded,
     PageError,
     PageNotFound,
     PagePaced,
@@ -153,6 +154,7 @@ _STATUSES: tuple[tuple[type[GroundwireError], int], ...] = (
     (PageError, 422),
     (DeadlineExceeded, 504),
     (ConfigurationError, 503),
+    (Overloaded, 503),
     (Closed, 503),
 )
 
