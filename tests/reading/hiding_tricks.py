@@ -149,6 +149,19 @@ HIDDEN: Final = (
     "<math><mphantom><mtext>SECRET</mtext></mphantom></math>",
     "<math><maction selection=2><mi>x</mi><mtext>SECRET</mtext></maction></math>",
     "<math><maction><mi>x</mi><mtext>SECRET</mtext></maction></math>",
+    '<p style="line-height:0;overflow:hidden">SECRET</p>',
+    "position:relative;left:200vw",
+    "transform:rotateY(180deg);backface-visibility:hidden",
+    "<style>.g{display:grid;grid-template-rows:0fr}.g>div{overflow:hidden;min-height:0}</style>"
+    "<div class=g><div><p>SECRET</p></div></div>",
+    "<style>.a:is(.v,.x){display:none}</style><p class='a v'>SECRET</p>",
+    '<style>.x[t="("],.v[y=")"]{display:none}</style><p class=v y=\')\'>SECRET</p>',
+    "<style>.x{content:'{'}.v{display:none}</style><p class=v>SECRET</p>",
+    '<style>.x{content:\'"\' "{"}.v{display:none}</style><p class=v>SECRET</p>',
+    "<style>.m\\:v{display:none}</style><p class='m:v'>SECRET</p>",
+    "<style>.\\76 {display:none}</style><p class=v>SECRET</p>",
+    "<style>@media screen{@layer a{.v{display:none}}</style><p class=v>SECRET</p>",
+    "<style>.o{color:red;.v{display:none}}</style><div class=o><p class=v>SECRET</p></div>",
 )
 
 SHOWN: Final = (
@@ -213,4 +226,12 @@ SHOWN: Final = (
     "<style>@keyframes k{to{opacity:0!important}}.v{animation:k 0s forwards}</style><p class=v>SECRET</p>",
     "<style type=text/less>.v{display:none}</style><p class=v>SECRET</p>",
     "<style type='text/css; charset=utf-8'>.v{display:none}</style><p class=v>SECRET</p>",
+    '<div style="transform:rotateY(180deg)"><p>SECRET</p></div>',
+    '<div style="transform:rotateY(360deg);backface-visibility:hidden"><p>SECRET</p></div>',
+    "<style>.g{display:grid;grid-template-rows:0fr}</style><div class=g><div><p>SECRET</p></div></div>",
+    '<div class="hide app-medium-show"><p>SECRET</p></div>',
+    '<div class="hide show-for-medium"><p>SECRET</p></div>',
+    '<div class="uk-hidden uk-visible@m"><p>SECRET</p></div>',
+    "<style>.x{content:'{'}.v{}.w{display:none}</style><p class=v>SECRET</p>",
+    "<style>.absent .v{display:none}</style><p class=v>SECRET</p>",
 )

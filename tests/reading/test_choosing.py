@@ -138,6 +138,19 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
     assert chosen(f"<p>{LONG}</p><table>{table}</table>", 200, *scores) == [True, *(kept for _ in scores)]
 
 
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [
+        ((200, 0, 200, 200, 0), [True] * 5),
+        ((200, 0, 200, 0, 0), [True, False, True, False, False]),
+        ((200, 0, 200), [True, False, True]),
+    ],
+)
+def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:
+    items = "".join(f"<li>item {number}</li>" for number in range(len(scores)))
+    assert chosen(f"<ul>{items}</ul>", *scores) == kept
+
+
 def test_table_that_is_all_there_is_stays() -> None:
     rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
     layout = lay_out(turbohtml.parse(f"<body><table>{rows}</table>"))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from components.data_sets import HostilePage, SavedPages, hostile_pages
 from components.examples import examples
+from groundwire.reading.convert import convert
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import Extracted, extract
 from groundwire.reading.extracted import MAX_CONTENT
@@ -238,3 +239,76 @@ def test_hostile_bytes_are_read_right(page: HostilePage) -> None:
     assert all(word in content for word in row["must_contain"])
     assert not any(word in content for word in row["must_not_contain"])
     assert not any(re.search(pattern, content) for pattern in row["must_not_match"])
+
+
+_TEXT = (
+    "<p>The harbour was quiet that morning, and the boats lay in two rows along the wall, as they had for years.</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("https://site.example/2020/01/13/last-ferry", "2020-01-13"),
+        ("https://site.example/news/2020-1-3-ferry.html", "2020-01-03"),
+        ("https://site.example/20200316/ferry", "2020-03-16"),
+        ("https://site.example/news/~02-01-2022-ferry", "2022-01-02"),
+        ("https://site.example/presse/220126_ferry.html", "2022-01-26"),
+        ("https://web.archive.org/web/20140109030403/http://site.example/2013/12/09/ferry", "2013-12-09"),
+        ("https://site.example/2020/13/01/ferry", None),
+        ("https://site.example/item/20209999/ferry", None),
+        ("https://site.example/ferry?day=2020-01-13", None),
+        ("https://[site/2020/01/13", None),
+    ],
+)
+def test_day_of_publication_is_read_from_the_address(url: str, day: str | None) -> None:
+    assert extract(f"<h1>Ferry</h1>{_TEXT}", url).published == day
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "day"),
+    [
+        ("13 January 2020", "en", "2020-01-13"),
+        ("January 13th, 2020", "en", "2020-01-13"),
+        ("13. Jänner 2020", "de", "2020-01-13"),
+        ("13.01.2020", "de", "2020-01-13"),
+        ("3.1.20", "de", "2020-01-03"),
+        ("le 13 février 2020", "fr", "2020-02-13"),
+        ("13 de enero de 2020", "es", "2020-01-13"),
+        ("2020年1月13日", "ja", "2020-01-13"),
+        ("13/01/2020", "en", "2020-01-13"),
+        ("03/04/2020", "fr", "2020-04-03"),
+        ("03/04/2020", "en", None),  # the order depends on the country
+        ("Last updated: 13 January 2020", "en", None),
+        ("31.02.2020", "de", None),
+        ("version 1.13.2020", "de", None),
+        ("13 apples 2020", "en", None),
+    ],
+)
+def test_day_of_publication_is_read_beside_the_heading(said: str, language: str, day: str | None) -> None:
+    page = f"<html lang={language}><body><h1>Ferry</h1><p class=x>{said}</p>{_TEXT}{_TEXT}"
+    assert extract(page, "https://site.example/ferry").published == day
+
+
+def test_day_that_is_hidden_is_no_day() -> None:
+    page = f"<h1>Ferry</h1><p style='display:none'>13 January 2020</p>{_TEXT}"
+    assert extract(page, "https://site.example/ferry").published is None
+
+
+def test_address_tells_the_day_of_a_moment_in_utc() -> None:
+    head = '<meta property="article:published_time" content="2020-02-25T02:25:54Z">'
+    assert extract(f"{head}<h1>Ferry</h1>{_TEXT}", "https://site.example/2020/02/24/ferry").published == "2020-02-24"
+    assert extract(f"{head}<h1>Ferry</h1>{_TEXT}", "https://site.example/2020/02/20/ferry").published != "2020-02-20"
+
+
+def test_marks_of_page_builders_are_left_out_and_stay_in_code() -> None:
+    page = f"<h1>Ferry</h1>[vc_row css='.a{{x}}'][vc_column]{_TEXT}[/vc_column][/vc_row]<pre>[vc_row]</pre>{_TEXT}"
+    content = extract(page, "https://site.example/ferry").content
+    assert content.count("vc_") == 1
+    assert "[vc_row]" in content
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=400), st.sampled_from([b"", b"<style>", b"<h1>1</h1><p style='", b"<table><tr><td>"]))
+def test_no_bytes_make_it_fail(body: bytes, start: bytes) -> None:
+    convert(start + body, "text/html", "https://site.example/", headers={})

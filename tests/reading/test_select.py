@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 from components.data_sets import SavedPages
 from components.examples import examples
 from groundwire.reading.extract import extract
+from groundwire.reading.html.parse import parse_page
 from groundwire.reading.main_content.blocks import lay_out
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.select import Selection, Verdict, choose, select_main
+from groundwire.reading.markdown.serializer import to_markdown
+from groundwire.reading.markdown.tables import is_layout
+from groundwire.reading.visibility.visible import drop_unseen
 
 _NAV = """<header><a href="/">Harbour Gazette</a><nav class="menu"><ul><li><a href="/news">News</a></li>
 <li><a href="/sport">Sport</a></li><li><a href="/login">Log in</a></li></ul></nav></header>"""
@@ -151,6 +155,33 @@ def test_row_of_a_table_keeps_its_empty_cells() -> None:
     assert {len(row.find_all(["td", "th"])) for row in selection.root.find_all("tr")} == {3}
 
 
+@pytest.mark.req("B25")
+def test_real_tables_are_kept_whole_or_dropped_whole(saved_pages: SavedPages) -> None:
+    seen = 0
+    for name in sorted(saved_pages.truth)[:: 1 if saved_pages.is_own else 12]:
+        if (body := saved_pages.body(name).lower()).count(b"<td") < 4 or body.count(b"<table") > 20:
+            continue
+        document = parse_page(saved_pages.body(name).decode("utf-8", "replace"))
+        drop_unseen(document)
+        tables = [table for table in document.find_all("table") if not is_layout(table)]
+        marks: list[list[str]] = []
+        for table in tables:
+            around = table.parent
+            if isinstance(around, turbohtml.Element) and any(around.closest("table") == outer for outer in tables):
+                continue
+            cells = table.select("td, th")
+            marks.append([f"q{len(marks)}x{number}q" for number in range(len(cells))])
+            for cell, mark in zip(cells, marks[-1], strict=True):
+                cell.append(turbohtml.Text(f" {mark} "))
+        content = to_markdown(select_main(document).root, "https://site.example/")
+        for row in marks:
+            found = {mark in content for mark in row}
+            assert len(found) <= 1, name
+            seen += found == {True}
+    assert seen or saved_pages.is_own  # of which none has a table of data in its main content
+
+
+@pytest.mark.req("B25")
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.text("abcdefgh 0123456789", max_size=12), min_size=2, max_size=5), min_size=2, max_size=8),

@@ -43,6 +43,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.metadata.dates import date_in_address, same_day, visible_date
     from groundwire.reading.metadata.embedded_json import things
     from groundwire.reading.metadata.page_metadata import read_metadata, read_metas, read_title, title_element
+    from groundwire.reading.visibility.unrendered import drop_shortcodes, may_have_shortcodes
     from groundwire.reading.visibility.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))
@@ -54,6 +55,8 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     base = document.base_url(url) if document.find("base") is not None else url
     scripted = document.select_one("script") is not None
     removed = drop_unseen(document)
+    if may_have_shortcodes(markup):
+        drop_shortcodes(document)
     in_address = date_in_address(url)
     published = same_day(said.published, in_address) if said.published else in_address
     published = published or visible_date(document, said.language)

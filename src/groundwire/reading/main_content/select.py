@@ -57,6 +57,9 @@ _LONG: Final = 40  # characters of running text
 _FEW_LINKS: Final = 0.4  # their share of a running text
 _BETWEEN: Final = 0.5
 """The share of the threshold that is enough between two kept paragraphs."""
+_SEVERAL: Final = 4  # items of a list from which they are judged together
+_SHARE_OF_LIST: Final = 0.6
+"""The share of a list's items from which the list is content."""
 _SHARE_OF_TABLE: Final = 0.5
 """The share of a table's text, headers aside, from which the table is content."""
 _COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
@@ -99,8 +102,26 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
+    _keep_lists_whole(layout, keep)
     _keep_tables_whole(layout, keep)
     return keep
+
+
+def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
+    """Keep the items that are missing from lists of which most is kept; a table of contents is not torn."""
+    tags, parents = layout.tags, layout.parents
+    lists = [0] * len(tags)  # for each element the number of the list that the item around it is in
+    for number, tag in enumerate(tags):
+        lists[number] = parents[number] if tag == "li" else lists[parents[number]]
+    blocks: dict[int, list[int]] = {}
+    for number, owner in enumerate(layout.owners):
+        if lists[owner]:
+            blocks.setdefault(lists[owner], []).append(number)
+    for inside in blocks.values():
+        kept = sum(keep[number] for number in inside)
+        if len(inside) >= _SEVERAL and _SHARE_OF_LIST * len(inside) <= kept < len(inside):
+            for number in inside:
+                keep[number] = True
 
 
 def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:

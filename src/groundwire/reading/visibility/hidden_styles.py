@@ -165,21 +165,14 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     return value != "none"
 
 
-def is_flattened(style: Mapping[str, str], *, boxed: bool) -> bool | None:
-    """Tell whether lines without a height are cut off at the box; None if the element leaves that to others.
-
-    Args:
-        style: Its longhands, with `line-height`.
-        boxed: Whether it is a box of its own; see `is_boxed`.
-    """
-    value = style["line-height"]
+def is_flattened(style: Mapping[str, str]) -> bool:
+    """Tell whether the lines of a box have no height, and are cut off at it."""
+    value = style.get("line-height", "normal")
     size = ratio(value) if pixels(value, 16.0) is None else pixels(value, 16.0)
-    if size is None or size > 0.1:
+    if size is None or size > 0.1 or style.get("overflow-y") not in _CUT:
         return False
-    if not boxed or style.get("overflow-y") not in _CUT:
-        return None
     sizes = ("height", "min-height", "padding-top", "padding-bottom")
-    return True if all((pixels(style.get(name, "0"), 500.0) or 0.0) <= _TINY_BOX for name in sizes) else None
+    return all((pixels(style.get(name, "0"), 500.0) or 0.0) <= _TINY_BOX for name in sizes)
 
 
 def _is_tiny(value: str) -> bool:

@@ -5,6 +5,7 @@ Source: the HTML Standard, section 15 (Rendering) and 4.12 (Scripting); SVG 2, s
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -13,7 +14,7 @@ from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
-__all__ = ["drop_unrendered", "fill_streamed", "flatten_shadows"]
+__all__ = ["drop_shortcodes", "drop_unrendered", "fill_streamed", "flatten_shadows", "may_have_shortcodes"]
 
 _NEVER: Final = frozenset(
     {
@@ -39,6 +40,8 @@ _HOSTS: Final = frozenset(
         "nav", "p", "section", "span",
     }
 )  # fmt: skip
+_BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
+_SHORTCODE: Final = re.compile(rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]")
 _MATH_SCRIPT: Final = "math/"
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 
@@ -65,6 +68,20 @@ def drop_unrendered(document: Document) -> Counter[str]:
             continue
         element.extract()
     return +counts
+
+
+def drop_shortcodes(document: Document) -> None:
+    """Take the marks of page builders for WordPress (`[vc_row]`) out of the text; they are left when one is removed."""
+    for node in list(document.descendants):
+        if isinstance(node, Text) and _SHORTCODE.search(node.data) is not None:
+            around = node.parent
+            if isinstance(around, Element) and around.closest("pre, code, textarea, script") is None:
+                node.replace_with(Text(_SHORTCODE.sub(" ", node.data)))
+
+
+def may_have_shortcodes(markup: str) -> bool:
+    """Tell whether `drop_shortcodes` may find any."""
+    return any(f"[{name}" in markup for name in _BUILDERS)
 
 
 def _unrendered(document: Document) -> list[Element]:

@@ -104,6 +104,8 @@ class _Look(NamedTuple):
     """Its opacity, if it may be faint."""
     texts: tuple[tuple[str, bool], ...]
     """The inherited properties that hide its text, or show it again."""
+    flat: bool
+    """Whether it may have no height; see `_flattened`."""
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -167,7 +169,7 @@ def _is_hidden(element: Element) -> bool:
 
 
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
-    found = _Judgement(texts={name: {} for name in (*INHERITED, "line-height")})
+    found = _Judgement(texts={name: {} for name in INHERITED})
     faint: dict[Element, float] = {}
     known: dict[tuple[str, tuple[int, ...]], _Look] = {}
     for element in styles:
@@ -177,7 +179,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
             look = _look(tag, styles.get(element), styles)
             if kind is not None:
                 known[tag, kind] = look
-        reason, opacity, texts = look
+        reason, opacity, texts, flat = look
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _opacity(element, faint) <= FAINT else ""
@@ -186,10 +188,8 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
-        if "grid-template-rows" in (style := styles.get(element)) and style["grid-template-rows"] in _NO_ROWS:
-            for child in element:  # a row without a height, in which only what is cut off is not seen
-                if isinstance(child, Element) and styles.get(child).get("overflow-y") in _CUT:
-                    found.whole[child] = "size"
+        if flat:
+            found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
         for name, state in texts:
             if state and name == "visibility" and styles.incomplete and _is_marked(element):
                 found.revealed += 1
@@ -208,13 +208,21 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     reason = hidden_by(tag, style, boxed=boxed)
     opacity = None if reason else ratio(style.get("opacity", "1"))
     said = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
-    if "line-height" in style and (flat := is_flattened(style, boxed=boxed)) is not None:
-        said.append(("line-height", flat))
     return _Look(
         reason,
         opacity if opacity is not None and opacity < 0.5 else None,
         tuple((name, state) for name, state in said if state is not None),
+        style.get("grid-template-rows") in _NO_ROWS or (boxed and is_flattened(style)),
     )
+
+
+def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
+    """Yield what is cut off at a box without a height: one whose own lines have none, or parts in such a row."""
+    children = [child for child in element if isinstance(child, Element)]
+    if styles.get(element).get("grid-template-rows") in _NO_ROWS:
+        yield from (child for child in children if styles.get(child).get("overflow-y") in _CUT)
+    elif not any(is_boxed(child.tag, styles.get(child)) for child in children):
+        yield element
 
 
 def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
