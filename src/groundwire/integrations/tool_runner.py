@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from groundwire.errors import InvalidRequest
 from groundwire.sync import SyncWeb
-from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, render_text, web_tools
+from groundwire.tools import Tool, ToolResult, refused, render_text, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 
