@@ -1,16 +1,18 @@
 """Find regular expressions of the package whose work grows faster than the text they look at.
 
-Every pattern that a module compiles is run by a small backtracking matcher that counts its steps, on texts made from the pattern
-itself: each of its characters, words and pairs of these, repeated, behind what may stand before and in front of what lets a match
-fail. A pattern grows when four times the text takes more than seven times the steps. Bounded repetitions are cut to a few, for they
-are bounded.
+Every pattern that a module compiles is run by a small backtracking matcher that counts its steps, on texts made from
+the pattern itself: each of its characters, words and pairs of these, repeated, behind what may stand before and in
+front of what lets a match fail. A pattern grows when four times the text takes more than seven times the steps. Bounded
+repetitions are cut to a few, for they are bounded. A pattern that its module only ever tries at one place (`match`,
+`fullmatch`) is tried at one.
 
-    python scripts/pattern_growth.py            # prints what grows and is not excused
+    python scripts/pattern_growth.py            # prints what grows
 """
 
 from __future__ import annotations
 
 import importlib
+import linecache
 import pkgutil
 import re
 import sys
@@ -24,6 +26,7 @@ __all__ = ["compiled", "growth"]
 
 _SMALL, _LARGE = 10, 40  # repetitions
 _MOST: Final = 6_000  # steps after which it is certain
+_ENDLESS: Final = 8 * _MOST
 _GROWS: Final = 7.0
 _CUT: Final = 3  # what a bounded repetition becomes
 _CLASSES: Final[dict[Any, Callable[[str], bool]]] = {
@@ -103,7 +106,7 @@ class _Matcher:
 
     def _repeat(self, op: Any, value: Any, items: Any, at: int, place: int, groups: dict[int, tuple[int, int]]) -> Any:
         low, high, body = value
-        high = high if high is c.MAXREPEAT else max(low if low <= _CUT else _CUT, min(high, _CUT))
+        high = high if high is c.MAXREPEAT else max(min(low, _CUT), min(high, _CUT))
         low = min(low, _CUT)
         single = len(body) == 1 and body[0][0] in (c.LITERAL, c.NOT_LITERAL, c.IN, c.ANY)
         if single:
@@ -233,9 +236,9 @@ def growth(pattern: str, flags: int = 0, *, anchored: bool = False) -> str:
     units += [one + other for one in units[:3] for other in units[:3] if one != other]
     for unit in dict.fromkeys(units):
         for before in ("", whole[:2]) if len(whole) > 2 else ("",):
-            if _steps(tree, flags, before + unit * _LARGE + "\0", anchored) > _GROWS * _steps(
-                tree, flags, before + unit * _SMALL + "\0", anchored
-            ):
+            few = _steps(tree, flags, before + unit * _SMALL + "\0", anchored)
+            many = _steps(tree, flags, before + unit * _LARGE + "\0", anchored)
+            if few >= _ENDLESS or many > _GROWS * few:
                 return unit
     return ""
 
@@ -248,7 +251,7 @@ def _steps(tree: Any, flags: int, text: str, anchored: bool) -> int:
         try:
             found = next(matcher.run(tree, 0, place, {}), None)
         except (_TooMany, RecursionError):
-            return 8 * _MOST
+            return _ENDLESS
         total += matcher.steps
         place = max(found[0], place + 1) if found is not None else place + 1
         if anchored or total > 4 * _MOST:
@@ -256,16 +259,31 @@ def _steps(tree: Any, flags: int, text: str, anchored: bool) -> int:
     return total
 
 
-def compiled() -> dict[tuple[str, int], str]:
-    """Return the patterns that the modules of the package compile when they are imported, and where each is."""
-    found: dict[tuple[str, int], str] = {}
+def _is_anchored(lines: list[str], number: int) -> bool:
+    """Return whether a module only matches the pattern that it compiles in a line, and never searches with it."""
+    near = "".join(lines[max(0, number - 3) : number])
+    names = re.findall(r"^(\w+)(?:: [\w\[\].]+)? = ", near, re.MULTILINE)
+    if not names:
+        return False
+    uses = re.findall(rf"\b{names[-1]}\b(?:\.(\w+))?", "".join(lines))[1:]  # the first is where it is made
+    return bool(uses) and set(uses) <= {"match", "fullmatch"}
+
+
+def compiled() -> dict[tuple[str, int, bool], str]:
+    """Return the patterns that the modules of the package compile when they are imported, and where each is.
+
+    Each is told with its flags, and with whether it is only tried at one place of a text.
+    """
+    found: dict[tuple[str, int, bool], str] = {}
     original = re.compile
 
     def noted(pattern: Any, flags: Any = 0) -> Any:
-        module = str(sys._getframe(1).f_globals.get("__name__", ""))
+        frame = sys._getframe(1)
+        module = str(frame.f_globals.get("__name__", ""))
         made = original(pattern, flags)
-        if module.startswith("groundwire") and isinstance(made.pattern, str):
-            found.setdefault((made.pattern, made.flags), module)
+        if module.startswith("groundwire.") and isinstance(made.pattern, str):
+            anchored = _is_anchored(linecache.getlines(frame.f_code.co_filename), frame.f_lineno)
+            found.setdefault((made.pattern, made.flags, anchored), module)
         return made
 
     import groundwire
@@ -285,8 +303,8 @@ def compiled() -> dict[tuple[str, int], str]:
 
 def main() -> None:
     """Print every pattern that grows."""
-    for (pattern, flags), module in sorted(compiled().items(), key=lambda row: row[1]):
-        if unit := growth(pattern, flags):
+    for (pattern, flags, anchored), module in sorted(compiled().items(), key=lambda row: row[1]):
+        if unit := growth(pattern, flags, anchored=anchored):
             print(f"{module}: {pattern[:100]!r} on {unit!r}", flush=True)
 
 

@@ -22,7 +22,7 @@ Addresses = Literal["known", "any"]
 
 _LONGEST: Final = 4_000  # characters that are held back until it is clear what they are
 _TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|h", re.IGNORECASE)
-_FENCE: Final = re.compile(r"(`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n")
+_FENCE: Final = re.compile(r"(`{3,}(?!`)(?=[^`\n]*\n)|~{3,}(?!~))[^\n]*\n")
 _MAY_BE_FENCE: Final = re.compile(r"[`~]{1,2}\Z|(?:```|~~~)[^\n]{0,200}\Z")
 _INERT: Final = re.compile(
     r"</?(?:b|i|em|strong|u|s|del|ins|sub|sup|br|hr|kbd|code|mark|small|p|li|ul|ol|dl|dt|dd|q|details|summary|blockquote"
