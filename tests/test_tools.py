@@ -72,7 +72,8 @@ class TestWebSearch:
         assert [source.citation_id for source in result.sources] == [1, 2]
         text = render_text(result)
         first = result.results[0]
-        assert text.startswith("Search results for: reciprocal rank fusion\n(Source: searxng)\n\n1. ")
+        head = "Search results for: reciprocal rank fusion\n(Source: searxng)\n\nBetween the marks web_content_"
+        assert text.startswith(head)
         assert f"1. {first.title}\n   URL: {first.url}\n" in text
         assert WebSearchToolResult.model_validate_json(render_json(result)) == result
 

@@ -25,6 +25,7 @@ from groundwire.agent_loop.wire_formats import (
     total,
     with_results,
 )
+from groundwire.citations.link_filter import Addresses, neutralized
 from groundwire.deadline import Deadline
 from groundwire.errors import BudgetExceeded
 from groundwire.hosted import Mode, Needs, Plan, load_matrix, plan_for, prepare
@@ -288,6 +289,11 @@ class _Loop:
         empty = [one for one in results if one.status == "error" and one.error.startswith(_LIMIT)]
         self.dry = self.dry + 1 if len(empty) == len(results) else 0
 
+    def _shown(self, text: str) -> str:
+        """Return an answer in which nothing loads an address that is no source's; it is as long as it was."""
+        images: Addresses = "known" if self.web.settings.policy.untrusted_images == "drop" else "any"
+        return neutralized(text, (source.url for source in self.ledger.sources), images=images)
+
     def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run as it is now."""
         last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
@@ -295,7 +301,7 @@ class _Loop:
         return Run(
             stop=stop,
             reason=reason,
-            answer=replace(marked(last, self.ledger), usage=used),
+            answer=replace(marked(last, self.ledger), usage=used, text=self._shown(last.text)),
             answers=tuple(self.answers),
             messages=self.messages,
             added=len(self.messages) - self.begun,

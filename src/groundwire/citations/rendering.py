@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
+from groundwire.citations.link_filter import LinkFilter
 from groundwire.citations.marker_parser import Mark, MarkScanner
 from groundwire.models import Source
 from groundwire.models.validators import check_choice
@@ -141,6 +142,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+Untrusted = Literal["drop", "keep"]
+"""What becomes of images or links whose addresses are none of the sources'."""
+_UNTRUSTED: Final = ("drop", "keep")
+_PREVIEWING: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})  # they fetch every address they show
+_FETCHING: Final = frozenset({"markdown", "html"}) | _PREVIEWING  # what shows the text may load what is in it
 _JOINING: Final = frozenset("!\\")  # before a link in Markdown the one makes an image of it, the other no link
 _LINKED: Final = ("http", "https")  # what a link may lead to
 
@@ -160,17 +166,21 @@ class RenderedAnswer:
 class CitationStream:
     """Writes an answer for a channel while it comes in.
 
-    Every character of the answer is written but for the marks, and at once: only what may be a mark is held back until
-    that is certain. However the answer is cut into chunks, the text written is the same.
+    Every character of the answer is written but for the marks, and at once: only what may be a mark, code within a
+    line, a tag or an image is held back until that is certain. Images whose address is that of no source are written as
+    text. However the answer is cut into chunks, the text written is the same.
 
     Args:
         sources: What the numbers stand for; of two with one number the first counts.
         channel: Where the answer is shown.
         footer: Whether the sources that were used stand below the answer.
         links: Other addresses to lead to than the sources' own, by number, such as one of a passage in the page.
+        untrusted_images: What becomes of images whose address is that of no source: `drop` writes them as text, `keep`
+            leaves them. Slack and Telegram fetch a preview of every address, so that on those all addresses count.
+        untrusted_links: The same for links, by default `keep`: nothing follows them unasked.
 
     Raises:
-        InvalidRequest: there is no such channel.
+        InvalidRequest: there is no such channel, or something else than `drop` or `keep` is to be done.
     """
 
     def __init__(
@@ -180,7 +190,11 @@ class CitationStream:
         *,
         footer: bool = True,
         links: Mapping[int, str] | None = None,
+        untrusted_images: Untrusted = "drop",
+        untrusted_links: Untrusted = "keep",
     ) -> None:
+        check_choice("untrusted_images", untrusted_images, _UNTRUSTED)
+        check_choice("untrusted_links", untrusted_links, _UNTRUSTED)
         check_choice("channel", channel, tuple(CHANNELS))
         self._channel: Channel = CHANNELS[channel]
         self._sources: dict[int, Source] = {}
@@ -188,6 +202,16 @@ class CitationStream:
             self._sources.setdefault(source.citation_id, source)
         self._links = dict(links or {})
         self._footer = footer
+        if channel not in _FETCHING:
+            untrusted_images = "keep"
+        elif channel in _PREVIEWING and untrusted_images == "drop":
+            untrusted_links = "drop"
+        self._filter = LinkFilter(
+            (*(source.url for source in self._sources.values()), *self._links.values()),
+            images="known" if untrusted_images == "drop" else "any",
+            links="known" if untrusted_links == "drop" else "any",
+            markdown=channel == "markdown",
+        )
         self._scanner = MarkScanner()
         self._used: set[int] = set()
         self._unknown: dict[int, None] = {}
@@ -205,11 +229,11 @@ class CitationStream:
 
     def feed(self, chunk: str) -> str:
         """Take the next part of the answer; return what can be shown now."""
-        return self._written(self._scanner.feed(chunk))
+        return self._written(self._scanner.feed(self._filter.feed(chunk)))
 
     def close(self) -> str:
         """Return what was held back and, when sources were used, the sources; the answer has ended."""
-        rest = self._written(self._scanner.close())
+        rest = self._written(self._scanner.feed(self._filter.close())) + self._written(self._scanner.close())
         if not self._footer or not self._used:
             return rest
         fence = f"\n{self._scanner.open_fence}" if self._channel.name == "markdown" and self._scanner.open_fence else ""
@@ -268,12 +292,21 @@ def render_answer(
     *,
     footer: bool = True,
     links: Mapping[int, str] | None = None,
+    untrusted_images: Untrusted = "drop",
+    untrusted_links: Untrusted = "keep",
 ) -> RenderedAnswer:
     """Return a finished answer as a channel shows it; see `CitationStream` for the arguments.
 
     Raises:
         InvalidRequest: there is no such channel.
     """
-    stream = CitationStream(sources, channel, footer=footer, links=links)
+    stream = CitationStream(
+        sources,
+        channel,
+        footer=footer,
+        links=links,
+        untrusted_images=untrusted_images,
+        untrusted_links=untrusted_links,
+    )
     text = stream.feed(answer) + stream.close()
     return RenderedAnswer(text=text, used=stream.used, unknown=stream.unknown)

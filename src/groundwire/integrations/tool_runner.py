@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from groundwire.errors import InvalidRequest
 from groundwire.sync import SyncWeb
-from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, render_text, web_tools
+from groundwire.tools import Tool, ToolResult, refused, render_text, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 
@@ -113,8 +113,8 @@ def failed(result: ToolResult) -> bool:
 
 
 def text_of(result: ToolResult) -> str:
-    """Return a result as a model reads it; the words of a page stand between marks that say they are no instruction."""
-    return render_text(result, fenced=isinstance(result, OpenPageToolResult))
+    """Return a result as a model reads it; what is from the web stands between marks that say it is no instruction."""
+    return render_text(result)
 
 
 def closed_with(owner: object, close: Callable[[], None]) -> None:

@@ -226,6 +226,8 @@ class PolicySettings(SettingsSection):
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, and read only, although they are not public."""
     open_only: Literal["any", "known"] = "any"
     """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
+    untrusted_images: Literal["drop", "keep"] = "drop"
+    """What becomes of an image in an answer of the loop or the proxy when its address is that of no source."""
     secret_env_vars: Variables = ()
     """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
 

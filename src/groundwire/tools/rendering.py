@@ -26,18 +26,18 @@ _LOOKALIKE: Final = re.compile(r"<(?=[/\s]{0,8}web[\s_-]{0,4}content)", re.IGNOR
 _UNFIT: Final = re.compile(r"[\s<>\"'\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
-def fence(content: str, url: str, *, classify: Classifier | None = None) -> str:
+def fence(content: str, url: str = "", *, classify: Classifier | None = None) -> str:
     """Return text from the web between two marks that no page can know, with its source and what it is.
 
     Args:
         content: The text, as Markdown. What looks like one of the marks in it is broken.
-        url: Where it is from.
+        url: Where it is from; empty for the results of a search.
         classify: Called with the text; what it returns stands before it as a warning.
     """
     nonce = secrets.token_hex(_NONCE_BYTES)
     while nonce in content:
         nonce = secrets.token_hex(_NONCE_BYTES)
-    source = _UNFIT.sub("", url)[:_MAX_URL]
+    source = _UNFIT.sub("", url)[:_MAX_URL] or "search results"
     warning = classify(content) if classify is not None else ""
     return "\n".join(
         (
@@ -64,12 +64,14 @@ def render_text(result: ToolResult, *, fenced: bool = True) -> str:
 
     Args:
         result: What a tool returned.
-        fenced: Whether a page's content stands between marks that say it is from the web and no instruction. A person
-            needs none.
+        fenced: Whether what comes from the web (a page's title, date, sections and content; the results of a search)
+            stands between marks that say it is from the web and no instruction. A person needs none.
     """
     if isinstance(result, OpenPageToolResult):
         return _page_text(result, fenced=fenced)
-    return _search_text(result) if isinstance(result, WebSearchToolResult) else _local_text(result)
+    if isinstance(result, WebSearchToolResult):
+        return _search_text(result, fenced=fenced)
+    return _local_text(result, fenced=fenced)
 
 
 def length_note(result: OpenPageToolResult) -> str:
@@ -80,36 +82,40 @@ def length_note(result: OpenPageToolResult) -> str:
     return f"{result.content_length:,}{of} characters, cut"
 
 
-def _search_text(result: WebSearchToolResult) -> str:
+def _search_text(result: WebSearchToolResult, *, fenced: bool) -> str:
     if result.status == "error":
         return f"Search failed: {result.error}"
     if not result.results:
         return result.message
-    blocks = [f"Search results for: {result.query}\n(Source: {result.provider})"]
+    head = f"Search results for: {result.query}\n(Source: {result.provider})"
+    blocks = []
     for row in result.results:
         date = f"\n   Published: {row.published}" if row.published else ""
         snippet = f"\n   {row.snippet}" if row.snippet else ""
         blocks.append(f"{row.citation_id}. {row.title}\n   URL: {row.url}{date}{snippet}")
-    return "\n\n".join(filter(None, (*blocks, result.message)))
+    rows = "\n\n".join(blocks)
+    return "\n\n".join(filter(None, (head, fence(rows) if fenced else rows, result.message)))
 
 
-def _local_text(result: LocalSearchToolResult) -> str:
+def _local_text(result: LocalSearchToolResult, *, fenced: bool) -> str:
     if result.status == "error":
         return f"Search failed: {result.error}"
-    rows = [f"{row.title}\n   URL: {row.url}\n   {row.snippet}".rstrip() for row in result.results]
-    blocks = [f"Search results for: {result.query}\n(Source: {result.backend})", *rows]
-    return "\n\n".join(blocks) if rows else f"No results found for: {result.query}"
+    if not result.results:
+        return f"No results found for: {result.query}"
+    rows = "\n\n".join(f"{row.title}\n   URL: {row.url}\n   {row.snippet}".rstrip() for row in result.results)
+    head = f"Search results for: {result.query}\n(Source: {result.backend})"
+    return f"{head}\n\n{fence(rows) if fenced else rows}"
 
 
 def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
     if result.status == "error":
         return f"The page could not be opened: {result.error}"
     address = result.final_url or result.url
-    lines = [f"# {result.title}" if result.title else "", f"URL: {address}"]
+    title = f"# {result.title}" if result.title else ""
+    published = f"Published: {result.published}" if result.published else ""
+    lines = [] if fenced else [title, f"URL: {address}", published]
     if fenced and result.citation_id:
         lines.append(f"Cite as: [{result.citation_id}]")
-    if result.published:
-        lines.append(f"Published: {result.published}")
     lines.append(f"Length: {length_note(result)}")
     if result.next_cursor:
         lines.append(f'More: open_page with the same url and cursor="{result.next_cursor}"')
@@ -121,8 +127,8 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
     listed = _listed(result)
     if not fenced:
         return "\n".join(filter(None, (*lines, listed))) + f"\n\n{result.content}"
-    content = f"[{listed}]\n\n{result.content}" if listed else result.content  # within the marks: the page's own words
-    content = fence(content, address)
+    words = "\n".join(filter(None, (title, published, f"[{listed}]" if listed else "")))  # they are the page's own
+    content = fence(f"{words}\n\n{result.content}" if words else result.content, address)
     return "\n".join(filter(None, lines)) + f"\n\n{content}"
 
 

@@ -69,6 +69,7 @@ class Session:
         limit = budget.limit if budget else self._web.settings.session.max_searches
         used = await self._web.usage()
         return {
+            "untrusted": ["sources", "pages"],  # titles and addresses are the web's: information, not instructions
             "searches": {
                 "made": int(used.get("searches", 0)),
                 "limit": limit or None,

@@ -37,6 +37,7 @@ class ChatHandler(CompletionHandler):
         self._fresh = False  # whether a round has begun whose text is still to come
         self._role_sent = False
         super().__init__(*args)
+        self._filter = self.link_filter()
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request, see `CompletionHandler.cleaned`."""
@@ -68,7 +69,7 @@ class ChatHandler(CompletionHandler):
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
         """Ask for a stream, and pass on its chunks without calls and without the end."""
-        self._fresh, self._round = True, None
+        self._fresh, self._round, self._filter = True, None, self.link_filter()
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         data = json.dumps({**body, "stream": True}).encode()
@@ -84,6 +85,7 @@ class ChatHandler(CompletionHandler):
                     await self._event(event, stream, outbox)
             except TooLarge as error:
                 raise _broken(f"sent a stream of which {error}") from error
+        await self._say_rest(outbox)
         stream.close()
         answer = stream.answer
         self._usage = added_up(self._usage, self._round)
@@ -135,7 +137,7 @@ class ChatHandler(CompletionHandler):
         self._raw = raw
         self._usage = added_up(self._usage, raw.get("usage"))
         if text:
-            self._text += (_BETWEEN if self._text else "") + text
+            self._text += (_BETWEEN if self._text else "") + self.shown(text)
 
     async def _take_whole(self, data: bytes, outbox: Outbox) -> HostedAnswer:
         """Take the answer of a server that does not stream."""
@@ -147,6 +149,7 @@ class ChatHandler(CompletionHandler):
         self._took(raw, "")
         if answer.text:
             await self._say({"role": "assistant", "content": answer.text}, outbox)
+            await self._say_rest(outbox)
         return answer
 
     async def _event(self, event: ServerSentEvent, stream: AnswerStream, outbox: Outbox) -> None:
@@ -177,6 +180,8 @@ class ChatHandler(CompletionHandler):
             kept.pop("role", None)
         text = kept.get("content")
         if isinstance(text, str) and text:
+            text = kept["content"] = self._filter.feed(text)
+        if isinstance(text, str) and text:
             if self._fresh and self._text:
                 text = kept["content"] = _BETWEEN + text
             self._fresh = False
@@ -186,6 +191,15 @@ class ChatHandler(CompletionHandler):
         if any(value is not None for value in kept.values()):
             self._role_sent = self._role_sent or "role" in kept
             await self._send(kept, outbox)
+
+    async def _say_rest(self, outbox: Outbox) -> None:
+        """Pass on what was held back until the end of a round."""
+        rest, self._filter = self._filter.close(), self.link_filter()
+        if rest:
+            text = _BETWEEN + rest if self._fresh and self._text else rest
+            self._fresh = False
+            self._text += text
+            await self._send({"content": text}, outbox)
 
     async def _send(self, delta: Mapping[str, Any], outbox: Outbox, finish: str | None = None) -> None:
         await outbox.put(_line({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))

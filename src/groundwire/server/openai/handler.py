@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from starlette.responses import Response
 
 from groundwire.agent_loop import CitationLedger, LoopEvent, Run, run_tools
+from groundwire.citations.link_filter import Addresses, LinkFilter
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
 from groundwire.hosted import Location, Needs, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer
@@ -280,6 +281,16 @@ class CompletionHandler(ABC):
         self.context.keep.put(self.owner, ids, kept)
         if id_ := self.response_id():
             self.context.keep.put(self.owner, ids, replace(kept, begun=1, begins=digest([id_])))
+
+    def link_filter(self) -> LinkFilter:
+        """Return what keeps the next text of the model from loading an address that is no source's."""
+        images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
+        return LinkFilter((source.url for source in self.ledger.sources), images=images)
+
+    def shown(self, text: str) -> str:
+        """Return a whole text of the model as the client gets it, as long as it was."""
+        made = self.link_filter()
+        return made.feed(text) + made.close()
 
     def response_id(self) -> str:
         """Return the id by which a client may go on with this answer, empty if there is none."""

@@ -9,6 +9,7 @@ from typing import Any, cast
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.tool_calls import arguments_of
+from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
@@ -38,6 +39,7 @@ class ResponsesHandler(CompletionHandler):
         self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
+        self._filters: dict[tuple[int, Any], LinkFilter] = {}  # of texts that come in parts, by their places
         super().__init__(*args)
 
     def restored(self) -> list[Any]:
@@ -210,7 +212,17 @@ class ResponsesHandler(CompletionHandler):
         changed = {**data, "output_index": at}
         if isinstance(item, dict):
             changed["item"] = self._output[at] = self._annotated(item) if kind.endswith(".done") else item
+        elif kind == "response.output_text.delta":
+            held = self._filters.setdefault((at, data.get("content_index")), self.link_filter())
+            changed["delta"] = held.feed(str(data.get("delta", "")))
+            if not changed["delta"]:
+                return
         elif kind == "response.output_text.done":
+            held = self._filters.pop((at, data.get("content_index")), self.link_filter())
+            if rest := held.close():
+                more = {key: value for key, value in changed.items() if key != "text"}
+                await outbox.put(self._line("response.output_text.delta", {**more, "delta": rest}))
+            changed["text"] = self.shown(str(data.get("text", "")))
             about: dict[str, Any] = {key: data[key] for key in ("item_id", "content_index") if key in data}
             for number, note in enumerate(self._notes(str(data.get("text", "")))):
                 told = {**about, "output_index": at, "annotation_index": number, "annotation": note}
@@ -237,7 +249,11 @@ class ResponsesHandler(CompletionHandler):
         if part.get("type") != "output_text":
             return part
         given = part.get("annotations")
-        return {**part, "annotations": given or self._notes(str(part.get("text", "")))}
+        return {
+            **part,
+            "text": self.shown(str(part.get("text", ""))),
+            "annotations": given or self._notes(str(part.get("text", ""))),
+        }
 
     def _notes(self, text: str) -> list[dict[str, Any]]:
         return [

@@ -1,0 +1,296 @@
+"""Images and links of an answer whose addresses nobody showed the session: they are written so that nothing loads them.
+
+A page can talk a model into an image whose address carries what the model knows; whatever shows the answer would send
+it off without a click. Where code begins and ends is decided as CommonMark 0.31 does; where that takes text of other
+lines, or a renderer might see it otherwise, what looks like code is treated as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.models.validators import check_choice
+from groundwire.safety.urls import parse_url
+
+__all__ = ["Addresses", "LinkFilter", "neutralized"]
+
+Addresses = Literal["known", "any"]
+"""Which addresses of images or links stay as they are: those that the session was shown, or all."""
+
+_LONGEST: Final = 4_000  # characters that are held back until it is clear what they are
+_TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|h", re.IGNORECASE)
+_FENCE: Final = re.compile(r"(`{3,}(?!`)(?=[^`\n]*\n)|~{3,}(?!~))[^\n]*\n")
+_MAY_BE_FENCE: Final = re.compile(r"[`~]{1,2}\Z|(?:```|~~~)[^\n]{0,200}\Z")
+_INERT: Final = re.compile(
+    r"</?(?:b|i|em|strong|u|s|del|ins|sub|sup|br|hr|kbd|code|mark|small|p|li|ul|ol|dl|dt|dd|q|details|summary|blockquote"
+    r"|table|thead|tbody|tr|td|th|h[1-6]) ?/?>",
+    re.IGNORECASE,
+)
+"""Tags without attributes that load nothing."""
+_AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNORECASE)
+_NUMBER: Final = r"[\[［【][\d ,;–-]{1,40}[\]］】]"
+_MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
+_MAY_BE_MARKER: Final = re.compile(r"!\[[\d ,;–-]{0,40}\]?\Z")
+_CONTAINERS: Final = "[ \t>*+-0123456789"
+_DEFINITION: Final = re.compile(rf"([ \t>*+.)\d-]{{0,40}}{_NUMBER}):[ \t]{{0,40}}([^\s]{{0,2000}})")
+_MAY_BE_DEFINITION: Final = re.compile(
+    r"[ \t>*+.)\d-]{0,40}(?:\[(?:[\d ,;–-]{0,40}(?:\](?::[ \t]{0,40}[^\s]{0,2000})?)?)?)?\Z"
+)
+_NO_COLON: Final = "꞉"
+_URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
+_AMBIGUOUS: Final = frozenset("`<[")
+_SCHEME: Final = "https://"
+_AFTER: Final = ").,;:!?'*_"
+
+
+def neutralized(text: str, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
+    """Return a whole answer in Markdown, as long as it was, in which nothing loads an address that is not known.
+
+    Args:
+        text: The answer.
+        known: The addresses that the session was shown.
+        images: Which images stay; of others the exclamation mark becomes a backslash, so that their words are text.
+        links: Which links stay; the others lose the colon of their scheme.
+    """
+    made = LinkFilter(known, images=images, links=links)
+    return made.feed(text) + made.close()
+
+
+class LinkFilter:
+    """Takes an answer in chunks; however it is cut, what comes out is the same, and as long as what came in.
+
+    Args:
+        known: The addresses that stay.
+        images: Which images stay.
+        links: Which links stay.
+        markdown: Whether Markdown and HTML mean something where the answer is shown; otherwise only addresses do.
+
+    Raises:
+        InvalidRequest: `images` or `links` is neither `known` nor `any`.
+    """
+
+    def __init__(
+        self, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any", markdown: bool = True
+    ) -> None:
+        check_choice("images", images, ("known", "any"))
+        check_choice("links", links, ("known", "any"))
+        self._known = {_name(url) for url in known}
+        self._images, self._links = images, links
+        self._markdown = markdown
+        self._text = ""
+        self._fence = ""
+        self._line_start = True
+        self._paragraph = ""  # the beginning of what stands since the last empty line, as far as it has a "<"
+
+    def feed(self, chunk: str) -> str:
+        """Take the next part of the answer; return what is certain."""
+        if self._images == self._links == "any":
+            return chunk
+        self._text += chunk
+        return self._taken(ended=False)
+
+    def close(self) -> str:
+        """Return what was held back; the answer has ended."""
+        return self._taken(ended=True)
+
+    def _taken(self, *, ended: bool) -> str:
+        out: list[str] = []
+        place, text = 0, self._text
+        while place < len(text):
+            if self._line_start:
+                step = self._at_line_start(text, place, ended=ended)
+            elif self._fence:
+                step = _to_line_end(text, place)
+            else:
+                step = self._in_line(text, place, ended=ended)
+            if step is None:  # what follows decides
+                break
+            piece, place = step
+            out.append(piece)
+            self._line_start = piece.endswith("\n")
+        self._text = text[place:]
+        return "".join(out)
+
+    def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
+        """Look whether a fence begins or ends here."""
+        self._line_start = False
+        if self._fence:
+            end = text.find("\n", place)
+            line = text[place : end + 1] if end >= 0 else text[place:]
+            if end < 0 and not ended and not line.strip(" \t" + self._fence[0]) and len(line) < _LONGEST:
+                self._line_start = True
+                return None
+            bare = line.strip()
+            is_end = len(bare) >= len(self._fence) and not bare.strip(self._fence[0]) and line[:4] != "    "
+            self._fence = "" if is_end else self._fence
+            return line, place + len(line)
+        if found := _FENCE.match(text, place):
+            if not self._paragraph:
+                self._fence = found[1]
+                return found[0], found.end()
+        elif not ended and _MAY_BE_FENCE.match(text, place):
+            self._line_start = True
+            return None
+        if text[place] == "\n":
+            self._paragraph = ""
+        if self._images == "known" and self._markdown and text[place] in _CONTAINERS:
+            found = _DEFINITION.match(text, place)
+            if found and found.end() < len(text):  # an image such as ![1] would take its address from here
+                url = found[2].strip("<>")
+                kept = url and self._is_known(url)
+                return (found[0] if kept else f"{found[1]}{_NO_COLON}{found[0][len(found[1]) + 1 :]}"), found.end()
+            if not ended and _MAY_BE_DEFINITION.match(text, place):
+                self._line_start = True
+                return None
+            if found:
+                return f"{found[1]}{_NO_COLON}{found[0][len(found[1]) + 1 :]}", found.end()
+        return self._in_line(text, place, ended=ended)
+
+    def _in_line(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
+        end = text.find("\n", place)
+        stop = len(text) if end < 0 else end + 1
+        found = _TRIGGER.search(text, place, stop)
+        if found is None:
+            return text[place:stop], stop
+        at = found.start()
+        if at > place:
+            return text[place:at], at
+        rest = text[place : min(stop, place + _LONGEST)]
+        open_ended = end < 0 and not ended and len(rest) < _LONGEST  # more of the line may come
+        made = self._special(rest, open_ended=open_ended)
+        return None if made is None else (made[0], place + made[1])
+
+    def _special(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        """Return what becomes of the beginning of a line's rest, and how much of it that is; None when more decides."""
+        match rest[0]:
+            case "\\":
+                if open_ended and len(rest) < 2:
+                    return None
+                return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
+            case "`":
+                return _code(rest, open_ended=open_ended)
+            case "!":
+                return self._image(rest, open_ended=open_ended)
+            case "<":
+                return self._tag(rest, open_ended=open_ended)
+            case "]":
+                return self._destination(rest, open_ended=open_ended)
+            case _:
+                return self._address(rest, open_ended=open_ended)
+
+    def _image(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        if self._images == "any" or not rest.startswith("!["[: len(rest)]):
+            return _one(rest)
+        if len(rest) < 2:
+            return None if open_ended else _one(rest)
+        if _MARKER.match(rest) and not (open_ended and _MARKER.match(rest[:-1]) is None):
+            return _one(rest)
+        if open_ended and _MAY_BE_MARKER.match(rest):
+            return None
+        url = _inline_address(rest, 1)
+        if url is None and open_ended:
+            return None
+        return ("![" if url and self._is_known(url) else "\\["), 2
+
+    def _tag(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        self._paragraph = "<"
+        if self._images == "any" or not self._markdown:
+            return _one(rest)
+        if found := _INERT.match(rest) or _AUTOLINK.match(rest):
+            if found[0][1:2].lower() == "h" and found[0][-2] != "h" and not self._may_link(found[0][1:-1]):
+                return "‹", 1
+            return found[0], found.end()
+        if open_ended and ">" not in rest and not re.search(r"[\s<]", rest[1:]):
+            return None
+        return ("‹", 1) if re.match(r"<[A-Za-z/!?]", rest) else _one(rest)
+
+    def _destination(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        if self._links == "any" or not self._markdown or (len(rest) > 1 and rest[1] != "("):
+            return _one(rest)
+        url = _inline_address(f"[{rest}", 0)
+        if url is None and open_ended:
+            return None
+        return _one(rest) if len(rest) < 3 or (url and self._is_known(url)) else ("](#", 3)
+
+    def _address(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        if self._links == "any":
+            return _one(rest)
+        low = rest[:8].lower()
+        if open_ended and len(rest) < len(_SCHEME) and (_SCHEME.startswith(low) or "http://".startswith(low)):
+            return None
+        found = _URL.match(rest)
+        if found is None:
+            return _one(rest)
+        if open_ended and found.end() == len(rest):
+            return None
+        return (found[0] if self._may_link(found[0]) else found[0].replace(":", "-", 1)), found.end()
+
+    def _may_link(self, url: str) -> bool:
+        if self._links == "any":
+            return True
+        while url and not self._is_known(url) and url[-1] in _AFTER:
+            url = url[:-1]
+        return self._is_known(url)
+
+    def _is_known(self, url: str) -> bool:
+        return _name(url) in self._known
+
+
+def _one(rest: str) -> tuple[str, int]:
+    return rest[0], 1
+
+
+def _to_line_end(text: str, place: int) -> tuple[str, int]:
+    end = text.find("\n", place)
+    stop = len(text) if end < 0 else end + 1
+    return text[place:stop], stop
+
+
+def _code(rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+    """Return a code span as it is, when it ends in its line and in no other cell of a table; else its backticks."""
+    run = len(rest) - len(rest.lstrip("`"))
+    place = run
+    while (at := rest.find("`", place)) >= 0:
+        place = at + len(rest[at:]) - len(rest[at:].lstrip("`"))
+        if place - at == run and not (open_ended and place == len(rest)):
+            return (rest[:place], place) if "|" not in rest[:place] else (rest[:run], run)
+    return None if open_ended else (rest[:run], run)
+
+
+def _inline_address(rest: str, opens: int) -> str | None:
+    """Return the address of the link or image whose bracket opens at a place; empty when it has none in this line.
+
+    None when the text ends before that is clear.
+    """
+    depth, place = 0, opens
+    while place < len(rest):
+        character = rest[place]
+        place += 1 + (character == "\\")
+        depth += (character == "[") - (character == "]")
+        if not depth:
+            break
+    else:
+        return None
+    if place >= len(rest):
+        return None
+    label = rest[opens + 1 : place]
+    if rest[place] != "(" or not _AMBIGUOUS.isdisjoint(label):  # what binds tighter, or may end somewhere else
+        return ""
+    begin, parens = place + 1, 1
+    for at in range(begin, len(rest)):
+        parens += (rest[at] == "(") - (rest[at] == ")")
+        if not parens:
+            words = rest[begin:at].split(maxsplit=1)
+            return words[0].strip("<>") if words else ""
+    return None
+
+
+def _name(url: str) -> str:
+    """Return what is sent for an address: nothing may be added to one that is known."""
+    try:
+        return parse_url(url).request_text
+    except (InvalidRequest, BlockedByPolicy):
+        return url

