@@ -96,12 +96,12 @@ def upstream() -> Iterator[Upstream]:
 @pytest.mark.req("B19", "B20")
 @pytest.mark.parametrize("kind", ["valkey_server", "redis_server"])
 def test_fifty_tasks_in_four_processes_cause_one_call(
-    kind: str, upstream: Upstream, request: pytest.FixtureRequest
+    kind: str, upstream: Upstream, warm_python: Path, request: pytest.FixtureRequest
 ) -> None:
     server: Valkey = request.getfixturevalue(kind)
     server.restart()
     server.flush()
-    answers = ask_in_four_processes(server.url, f"{upstream.url}/page")
+    answers = ask_in_four_processes(warm_python, server.url, f"{upstream.url}/page")
     assert upstream.asked == {"/page": 1}
     assert Counter((answer.value, answer.cached, answer.stale) for answer in answers) == {
         ("answer 1", False, False): 1,
