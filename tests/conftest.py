@@ -114,18 +114,12 @@ def page_addresses(saved_pages: SavedPages) -> list[str]:
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, and so would be what we start
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    _keep_compiled_code(config.rootpath / ".cache" / "pycache")
+    _keep_compiled_code()
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
     config.pluginmanager.register(SlowTests(), "slow-tests")
 
 
-def _keep_compiled_code(folder: Path) -> None:
-    """Keep compiled modules even if this machine writes none: the tests start hundreds of interpreters.
-
-    Args:
-        folder: Where they are kept in that case, apart from the sources.
-    """
-    if sys.dont_write_bytecode:
-        sys.dont_write_bytecode = False
-        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+def _keep_compiled_code() -> None:
+    """Keep compiled modules even if this machine writes none: the tests start hundreds of interpreters."""
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -157,7 +157,7 @@ class TestSeveral:
         shelf.fail(InjectedFault.hang(), times=None, when=lambda request: request.path.startswith("/slow"))
         urls = [shelf.page("slow", 1), shelf.page("quick", 2), shelf.page("slow", 3)]
         async with Web(settings()) as web:
-            pages = await web.open_pages(urls, timeout=2, at_once=2)
+            pages = await web.open_pages(urls, timeout=5, at_once=2)
         assert [page.status for page in pages] == ["error", "success", "error"]
         assert "in time" in pages[0].error
 

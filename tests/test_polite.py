@@ -136,7 +136,7 @@ class TestRobots:
         async with Web(settings()) as web, Web(settings(), read_providers=[reader]) as other:
             with pytest.raises(DeadlineExceeded):
                 await web.open_page(f"{site.url}/open", timeout=0.4)
-            assert (await other.open_page(f"{site.url}/open", timeout=2)).content
+            assert (await other.open_page(f"{site.url}/open", timeout=6)).content
         assert site.requests == []
 
     async def test_they_are_not_waited_for_longer_than_some_seconds(self, site: Ruled) -> None:

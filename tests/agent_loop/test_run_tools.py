@@ -238,8 +238,8 @@ async def test_cancelled_hosted_searches_stay_counted(world: World, web: Web, ca
 async def test_the_deadline_ends_a_run_with_what_it_has(world: World, web: Web, caller: Caller) -> None:
     models = served(world, SEARCH)
     models.fail(InjectedFault.hang(), when=lambda asked: b'"tool"' in asked.body)
-    run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", timeout=3.0)
-    assert (run.stop, run.spent.searches, run.reason) == ("deadline", 1, "The 3 seconds of the run were over.")
+    run = await run_tools(request("ollama"), caller(models, "ollama"), web=web, api="ollama", timeout=6.0)
+    assert (run.stop, run.spent.searches, run.reason) == ("deadline", 1, "The 6 seconds of the run were over.")
     assert [one.get("role") for one in run.messages] == ["user", "assistant", "tool"]
 
 

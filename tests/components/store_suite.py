@@ -349,20 +349,20 @@ class FleetSuite:
     """Several processes and one store; a subclass stands where a fixture `url` names that."""
 
     @pytest.mark.req("H4", "B20")
-    def test_eight_processes_share_one_limit(self, url: str) -> None:
-        with _workers([["count", url, "100", "40"]] * 8) as outputs:
+    def test_eight_processes_share_one_limit(self, url: str, warm_python: Path) -> None:
+        with _workers([["count", url, "100", "40"]] * 8, warm_python) as outputs:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
     @pytest.mark.req("B5", "B20", "H4")
-    def test_eight_processes_share_one_session_of_100_searches(self, url: str) -> None:
-        with _workers([["session", url, "100", "40"]] * 8) as outputs:
+    def test_eight_processes_share_one_session_of_100_searches(self, url: str, warm_python: Path) -> None:
+        with _workers([["session", url, "100", "40"]] * 8, warm_python) as outputs:
             granted = [json.loads(output.readline()) for output in outputs]
         assert sum(granted) == 100
 
     @pytest.mark.req("B20")
-    def test_processes_share_one_pace(self, url: str) -> None:
-        with _workers([["pace", url, "100", "10"]] * 4) as outputs:
+    def test_processes_share_one_pace(self, url: str, warm_python: Path) -> None:
+        with _workers([["pace", url, "100", "10"]] * 4, warm_python) as outputs:
             waits = sorted(wait for output in outputs for wait in json.loads(output.readline()))
         gaps = [later - earlier for earlier, later in pairwise(waits)]
         assert gaps == pytest.approx([100] * 39, abs=20)  # the waits count from each call's own moment
@@ -379,17 +379,20 @@ class FleetSuite:
         assert all(len(found) == 1 for found in numbers.values())
 
     @pytest.mark.req("B19")
-    def test_one_process_gets_the_lease(self, url: str) -> None:
-        with _workers([["lease", url, f"process {number}", "60"] for number in range(4)]) as outputs:
+    def test_one_process_gets_the_lease(self, url: str, warm_python: Path) -> None:
+        with _workers([["lease", url, f"process {number}", "60"] for number in range(4)], warm_python) as outputs:
             held = [json.loads(output.readline()) for output in outputs]
         assert sorted(held) == [False, False, False, True]
 
 
 @contextmanager
-def worker(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def worker(*arguments: str, python: Path | None = None) -> Iterator[subprocess.Popen[str]]:
     """A process that uses a store; it is killed at the end if it still runs."""
     process = subprocess.Popen(
-        [sys.executable, str(_WORKER), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [str(python or sys.executable), str(_WORKER), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     with process:
         try:
@@ -399,10 +402,10 @@ def worker(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @contextmanager
-def _workers(commands: list[list[str]]) -> Iterator[list[IO[str]]]:
+def _workers(commands: list[list[str]], python: Path) -> Iterator[list[IO[str]]]:
     """Processes that begin together, and what they print."""
     with ExitStack() as stack:
-        processes = [stack.enter_context(worker(*command)) for command in commands]
+        processes = [stack.enter_context(worker(*command, python=python)) for command in commands]
         outputs = [process.stdout for process in processes if process.stdout is not None]
         assert [output.readline() for output in outputs] == ["ready\n"] * len(commands)
         for process in processes:

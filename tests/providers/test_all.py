@@ -29,8 +29,8 @@ def settings(world: World, name: str, key: str | None = "test-key", **sections: 
     variable = next(iter(api_class(name).key_variables), None)
     return Settings.model_validate(
         {
-            "search": {"providers": (name,) if able.search else ("duckduckgo",), "timeout": 3.0},
-            "read": {"providers": (name,) if able.read else ("local",), "timeout": 3.0},
+            "search": {"providers": (name,) if able.search else ("duckduckgo",), "timeout": 10.0},
+            "read": {"providers": (name,) if able.read else ("local",), "timeout": 10.0},
             "policy": {"allowed_origins": world.origins},
             "providers": {name: {"base_url": world.service(name).url}},
             "keys": {variable: SecretStr(key)} if variable and key else {},

@@ -296,7 +296,7 @@ async def test_pages_that_will_not_end_are_read_as_far_as_they_are(make: Make, s
 
         async def read(number: int, script: str, said: str) -> None:
             site.pages[f"/{number}"] = EmulatedResponse.html(shell(f"{FILL}\n{script}", body=f"<main>{text}</main>"))
-            page = await web.open_page(f"{site.url}/{number}", timeout=20)
+            page = await web.open_page(f"{site.url}/{number}", timeout=100)
             assert PARAGRAPHS[0] in page.content, script
             assert said in " ".join(page.warnings), script
 
@@ -328,7 +328,7 @@ async def test_a_huge_tree_is_cut(make: Make, site: Application) -> None:
         )
     )
     async with make(settle=1.5) as web:
-        page = await web.open_page(site.url + "/huge", timeout=30)
+        page = await web.open_page(site.url + "/huge", timeout=100)
     assert page.truncated
     assert "0 of many" in page.content
 
@@ -358,7 +358,7 @@ async def test_the_deadline_holds(web: Web, site: Application) -> None:
 
 
 async def test_ten_pages_at_once(web: Web, site: Application) -> None:
-    pages = await asyncio.gather(*(web.open_page(f"{site.url}/late?{number}", timeout=30) for number in range(10)))
+    pages = await asyncio.gather(*(web.open_page(f"{site.url}/late?{number}", timeout=100) for number in range(10)))
     assert all(PARAGRAPHS[1] in page.content for page in pages)
 
 

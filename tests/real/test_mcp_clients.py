@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from groundwire.testing import World
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CLIENT = _ROOT / "tests" / "components" / "mcp_client.py"
-_SERVER = (sys.executable, "-m", "groundwire", "mcp")
 _INSPECTOR = "@modelcontextprotocol/inspector@0.15.0"
 
 
@@ -74,14 +72,22 @@ def inspector(say: Callable[[str], None]) -> Path:
     return program
 
 
-def start_http(environment: Mapping[str, str]) -> tuple[subprocess.Popen[str], str]:
-    command = [*_SERVER, "--http", "--sse", "--port", "0"]
+@pytest.fixture
+def command(warm_python: Path) -> tuple[str, ...]:
+    """What starts the server."""
+    return (str(warm_python), "-m", "groundwire", "mcp")
+
+
+def start_http(command: tuple[str, ...], environment: Mapping[str, str]) -> tuple[subprocess.Popen[str], str]:
+    command = (*command, "--http", "--sse", "--port", "0")
     server = subprocess.Popen(command, env=dict(environment), stderr=subprocess.PIPE, text=True)
     assert server.stderr
     return server, server.stderr.readline().split()[3].removesuffix("/mcp")
 
 
-def test_a_client_of_the_first_major_version(python: Path, world: World, environment: Mapping[str, str]) -> None:
+def test_a_client_of_the_first_major_version(
+    python: Path, world: World, command: tuple[str, ...], environment: Mapping[str, str]
+) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
     calls = [
         ["list_tools", {}],
@@ -91,9 +97,9 @@ def test_a_client_of_the_first_major_version(python: Path, world: World, environ
         ["read_resource", {"uri": "groundwire://session"}],
         ["get_prompt", {"name": "web_research"}],
     ]
-    server, base = start_http(environment)
+    server, base = start_http(command, environment)
     try:
-        for target in (_SERVER, f"{base}/mcp", f"{base}/sse"):
+        for target in (command, f"{base}/mcp", f"{base}/sse"):
             done = subprocess.run(
                 [str(python), str(_CLIENT), json.dumps(target), json.dumps(calls)],
                 env=dict(environment),
@@ -113,25 +119,26 @@ def test_a_client_of_the_first_major_version(python: Path, world: World, environ
         server.communicate()
 
 
-def test_the_inspector(inspector: Path, world: World, environment: Mapping[str, str]) -> None:
-    server, base = start_http(environment)
+def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: Mapping[str, str]) -> None:
+    server, base = start_http(command, environment)
 
     def inspect(*arguments: str, target: tuple[str, ...]) -> Any:
-        command = [str(inspector), "--cli", *target, *arguments]
-        done = subprocess.run(command, env=dict(environment), capture_output=True, text=True, check=False)
+        called = [str(inspector), "--cli", *target, *arguments]
+        done = subprocess.run(called, env=dict(environment), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
 
     try:
-        for target in (_SERVER, (f"{base}/mcp", "--transport", "http")):
-            tools = inspect("--method", "tools/list", target=target)["tools"]
-            assert [tool["name"] for tool in tools] == ["web_search", "open_page"]
-            call = ("--method", "tools/call", "--tool-name", "web_search", "--tool-arg", "query=bm25")
+        call = ("--method", "tools/call", "--tool-name", "web_search", "--tool-arg", "query=bm25")
+        http = (f"{base}/mcp", "--transport", "http")
+        for target in (command, http):
             found = inspect(*call, target=target)
             assert not found.get("isError")
             assert found["structuredContent"]["results"]
-            assert inspect("--method", "resources/list", target=target)["resources"][0]["uri"] == "groundwire://session"
-            assert inspect("--method", "prompts/list", target=target)["prompts"][0]["name"] == "web_research"
+        tools = inspect("--method", "tools/list", target=http)["tools"]
+        assert [tool["name"] for tool in tools] == ["web_search", "open_page"]
+        assert inspect("--method", "resources/list", target=http)["resources"][0]["uri"] == "groundwire://session"
+        assert inspect("--method", "prompts/list", target=http)["prompts"][0]["name"] == "web_research"
     finally:
         server.terminate()
         server.communicate()

@@ -23,8 +23,8 @@ def upstream() -> Iterator[Upstream]:
 
 
 @pytest.mark.req("B19")
-def test_fifty_tasks_in_four_processes_cause_one_call(upstream: Upstream, tmp_path: Path) -> None:
-    answers = ask_in_four_processes(f"sqlite:///{tmp_path}/store.sqlite3", f"{upstream.url}/page")
+def test_fifty_tasks_in_four_processes_cause_one_call(upstream: Upstream, tmp_path: Path, warm_python: Path) -> None:
+    answers = ask_in_four_processes(warm_python, f"sqlite:///{tmp_path}/store.sqlite3", f"{upstream.url}/page")
     assert upstream.asked == {"/page": 1}
     assert Counter((answer.value, answer.cached, answer.stale) for answer in answers) == {
         ("answer 1", False, False): 1,
@@ -33,7 +33,9 @@ def test_fifty_tasks_in_four_processes_cause_one_call(upstream: Upstream, tmp_pa
 
 
 @pytest.mark.req("B19")
-async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream: Upstream, tmp_path: Path) -> None:
+async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(
+    upstream: Upstream, tmp_path: Path, warm_python: Path
+) -> None:
     path, url = tmp_path / "store.sqlite3", f"{upstream.url}/page"
     old = open_store(f"sqlite:///{path}")
     cache = Cache(old)
@@ -50,15 +52,17 @@ async def test_a_stale_answer_is_fetched_anew_by_one_of_four_processes(upstream:
     )
     await cache.aclose()
     await old.aclose()
-    answers = ask_in_four_processes(f"sqlite:///{path}", url)
+    answers = ask_in_four_processes(warm_python, f"sqlite:///{path}", url)
     assert upstream.asked == {"/page": 1}
     assert Counter((answer.value, answer.stale) for answer in answers) == {("old", True): 50}
 
 
 @pytest.mark.req("B19")
-def test_when_the_process_that_fetches_is_killed_another_goes_on(upstream: Upstream, tmp_path: Path) -> None:
+def test_when_the_process_that_fetches_is_killed_another_goes_on(
+    upstream: Upstream, tmp_path: Path, warm_python: Path
+) -> None:
     path, url = tmp_path / "store.sqlite3", f"{upstream.url}/held"
-    first, second = (Asker(f"sqlite:///{path}", url, 3, lease=1.0) for _ in range(2))
+    first, second = (Asker(warm_python, f"sqlite:///{path}", url, 3, lease=1.0) for _ in range(2))
     try:
         first.go()
         assert upstream.first.wait(100)

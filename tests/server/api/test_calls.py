@@ -101,7 +101,7 @@ async def test_nothing_found_is_no_failure_and_a_failure_is_not_nothing(gateway:
     ):
         word = f"fusion{expected}"
         world.searxng.fail(fault, times=10, when=lambda request, word=word: word in request.params["q"])  # type: ignore[misc]
-        async with client.post("/v1/search", json={"query": word, "timeout": 2}) as response:
+        async with client.post("/v1/search", json={"query": word, "timeout": 5}) as response:
             said = (await response.json())["error"]
             assert (response.status, said["code"]) == (expected, "all_providers_failed")
             assert said["attempts"][0]["provider"] == "searxng"

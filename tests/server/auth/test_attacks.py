@@ -335,7 +335,7 @@ async def test_a_stream_ends_when_its_key_is_revoked(serve: Serve) -> None:
     await reader.readuntil(b"tick\n")
     gateway.revoke("ci")
     gateway.echo.go.set()
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(100):
         assert b"tick" not in await reader.read()
     await gateway.echo.ended.wait()
     writer.close()
