@@ -165,7 +165,9 @@ def read_markdown(text: str) -> tuple[str, list[str]]:
 @settings(max_examples=examples(500), derandomize=True)
 def test_markdown_shows_the_same_with_links(answer: str) -> None:
     before, links_before = read_markdown(answer)
-    after, links_after = read_markdown(render_answer(answer, SOURCES, "markdown", footer=False, untrusted_images="keep").text)
+    after, links_after = read_markdown(
+        render_answer(answer, SOURCES, "markdown", footer=False, untrusted_images="keep").text
+    )
     assert after == before
     assert len(links_after) >= len(links_before)
 
