@@ -6,7 +6,7 @@
     agent = ToolCallingAgent(tools=web_tools(), model=model)
 
 The framework has no `async` and ends a step with an exception's text, so a failure is said in the text of the result.
-`SmolagentsWebSearch` and `SmolagentsOpenPage` are the same tools with the settings in force; they can be saved and pushed.
+`SmolagentsWebSearch` and `SmolagentsOpenPage`, over the settings in force, can be saved and pushed.
 """
 
 from __future__ import annotations
