@@ -43,12 +43,12 @@ def langchain() -> None:
     from langchain_core.load import dumpd, load
     from langchain_core.retrievers import BaseRetriever
 
-    from groundwire.integrations.langchain import WebPageLoader, WebRetriever, web_retriever
+    from groundwire.integrations.langchain import LangChainWebRetriever, WebPageLoader, web_retriever
 
     retriever = web_retriever(limit=2)
     assert isinstance(retriever, BaseRetriever)
     saved = json.loads(json.dumps(dumpd(retriever)))
-    loaded = load(saved, valid_namespaces=["groundwire"], allowed_objects=[WebRetriever])
+    loaded = load(saved, valid_namespaces=["groundwire"], allowed_objects=[LangChainWebRetriever])
     assert loaded.limit == 2
     found = loaded.invoke(QUERY)
     assert [document.metadata["citation_id"] for document in found] == [1, 2]
@@ -81,14 +81,14 @@ def llamaindex() -> None:
     from llama_index.core.readers.base import BasePydanticReader
     from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
-    from groundwire.integrations.llamaindex import WebPageReader, WebRetriever, WebToolSpec
+    from groundwire.integrations.llamaindex import LlamaIndexWebRetriever, WebPageReader, WebToolSpec
 
     spec: Any = WebToolSpec()
     assert isinstance(spec, BaseToolSpec)
     search, read = spec.to_tool_list()
     assert (search.metadata.name, read.metadata.name) == ("web_search", "open_page")
     assert len(search.call(query=QUERY, limit=2).raw_output.results) == 2
-    retriever: Any = WebRetriever(limit=2)
+    retriever: Any = LlamaIndexWebRetriever(limit=2)
     assert isinstance(retriever, BaseRetriever)
     assert [node.metadata["citation_id"] for node in retriever.retrieve(QUERY)] == [1, 2]
     assert len(asyncio.run(retriever.aretrieve(QUERY))) == 2
@@ -104,9 +104,12 @@ def llamaindex() -> None:
 def smolagents() -> None:
     from smolagents import Tool
 
-    from groundwire.integrations.smolagents import OpenPageTool, WebSearchTool
+    from groundwire.integrations.smolagents import SmolagentsOpenPage, SmolagentsWebSearch
 
-    for made, arguments in ((WebSearchTool(), {"query": QUERY, "limit": 2}), (OpenPageTool(), {"url": PAGE})):
+    for made, arguments in (
+        (SmolagentsWebSearch(), {"query": QUERY, "limit": 2}),
+        (SmolagentsOpenPage(), {"url": PAGE}),
+    ):
         made.save(made.name, make_gradio_app=False)
         assert "groundwire" in made.to_dict()["requirements"]
         loaded = Tool.from_code(Path(made.name, "tool.py").read_text())
@@ -117,11 +120,11 @@ def smolagents() -> None:
 def agent_framework() -> None:
     from agent_framework import FunctionTool
 
-    from groundwire.integrations.agent_framework import WebTool, web_tools
+    from groundwire.integrations.agent_framework import AgentFrameworkTool, web_tools
 
     for tool, arguments in zip(web_tools(), ({"query": QUERY, "limit": 2}, {"url": PAGE}), strict=True):
         assert isinstance(tool, FunctionTool)
-        loaded: Any = WebTool.from_dict(json.loads(json.dumps(tool.to_dict())))
+        loaded: Any = AgentFrameworkTool.from_dict(json.loads(json.dumps(tool.to_dict())))
         assert loaded.parameters() == tool.parameters()
         said = asyncio.run(loaded.invoke(arguments=arguments))
         assert "Reciprocal rank fusion" in "".join(content.text for content in said)

@@ -5,8 +5,8 @@
 
     agent = Agent(client=client, tools=web_tools())
 
-A failure is said in the text of the result. A tool that was saved by `to_dict` is loaded by `WebTool.from_dict`, and
-searches with the settings in force.
+A failure is said in the text of the result. A tool that was saved by `to_dict` is loaded by
+`AgentFrameworkTool.from_dict`, and searches with the settings in force.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["WebTool", "web_tools"]
+__all__ = ["AgentFrameworkTool", "web_tools"]
 
 _Base: Any = need("agent-framework", "agent_framework").FunctionTool
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as function tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [WebTool(runner) for runner in runners(web, permission)]
+    return [AgentFrameworkTool(runner) for runner in runners(web, permission)]
 
 
-class WebTool(_Base):
+class AgentFrameworkTool(_Base):
     """One tool.
 
     Args:

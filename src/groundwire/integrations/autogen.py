@@ -22,7 +22,7 @@ from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["WebTool", "WebToolConfig", "web_tools"]
+__all__ = ["AutoGenToolConfig", "AutoGenWebTool", "web_tools"]
 
 _Base: Any = need("autogen", "autogen_core.tools").BaseTool
 _Component: Any = need("autogen", "autogen_core").Component
@@ -30,25 +30,25 @@ _Component: Any = need("autogen", "autogen_core").Component
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [WebTool(runner) for runner in runners(web, permission)]
+    return [AutoGenWebTool(runner) for runner in runners(web, permission)]
 
 
-class WebToolConfig(BaseModel):
+class AutoGenToolConfig(BaseModel):
     """What is saved of a tool."""
 
     name: str
     """`web_search` or `open_page`."""
 
 
-class WebTool(_Base, _Component[WebToolConfig]):
+class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
     """One tool.
 
     Args:
         runner: What it calls.
     """
 
-    component_config_schema = WebToolConfig
-    component_provider_override = f"{__name__}.WebTool"
+    component_config_schema = AutoGenToolConfig
+    component_provider_override = f"{__name__}.AutoGenWebTool"
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(BaseModel, str, runner.name, runner.description)
@@ -67,9 +67,9 @@ class WebTool(_Base, _Component[WebToolConfig]):
         """Call it."""
         return text_of(await self._runner.acall(args))
 
-    def _to_config(self) -> WebToolConfig:
-        return WebToolConfig(name=self._runner.name)
+    def _to_config(self) -> AutoGenToolConfig:
+        return AutoGenToolConfig(name=self._runner.name)
 
     @classmethod
-    def _from_config(cls, config: WebToolConfig) -> Any:
+    def _from_config(cls, config: AutoGenToolConfig) -> Any:
         return cls(runner_named(config.name))

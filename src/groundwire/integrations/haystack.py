@@ -21,7 +21,7 @@ from groundwire.sync import SyncWeb
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 
-__all__ = ["WebPageFetcher", "WebSearch", "WebTool", "web_tools"]
+__all__ = ["HaystackWebTool", "WebPageFetcher", "WebSearch", "web_tools"]
 
 _tools = need("haystack", "haystack.tools")
 _haystack = need("haystack", "haystack")
@@ -35,10 +35,10 @@ _returns_links: Callable[[_Method], _Method] = _component.output_types(documents
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [WebTool(runner) for runner in runners(web, permission)]
+    return [HaystackWebTool(runner) for runner in runners(web, permission)]
 
 
-class WebTool(_Base):
+class HaystackWebTool(_Base):
     """One tool. Saved, it says which one it is; loaded, it searches and reads with the settings in force.
 
     Args:
@@ -62,7 +62,7 @@ class WebTool(_Base):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as Haystack saves it."""
-        return {"type": f"{__name__}.WebTool", "data": {"name": self.name}}
+        return {"type": f"{__name__}.HaystackWebTool", "data": {"name": self.name}}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["WebPageLoader", "WebRetriever", "web_retriever", "web_tools"]
+__all__ = ["LangChainWebRetriever", "WebPageLoader", "web_retriever", "web_tools"]
 
 _tools = need("langchain", "langchain_core.tools")
 _documents = need("langchain", "langchain_core.documents")
@@ -44,16 +44,16 @@ def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None)
         web: See `web_tools`.
         limit: The most documents; by default the setting `search.limit`.
     """
-    retriever = WebRetriever(limit=limit)
+    retriever = LangChainWebRetriever(limit=limit)
     retriever._runner, _ = runners(web)
     return retriever
 
 
-class WebRetriever(_BaseRetriever):
+class LangChainWebRetriever(_BaseRetriever):
     """A retriever over the settings in force; see `web_retriever`. Saved and loaded it keeps its limit.
 
-    `load(dumpd(retriever), valid_namespaces=["groundwire"], allowed_objects=[WebRetriever])` of `langchain_core.load`
-    loads one.
+    `load(dumpd(retriever), valid_namespaces=["groundwire"], allowed_objects=[LangChainWebRetriever])` of
+    `langchain_core.load` loads one.
     """
 
     limit: int | None = None

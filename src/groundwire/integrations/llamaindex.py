@@ -6,7 +6,7 @@
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
 A failure is a tool output with `is_error`; the structured result is its raw output. `WebToolSpec` offers the same tools
-as a tool spec, `WebRetriever` and `WebPageReader` give what was found and read as nodes and documents.
+as a tool spec, `LlamaIndexWebRetriever` and `WebPageReader` give what was found and read as nodes and documents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["WebPageReader", "WebRetriever", "WebToolSpec", "web_tools"]
+__all__ = ["LlamaIndexWebRetriever", "WebPageReader", "WebToolSpec", "web_tools"]
 
 _types = need("llamaindex", "llama_index.core.tools.types")
 _schema = need("llamaindex", "llama_index.core.schema")
@@ -104,7 +104,7 @@ class WebToolSpec(_BaseSpec):
         return [self._tools[name] for name in spec_functions or self.spec_functions]
 
 
-class WebRetriever(_BaseRetriever):
+class LlamaIndexWebRetriever(_BaseRetriever):
     """A retriever: a node for each result of a search. It raises a `RuntimeError` when the web could not be searched.
 
     Args:

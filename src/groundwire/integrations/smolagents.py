@@ -6,7 +6,7 @@
     agent = ToolCallingAgent(tools=web_tools(), model=model)
 
 The framework has no `async` and ends a step with an exception's text, so a failure is said in the text of the result.
-`WebSearchTool` and `OpenPageTool` are the same tools over the settings in force, and can be saved and pushed.
+`SmolagentsWebSearch` and `SmolagentsOpenPage`, over the settings in force, can be saved and pushed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["OpenPageTool", "WebSearchTool", "web_tools"]
+__all__ = ["SmolagentsOpenPage", "SmolagentsWebSearch", "web_tools"]
 
 _Base: Any = need("smolagents", "smolagents").Tool
 
@@ -49,7 +49,7 @@ class _SmolagentsTool(_Base):
         return text_of(self._runner.call(arguments))
 
 
-class WebSearchTool(_Base):
+class SmolagentsWebSearch(_Base):
     """`web_search` in a form whose source can be saved: it holds nothing but plain values."""
 
     name = "web_search"
@@ -87,7 +87,7 @@ class WebSearchTool(_Base):
         return text_of(self.runner.call(arguments))
 
 
-class OpenPageTool(_Base):
+class SmolagentsOpenPage(_Base):
     """`open_page` in a form whose source can be saved: it holds nothing but plain values."""
 
     name = "open_page"
