@@ -681,6 +681,9 @@ class Watched:
         return [key for key in self.granted if not await self.store.lease(key, owner="somebody else", ttl=0)]
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        if (meanwhile := self.meanwhile) is not None:  # a batch is one step, which nothing comes between
+            self.meanwhile = None
+            await meanwhile()
         return await run_each(self, operations)
 
     async def register(self, key: str) -> Register:

@@ -6,11 +6,11 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Generic, TypeVar
 
-from groundwire.models import Freshness, Page, Query, SearchResponse
+from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl
@@ -35,6 +35,7 @@ __all__ = [
     "search_codec",
     "search_key",
     "search_ttl",
+    "sources_of",
     "unpack_page",
     "unpack_search",
 ]
@@ -121,6 +122,7 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     return CacheEntry(kept, at_once=now < entry.fresh_until + stale)
 
 
+_ASKED = tuple(field.name for field in fields(Query))
 _KEY_FORM = 1  # of keys and kept values; another number makes everything that was kept before unknown
 
 
@@ -136,7 +138,7 @@ def search_key(query: Query, providers: Sequence[str], policy: DomainPolicy, ext
         policy: The operator's domain lists.
         extra: Whatever else changes the answer: the strategy, the providers' options.
     """
-    asked = asdict(query)
+    asked = {name: getattr(query, name) for name in _ASKED}
     asked["text"] = " ".join(query.text.split())
     for name in ("allowed_domains", "blocked_domains"):
         asked[name] = _as_set(asked[name])
@@ -165,12 +167,12 @@ def _key(kind: str, parts: list[object]) -> str:
 
 
 _SHORT = 60.0  # seconds; an answer that may be better the next time is kept only against being asked again at once
-_OF_THE_CALL = {"budget", "cached", "stale"}  # true of one call and not of the answer
+_OF_THE_CALL = {"budget", "cached", "stale", "sources"}  # true of one call and not of the answer, or said by it anyway
 
 
 def pack_search(answer: SearchResponse) -> bytes:
     """Return an answer as JSON, without what is true of one call only (its budget, where it came from)."""
-    return answer.model_dump_json(exclude=_OF_THE_CALL).encode()
+    return answer.model_dump_json(exclude=_OF_THE_CALL, exclude_defaults=True).encode()
 
 
 def unpack_search(data: bytes) -> SearchResponse:
@@ -179,7 +181,15 @@ def unpack_search(data: bytes) -> SearchResponse:
     Raises:
         ValueError: these are no such bytes, or those of a version that had other fields.
     """
-    return SearchResponse.model_validate_json(data)
+    answer = SearchResponse.model_validate_json(data)
+    if answer.sources:
+        return answer
+    return answer.model_copy(update={"sources": sources_of(answer.results)})
+
+
+def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
+    """Return the sources to cite results by."""
+    return tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
 
 
 def pack_page(page: Page) -> bytes:

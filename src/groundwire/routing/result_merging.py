@@ -53,8 +53,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
             **_published(row),
         }
-        changed = {name: value for name, value in cleaned.items() if getattr(row, name) != value}
-        kept.append(row.model_copy(update=changed))  # a row of its own: what a provider keeps is not written to
+        kept.append(row.model_copy(update=cleaned))  # a row of its own: what a provider keeps is not written to
         object.__setattr__(kept[-1], "_address", Address(url, key))
     return kept
 
@@ -84,6 +83,8 @@ def address_of(row: SearchResult) -> Address:
 
 def _published(row: SearchResult) -> dict[str, object]:
     """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
+    if row.published is None and not row.published_origin:
+        return {}
     if row.published is None:
         return {"published_origin": plain(row.published_origin, _LONGEST_DATE)}
     said = plain(row.published, _LONGEST_DATE)

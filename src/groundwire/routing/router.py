@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
-from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult, Source
+from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.providers import SearchProvider
+from groundwire.routing.cache_codec import sources_of
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
@@ -26,7 +27,7 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Store
 
-__all__ = ["Router", "sources_of"]
+__all__ = ["Router"]
 
 _GRACE = 0.2  # seconds that the last resort has even when the time is up; it is on this machine
 
@@ -212,11 +213,6 @@ class Router:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
-    """Return the sources to cite results by."""
-    return tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
 
 
 def _response(

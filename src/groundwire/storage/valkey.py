@@ -13,6 +13,7 @@ import math
 import re
 import struct
 import time
+import zlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -138,6 +139,7 @@ return {1, string.format('%.0f', wait), string.format('%.0f', arrival - now)}
 _ENTRY, _COUNTER, _PACE, _LEASE = b"groundwire:e:", b"groundwire:c:", b"groundwire:p:", b"groundwire:l:"
 _REGISTER = b"groundwire:r:"
 
+_LONG = 500  # bytes of a value from which compressing it is worth the time
 _HEAD = struct.Struct("<d")  # before each value: the seconds of its staleness; the server knows when it ends
 _SPECIAL = re.compile(rb"[][*?^\\-]")  # in patterns of SCAN
 
@@ -285,7 +287,8 @@ class ValkeyStore:
                 kept, milliseconds = answer
                 (stale,) = _HEAD.unpack_from(kept)
                 stale_until = self._clock() + milliseconds / 1_000
-                return Entry(kept[_HEAD.size :], stale_until - stale, stale_until)
+                value = kept[_HEAD.size :]
+                return Entry(_unpacked(value, stale), stale_until - abs(stale), stale_until)
             case Add():
                 return Count(granted=bool(answer[0]), total=float(answer[1]))
             case Lease():
@@ -340,7 +343,7 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
         case Set():
             check_seconds(fresh=one.fresh, stale=one.stale)
             life = one.fresh + one.stale
-            return _ENTRY, ["set", _HEAD.pack(one.stale) + one.value, _milliseconds(life) if life > 0 else 0]
+            return _ENTRY, ["set", _packed(one.value, one.stale), _milliseconds(life) if life > 0 else 0]
         case Add():
             check_amount(one.amount, one.limit)
             check_seconds(ttl=one.ttl)
@@ -361,6 +364,22 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
             names = [part for group in one.groups for part in (len(group), *group)]
             head = [_milliseconds(one.ttl), one.floor, len(one.groups)]
             return _REGISTER, ["number", *head, *names, note_digest(one.note), one.note]
+
+
+def _packed(value: bytes, stale: float) -> bytes:
+    """Return a value as it is kept: what is long and gets shorter is compressed, which a negative staleness tells."""
+    if len(value) >= _LONG and len(short := zlib.compress(value, 1)) < len(value):
+        return _HEAD.pack(math.copysign(stale, -1.0)) + short
+    return _HEAD.pack(stale) + value
+
+
+def _unpacked(value: bytes, stale: float) -> bytes:
+    if math.copysign(1.0, stale) > 0:
+        return value
+    try:
+        return zlib.decompress(value)
+    except zlib.error:
+        return b""
 
 
 def _milliseconds(seconds: float) -> int:

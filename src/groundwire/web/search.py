@@ -12,10 +12,10 @@ from groundwire.errors import PermissionDenied
 from groundwire.models import Query, SearchResponse
 from groundwire.routing.budget import Lookup, SessionBudget
 from groundwire.routing.cache import Cache
-from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key
+from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
 from groundwire.routing.hedging_policy import Strategy
-from groundwire.routing.router import Router, sources_of
+from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.url_extraction import addresses_in

@@ -54,6 +54,7 @@ create trigger archive_out after delete on archive_items
 """
 _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
+_indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _TOKENS = 48  # of a snippet; FTS5 gives 64 at most
@@ -141,6 +142,12 @@ def put(db: sqlite3.Connection, item: Item) -> bool:
         if older.seen >= item.seen:
             return False
         item = item.merged(older)
+        if _indexed(item) == _indexed(older):  # the index has these words already
+            values = dict(zip(_COLUMNS, _values(item), strict=True)) | {"day": item.day, "size": item.size}
+            changes = ", ".join(f"{name} = :{name}" for name in values)
+            db.execute(f"update archive_items set {changes} where id = :id", values | {"id": found[0]})
+            db.execute("update archive_about set bytes = bytes + ?", (item.size - older.size,))
+            return True
         _delete(db, "i.id = ?", (found[0],))
     row = (*_values(item), item.day, item.size)
     marks = ", ".join("?" * len(row))

@@ -45,8 +45,9 @@ __all__ = [
 _logger = logging.getLogger(__name__)
 
 _DAY = 86_400.0  # seconds
-_MOST_WAITING = 256  # things to remember; a disk that cannot follow loses some rather than all memory
-_GATHERED = 0.25  # seconds for which what is to be remembered is gathered
+_MOST_WAITING = 256  # things that are gathered at most before they are written
+_MOST_WRITTEN = 4  # times as many that are being written; a disk that cannot follow loses some rather than all memory
+_GATHERED = 2.0  # seconds for which what is to be remembered is gathered; a process that is killed loses no more
 _SPOOLED = 8_000_000  # bytes of an import that stay in memory
 
 _T = TypeVar("_T")
@@ -138,11 +139,17 @@ class Archive(ArchiveQueries):
         return await self._keep((response, self._clock()))
 
     def remember(self, source: Page | SearchResponse) -> None:
-        """Keep a page or an answer without making anybody wait; `aclose` waits for it. Call it on the event loop."""
-        if self._closed or self._problem or len(self._waiting) >= _MOST_WAITING:
+        """Keep a page or an answer without making anybody wait. Call it on the event loop.
+
+        What comes within two seconds is written in one transaction. `aclose` and every look into the archive wait for
+        it; a process that is killed loses what was not written yet.
+        """
+        if self._closed or self._problem or len(self._tasks) >= _MOST_WRITTEN:
             return
         self._waiting.append((source, self._clock()))
-        if self._timer is None:
+        if len(self._waiting) >= _MOST_WAITING:
+            self._begin()
+        elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_GATHERED, self._begin)
 
     async def forget(
