@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
-from groundwire.storage import Count, Store, StoreError
+from groundwire.storage import Count, Entry, Store, StoreError
+from groundwire.storage.base import Add, Answer, Get, Lease, Number, Numbers, Operation, Register, Release, Set
 
 __all__ = ["FleetSuite", "Stage", "StoreSuite", "worker"]
 
@@ -238,6 +239,81 @@ class StoreSuite:
         won = await asyncio.gather(*(store.lease("l", owner=f"task {number}", ttl=60) for number in range(50)))
         assert sum(won) == 1
 
+    async def test_a_batch_answers_in_order(self, stage: Stage) -> None:
+        store = stage.open()
+        answers = await store.batch(
+            (
+                Set("k", b"v" * 2_000, 60, 30),
+                Get("k"),
+                Get("none"),
+                Add("c", 2, 5, 60),
+                Lease("l", "me", 60),
+                Release("l", "me"),
+            )
+        )
+        entry = answers[1]
+        assert isinstance(entry, Entry)
+        assert entry.value == b"v" * 2_000
+        assert entry.stale_until - entry.fresh_until == pytest.approx(30, abs=0.01)
+        assert [*answers[2:]] == [None, Count(True, 2), True, None]
+        assert await stage.open().lease("l", owner="other", ttl=60)
+        assert await store.count("c", 0) == Count(True, 2)
+
+    @pytest.mark.parametrize(
+        "first",
+        [Get("k", ends=True), Add("c", 5, 4), Lease("l", "other", 60)],
+        ids=["found", "limit reached", "lease held"],
+    )
+    async def test_an_operation_that_ends_its_batch(self, stage: Stage, first: Operation) -> None:
+        store = stage.open()
+        await store.batch((Set("k", b"v", 60), Lease("l", "me", 60)))
+        answers = await store.batch((first, Set("after", b"", 60)))
+        assert len(answers) == 1
+        assert await store.get("after") is None
+        assert len(await store.batch((Get("none", ends=True), Set("after", b"", 60)))) == 2
+        assert await store.get("after") is not None
+
+    async def test_a_register_numbers_each_name_once(self, stage: Stage) -> None:
+        one, other = stage.open(), stage.open()
+
+        async def number(store: Store, *groups: tuple[bytes, ...], note: bytes = b"n") -> Answer:
+            (answer,) = await store.batch((Number("r", groups, note, 60),))
+            return answer
+
+        assert await number(one, (b"a",), (b"b",)) == Numbers((1, 2), True)
+        assert await number(other, (b"b",), (b"c",), note=b"m") == Numbers((2, 3), True)
+        assert await number(one, (b"d", b"a"), (b"e", b"f"), (b"f",)) == Numbers((1, 4, 4), False)
+        assert await one.register("r") == Register(
+            {b"a": 1, b"b": 2, b"c": 3, b"d": 1, b"e": 4, b"f": 4}, (b"m", b"n")
+        )
+        assert await one.batch((Number("r", ((b"z",),), b"n", 60, floor=9),)) == [Numbers((10,), False)]
+        assert [key async for key in one.scan("")] == []
+        await other.delete("r")
+        assert await one.register("r") == Register({})
+        assert await number(one, (b"z",)) == Numbers((1,), True)
+
+    async def test_a_register_ends_when_it_was_not_used(self, stage: Stage) -> None:
+        store = stage.open()
+        for _ in range(3):
+            await store.batch((Number("r", ((b"a",),), b"", stage.unit),))
+            await stage.wait(0.6 * stage.unit)
+        assert (await store.register("r")).numbers == {b"a": 1}
+        await stage.wait(0.6 * stage.unit)
+        assert await store.register("r") == Register({})
+        assert await store.batch((Number("r", ((b"b",),), b"", stage.unit),)) == [Numbers((1,), True)]
+
+    async def test_tasks_are_given_no_number_twice(self, stage: Stage) -> None:
+        stores = [stage.open() for _ in range(4)]
+        names = [b"%d" % (number % 30) for number in range(120)]
+        answers = await asyncio.gather(
+            *(stores[at % 4].batch((Number("r", ((name,),), b"", 600),)) for at, name in enumerate(names))
+        )
+        given: dict[bytes, set[int]] = {}
+        for name, (answer,) in zip(names, answers, strict=True):
+            assert isinstance(answer, Numbers)
+            given.setdefault(name, set()).update(answer.numbers)
+        assert sorted(number for numbers in given.values() for number in numbers) == [*range(1, 31)]
+
     async def test_mistakes_of_the_caller_are_told(self, stage: Stage) -> None:
         store = stage.open()
         with pytest.raises(ValueError, match="fresh must be"):
@@ -292,6 +368,17 @@ class FleetSuite:
             waits = sorted(wait for output in outputs for wait in json.loads(output.readline()))
         gaps = [later - earlier for earlier, later in pairwise(waits)]
         assert gaps == pytest.approx([100] * 39, abs=20)  # the waits count from each call's own moment
+
+    @pytest.mark.req("B9", "B20")
+    def test_eight_processes_number_one_session(self, url: str) -> None:
+        with _workers([["number", url, "50", "20"]] * 8) as outputs:
+            told = [json.loads(output.readline()) for output in outputs]
+        numbers: dict[str, set[int]] = {}
+        for given in told:
+            for name, found in given.items():
+                numbers.setdefault(name, set()).update(found)
+        assert sorted(number for found in numbers.values() for number in found) == [*range(1, len(numbers) + 1)]
+        assert all(len(found) == 1 for found in numbers.values())
 
     @pytest.mark.req("B19")
     def test_one_process_gets_the_lease(self, url: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import resource
 import sys
 from logging.handlers import QueueHandler
@@ -16,7 +17,7 @@ from queue import SimpleQueue
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.storage import open_store
-from groundwire.storage.base import Store
+from groundwire.storage.base import Number, Numbers, Store
 
 _BOUND = 20.0  # seconds; on a busy machine a test of exactness must not fall back
 
@@ -43,6 +44,17 @@ async def _main(mode: str, url: str, arguments: list[str]) -> None:
             interval, tries = map(int, arguments)
             paces = [await store.pace("fleet", interval=interval) for _ in range(tries)]
             _say(json.dumps([pace.wait for pace in paces]))
+        case "number":
+            most, searches = map(int, arguments)
+            given: dict[str, list[int]] = {}
+            for search in range(searches):  # each shows ten of the fleet's pages, in an order of its own
+                names = [f"page {(search * 7 + step * 13 + os.getpid()) % most}" for step in range(10)]
+                groups = tuple((name.encode(),) for name in names)
+                (answer,) = await store.batch((Number("fleet", groups, b"%d" % search, 600),))
+                assert isinstance(answer, Numbers)
+                for name, number in zip(names, answer.numbers, strict=True):
+                    given[name] = sorted({*given.get(name, []), number})
+            _say(json.dumps(given))
         case "lease":
             _say(json.dumps(await store.lease("fleet", owner=arguments[0], ttl=float(arguments[1]))))
             sys.stdin.readline()

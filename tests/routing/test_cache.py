@@ -308,13 +308,17 @@ async def test_a_cancelled_caller_does_not_end_the_load_of_others(cache: Cache) 
     source.open.clear()
     first, second, third = (asyncio.create_task(source.ask(cache)) for _ in range(3))
     await source.begun.wait()
+    source.begun.clear()
+    last = asyncio.create_task(source.ask(cache, "other"))
+    await source.begun.wait()  # what came before it has joined the load
     for task in (first, third):
         task.cancel()
     await asyncio.wait({first, third})
     assert (first.cancelled(), third.cancelled(), source.cancelled) == (True, True, 0)
     source.open.set()
-    assert await second == CacheResult("v1", cached=True)
-    assert source.loads == 1
+    assert await second == CacheResult("v2", cached=True)
+    assert await last == CacheResult("v2")
+    assert source.loads == 2
 
 
 async def test_the_last_caller_that_goes_ends_the_load(cache: Cache) -> None:
@@ -383,6 +387,7 @@ async def test_a_load_that_ignores_the_deadline_is_ended(cache: Cache) -> None:
 
 
 async def test_a_load_that_meets_the_deadline_can_say_what_it_tried(cache: Cache) -> None:
+    assert await cache.store.get("k") is None  # a file is opened before the time begins
     deadline = Deadline.after(0.05)
 
     async def load() -> str:

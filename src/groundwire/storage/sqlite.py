@@ -107,6 +107,9 @@ class SqliteStore:
 
         if all(isinstance(one, Get) for one in operations):
             return await self._read(work)
+        first = operations[0] if operations else None
+        if isinstance(first, Get) and first.ends and (entry := await self.get(first.key)) is not None:
+            return [entry]  # which ends the batch without a thread
         return await self._writer.run(work)
 
     async def register(self, key: str) -> Register:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from groundwire.models import Attempt
-from groundwire.storage.base import Store, StoreError
+from groundwire.storage.base import Add, Set, Store, StoreError
 from groundwire.telemetry.call_events import PageDone, SearchDone
 
 __all__ = [
@@ -151,22 +151,16 @@ class Scores:
         if not pending:
             return
         names = {(role, name) for _, role, name, _ in pending if role != "call"}
-        told = await asyncio.gather(
-            *(self._store.count(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()),
-            return_exceptions=True,
-        )
-        listed = await asyncio.gather(
-            # Written anew each time: a value that is not used is the first to go when a store is full.
-            *(self._store.set(name_prefix(role) + name, b"", fresh=_TTL) for role, name in names),
-            return_exceptions=True,
-        )
-        failures = [answer for answer in (*told, *listed) if isinstance(answer, BaseException)]
-        with self._lock:
-            for (key, amount), answer in zip(pending.items(), told, strict=True):
-                if isinstance(answer, StoreError):
+        added = [Add(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()]
+        # Written anew each time: a value that is not used is the first to go when a store is full.
+        listed = [Set(name_prefix(role) + name, b"", _TTL) for role, name in names]
+        try:
+            await self._store.batch([*added, *listed])
+        except StoreError as error:
+            with self._lock:
+                for key, amount in pending.items():
                     self._pending[key] += amount
-        if failures:
-            _logger.info("The score card could not be kept: %s", failures[0])
+            _logger.info("The score card could not be kept: %s", error)
 
     async def aclose(self) -> None:
         """Tell the store what is left; the store itself stays open."""
