@@ -149,10 +149,12 @@ def _has_secret(url: str, depth: int) -> bool:
     if has_scheme and "@" in authority:
         return True
     path = slash + unquote(path)
-    if _IN_PATH.search(path) or _MARKED.search(unquote(url)):
+    if _IN_PATH.search(path) or _MARKED.search(unquote(url) if "%" in url else url):
         return True
     if any(_looks_random(found[1]) for found in _ACTING.finditer(path)):
         return True
+    if not query and not fragment:
+        return False
     parameters = [*_parameters(query), *_parameters(fragment)]
     if any(name.lower() in _ENDS and value.isdigit() for name, value in parameters) and any(
         _DIGEST.fullmatch(value) and _looks_random(value) for _, value in parameters

@@ -32,6 +32,8 @@ _MARKUP = re.compile(r"(?m)^\s*(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?
 
 def storable(text: str) -> str:
     """Return text that has a UTF-8 form, without the sign that keeps characters apart and without NUL."""
+    if text.isascii() and _MARK not in text and "\0" not in text:
+        return text
     return text.encode("utf-8", "replace").decode("utf-8").replace(_MARK, " ").replace("\0", " ")
 
 

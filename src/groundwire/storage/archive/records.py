@@ -91,7 +91,8 @@ class Item:
     @property
     def size(self) -> int:
         """About how many bytes it takes in the file, its share of the index included."""
-        return round(len((self.title + self.text + self.asked).encode()) * _INDEXED) + len(self.data) + _OVERHEAD
+        words = self.title + self.text + self.asked
+        return round((len(words) if words.isascii() else len(words.encode())) * _INDEXED) + len(self.data) + _OVERHEAD
 
     def page(self) -> Page | None:
         """Return the page, marked as stale; None when it is none, or was written in a form that is not known here."""
@@ -180,8 +181,9 @@ def items_of(source: Page | SearchResponse, now: float) -> Iterator[Item]:
         if source.reader != ARCHIVE and (item := _from_page(source, seen)) is not None:
             yield item
         return
+    asked = _asked(source.query)
     for row in source.results:
-        if row.source != ARCHIVE and (item := _from_result(row, source.query, seen)) is not None:
+        if row.source != ARCHIVE and (item := _from_result(row, asked, seen)) is not None:
             yield item
 
 
@@ -208,7 +210,8 @@ def _from_page(page: Page, seen: int, asked: str = "") -> Item | None:
 
 
 def _from_result(row: SearchResult, asked: str, seen: int) -> Item | None:
-    target = _address(row.url)
+    carried = getattr(row, "_address", None)  # read already when a search has just found it
+    target = _address(row.url) if carried is None else None if has_secret(row.url) else carried.url
     if target is None or not (row.title.strip() or row.snippet.strip()):
         return None
     return Item(
@@ -219,7 +222,7 @@ def _from_result(row: SearchResult, asked: str, seen: int) -> Item | None:
         url=storable(row.url),
         title=_title(row.title),
         text=split(storable(row.snippet[:_LONGEST_TEXT])),
-        asked=_asked(asked),
+        asked=asked,
         published=_date(row.published),
         seen=seen,
         data=_json(row.model_dump(exclude={"snippet", "citation_id", "score"})),
@@ -302,7 +305,7 @@ def read_line(line: bytes, now: float) -> Item | None:
         raise ValueError("seen: is out of range") from error
     if isinstance(read, _ResultLine):
         _check_address(read.result.url)
-        return _from_result(read.result, read.asked, seen)
+        return _from_result(read.result, _asked(read.asked), seen)
     if read.page.status != "success":
         raise ValueError("page.status: a page that could not be read is not kept")
     for url in filter(None, (read.page.url, read.page.final_url)):

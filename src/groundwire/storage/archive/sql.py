@@ -56,6 +56,10 @@ _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
+_INSERT = (
+    f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({', '.join('?' * (len(_COLUMNS) + 2))}) "
+    "on conflict (key, kind) do nothing"
+)
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _TOKENS = 48  # of a snippet; FTS5 gives 64 at most
 _CHUNK = 50  # items that are read at once, as each may be large
@@ -133,6 +137,8 @@ def prepare(db: sqlite3.Connection) -> None:
 
 def put(db: sqlite3.Connection, item: Item) -> bool:
     """Keep an item in place of an older one of the same page; return whether anything changed."""
+    if _insert(db, item):
+        return True
     found = db.execute(
         f"select id, {_READ} from archive_items i where key = ? and kind = ?",
         (item.key, item.kind),
@@ -149,14 +155,18 @@ def put(db: sqlite3.Connection, item: Item) -> bool:
             db.execute("update archive_about set bytes = bytes + ?", (item.size - older.size,))
             return True
         _delete(db, "i.id = ?", (found[0],))
-    row = (*_values(item), item.day, item.size)
-    marks = ", ".join("?" * len(row))
-    made = db.execute(f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({marks})", row)
-    db.execute(
-        "insert into archive_words (rowid, title, text, asked) values (?, ?, ?, ?)",
-        (made.lastrowid, item.title, item.text, item.asked),
-    )
-    return True
+    return _insert(db, item)
+
+
+def _insert(db: sqlite3.Connection, item: Item) -> bool:
+    """Keep an item and its words, unless there is one of the same page and kind; return whether it was kept."""
+    made = db.execute(_INSERT, (*_values(item), item.day, item.size))
+    if made.rowcount == 1:
+        db.execute(
+            "insert into archive_words (rowid, title, text, asked) values (?, ?, ?, ?)",
+            (made.lastrowid, item.title, item.text, item.asked),
+        )
+    return made.rowcount == 1
 
 
 def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int, max_bytes: int) -> Imported:
