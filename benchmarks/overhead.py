@@ -3,11 +3,11 @@
 The server is a process of its own (the miniature web's services, ten results of some 250 characters), so that its work
 does not count. No two queries have a result in common: addresses, titles and snippets carry the query's number. Each
 contender is a process of its own. For each number of searches in flight it opens its client anew, warms up, makes
-`--calls` searches in one session, and closes; CPU time is user and system time of all threads, closing included, so that
-what was put off counts. `growth` compares the CPU time of a session's last hundred searches with that of its first.
-`start` is the CPU time from before the first import until the first answer. The median of `--rounds` interleaved
-rounds is shown, of memory the most. With `redis-server` or `valkey-server` on the machine one more contender keeps its
-state there, and what it sent is counted by the server.
+`--calls` searches in one session, and closes; CPU time is user and system time of all threads, closing included, so
+that what was put off counts. `growth` compares the CPU time of a session's last hundred searches with that of its
+first. `start` is the CPU time from before the first import until the first answer. The median of `--rounds`
+interleaved rounds is shown, of memory the most. With `redis-server` or `valkey-server` on the machine one more
+contender keeps its state there, and what it sent is counted by the server.
 
     python benchmarks/overhead.py [--calls 1000] [--rounds 3] [--only groundwire] [--seconds 30]
 """

@@ -283,9 +283,7 @@ class StoreSuite:
         assert await number(one, (b"a",), (b"b",)) == Numbers((1, 2), True)
         assert await number(other, (b"b",), (b"c",), note=b"m") == Numbers((2, 3), True)
         assert await number(one, (b"d", b"a"), (b"e", b"f"), (b"f",)) == Numbers((1, 4, 4), False)
-        assert await one.register("r") == Register(
-            {b"a": 1, b"b": 2, b"c": 3, b"d": 1, b"e": 4, b"f": 4}, (b"m", b"n")
-        )
+        assert await one.register("r") == Register({b"a": 1, b"b": 2, b"c": 3, b"d": 1, b"e": 4, b"f": 4}, (b"m", b"n"))
         assert await one.batch((Number("r", ((b"z",),), b"n", 60, floor=9),)) == [Numbers((10,), False)]
         assert [key async for key in one.scan("")] == []
         await other.delete("r")
@@ -374,8 +372,8 @@ class FleetSuite:
         with _workers([["number", url, "50", "20"]] * 8) as outputs:
             told = [json.loads(output.readline()) for output in outputs]
         numbers: dict[str, set[int]] = {}
-        for given in told:
-            for name, found in given.items():
+        for shown in told:
+            for name, found in shown.items():
                 numbers.setdefault(name, set()).update(found)
         assert sorted(number for found in numbers.values() for number in found) == [*range(1, len(numbers) + 1)]
         assert all(len(found) == 1 for found in numbers.values())

@@ -11,11 +11,11 @@ from typing import Protocol
 from groundwire.errors import GroundwireError
 
 __all__ = [
+    "NOTES",
     "Add",
     "Answer",
     "Count",
     "Entry",
-    "NOTES",
     "Get",
     "Lease",
     "Number",

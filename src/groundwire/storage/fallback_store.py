@@ -275,7 +275,7 @@ class ResilientStore:
         return answer
 
     async def _batch_here(self, operations: Sequence[Operation]) -> list[Answer]:
-        """Run a batch in memory. A register goes on from the numbers that the real store gave last, and so will that."""
+        """Run a batch in memory. A register goes on from the numbers that the real store gave last, and so will it."""
         answers: list[Answer] = []
         for one in operations:
             answer: Answer

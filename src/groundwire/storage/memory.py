@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Generic, TypeVar
 
 from groundwire.storage.base import (
+    NOTES,
     Answer,
     Count,
     Entry,
@@ -22,7 +23,6 @@ from groundwire.storage.base import (
     check_amount,
     check_pace,
     check_seconds,
-    NOTES,
     note_digest,
     note_key,
     run_each,

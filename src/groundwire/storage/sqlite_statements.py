@@ -53,6 +53,11 @@ _TIDY = (
     "delete from paces where key in (select key from paces where arrival <= ? limit ?)",
     "delete from leases where key in (select key from leases where until <= ? limit ?)",
 )
+_DROPPED = (
+    "delete from names where key = ?",
+    "delete from notes where key = ?",
+    "delete from registers where key = ?",
+)
 _ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each may have thousands of names
 
 Found = tuple[int, bytes, float, float, float]
@@ -174,8 +179,9 @@ def number(db: Connection, wanted: Number, max_bytes: int, now: float) -> Number
         row = None
     last = max(row[0] if row else 0, wanted.floor)
     names = list(dict.fromkeys(name for group in wanted.groups for name in group))
-    marks = ", ".join("?" * len(names))
-    known = dict(db.execute(f"select name, number from names where key = ? and name in ({marks})", (key, *names)))
+    known: dict[bytes, int] = {}
+    for name in names:
+        known |= db.execute("select name, number from names where key = ? and name = ?", (key, name))
     numbers, added = [], []
     for group in wanted.groups:
         found = next((known[name] for name in group if name in known), None)
@@ -217,8 +223,8 @@ def _drop_register(db: Connection, key: bytes) -> None:
     """Delete a register."""
     for (digest,) in db.execute("select digest from notes where key = ?", (key,)).fetchall():
         forget(db, encode_key(note_key(decode_key(key), digest)))
-    for table in ("names", "notes", "registers"):
-        db.execute(f"delete from {table} where key = ?", (key,))
+    for statement in _DROPPED:
+        db.execute(statement, (key,))
 
 
 def run(

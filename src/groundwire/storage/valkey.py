@@ -16,7 +16,7 @@ import time
 import zlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
@@ -210,7 +210,8 @@ class ValkeyStore:
         """Return a register; see `Store.register`."""
         await self._connected()
         async with self._translated():
-            fields: dict[bytes, bytes] = await self._redis.hgetall(_REGISTER + encode_key(key))  # type: ignore[misc]
+            found = await self._redis.hgetall(_REGISTER + encode_key(key))
+        fields = cast("dict[bytes, bytes]", found)
         notes = sorted(value for name, value in fields.items() if name[:1] == b"t")
         numbers = {name[1:]: int(value) for name, value in fields.items() if name[:1] == b"n"}
         return Register(numbers, tuple(note[_PLACE:] for note in notes))
@@ -227,8 +228,7 @@ class ValkeyStore:
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
         (answer,) = await self.batch((Add(key, amount, limit, ttl),))
-        assert isinstance(answer, Count)
-        return answer
+        return cast("Count", answer)
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
@@ -361,9 +361,10 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
             return _LEASE, ["release", one.owner]
         case Number():
             check_seconds(ttl=one.ttl)
-            names = [part for group in one.groups for part in (len(group), *group)]
-            head = [_milliseconds(one.ttl), one.floor, len(one.groups)]
-            return _REGISTER, ["number", *head, *names, note_digest(one.note), one.note]
+            arguments: list[bytes | str | int] = ["number", _milliseconds(one.ttl), one.floor, len(one.groups)]
+            for group in one.groups:
+                arguments += [len(group), *group]
+            return _REGISTER, [*arguments, note_digest(one.note), one.note]
 
 
 def _packed(value: bytes, stale: float) -> bytes:

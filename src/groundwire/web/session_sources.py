@@ -2,7 +2,8 @@
 
 A page gets its number when it is first shown, as a result or as a page, and keeps it as long as the session lasts. What
 is known of it is kept in the store under the session's name, so that a fleet that shares both gives it one number; of a
-session without a name nobody else can ask, so that is kept in this process. The content of an opened page is kept under its own SHA-256.
+session without a name nobody else can ask, so that is kept in this process. The content of an opened page is kept under
+its own SHA-256.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import zlib
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
@@ -93,18 +94,15 @@ class SessionSources:
         """
         if not rows:
             return ()
-        if not isinstance(answer, Numbers):
-            (answer,) = await session.store.batch((self.numbering(session, rows),))
-        assert isinstance(answer, Numbers)
-        return tuple(_numbered(row, number) for row, number in zip(rows, answer.numbers, strict=True))
+        known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
+        return tuple(_numbered(row, number) for row, number in zip(rows, known.numbers, strict=True))
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with the number that it has in a session, and keep its content."""
         digest = await _off_loop(_digest, page.content)
         names = tuple(dict.fromkeys(_name(url) for url in (page.url, page.final_url) if url))
         note = [page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest]
-        (answer,) = await session.store.batch((_number(session, [names], [note]),))
-        assert isinstance(answer, Numbers)
+        answer = await _asked(session, _number(session, [names], [note]))
         if answer.new and len(page.content) <= _LONGEST:
             no_store = page.freshness is not None and page.freshness.no_store
             store = self._private if no_store or not session.named else self._store
@@ -143,6 +141,11 @@ def _number(session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: S
     if session.named:  # it goes out of this process, and is kept there
         note = zlib.compress(note, 1)
     return Number(_key(session), tuple(names), note, _LIFE)
+
+
+async def _asked(session: SessionBudget, wanted: Number) -> Numbers:
+    (answer,) = await session.store.batch((wanted,))
+    return cast("Numbers", answer)
 
 
 def _merged(register: Register) -> tuple[SeenSource, ...]:

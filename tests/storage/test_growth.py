@@ -1,0 +1,92 @@
+"""What a search costs a store is the same whatever its session has seen: statements, bytes, operations are counted."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from groundwire.models import SearchResponse, SearchResult
+from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.storage import MemoryStore
+from groundwire.storage.archive.store import Archive
+from groundwire.storage.base import Answer, Number, Operation
+from groundwire.storage.sqlite_db import StoreFile
+from groundwire.storage.sqlite_statements import run
+from groundwire.web.session_sources import SessionSources
+
+pytestmark = pytest.mark.req("B21")
+
+
+def rows(search: int) -> list[SearchResult]:
+    return [
+        SearchResult(title=f"Page {row} of {search:04}", url=f"https://w{search:04}.test/{row}", snippet="words " * 40)
+        for row in range(10)
+    ]
+
+
+class Counting(MemoryStore):
+    """A store that notes the batches it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[tuple[Operation, ...]] = []
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        self.batches.append(tuple(operations))
+        return await super().batch(operations)
+
+
+async def test_numbering_is_one_operation_as_long_as_its_results() -> None:
+    store = Counting()
+    sources, session = SessionSources(store), SessionBudget(store, "team", Limits())
+    for search in range(1_000):
+        numbered = await sources.number_results(session, rows(search))
+        assert [row.citation_id for row in numbered] == [*range(10 * search + 1, 10 * search + 11)]
+    assert [len(batch) for batch in store.batches] == [1] * 1_000
+    sizes = [
+        len(one.note) + sum(len(name) for names in one.groups for name in names)
+        for batch in store.batches
+        for one in batch
+        if isinstance(one, Number)
+    ]
+    assert max(sizes[-100:]) <= max(sizes[:100]) + 20
+    known = await sources.listed(session)
+    assert [source.number for source in known] == [*range(1, 10_001)], "no number in use is forgotten"
+    assert known[0].url == "https://w0000.test/0"
+
+
+def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first(tmp_path: Path) -> None:
+    writing, reading = StoreFile(tmp_path / "store.db", patience=1).open()
+    statements: list[str] = []
+    writing.set_trace_callback(statements.append)
+    counts = []
+    for search in range(1_000):
+        statements.clear()
+        names = tuple((b"%d %d" % (search, row),) for row in range(10))
+        run(writing, (Number("s", names, b"note %d" % search, 60),), 10**9, 1_000.0, lambda found: None)
+        counts.append(len(statements))
+    for db in (writing, reading):
+        db.close()
+    assert set(counts[1:]) == {counts[1]}
+    assert counts[0] <= counts[1]
+
+
+async def test_content_that_is_seen_again_is_not_indexed_again(tmp_path: Path) -> None:
+    now = 1_000.0
+    archive = Archive(tmp_path / "archive.db", clock=lambda: now)
+    answer = SearchResponse(query="words", results=tuple(rows(1)), provider="x")
+    await archive.add_results(answer)
+    blocks = []
+    for _ in range(3):
+        now += 60
+        assert await archive.add_results(answer) == 10
+        with sqlite3.connect(tmp_path / "archive.db") as db:
+            blocks.append(db.execute("select count(*), sum(length(block)) from archive_words_data").fetchone())
+        db.close()
+    assert len(set(blocks)) == 1
+    found = await archive.search("words")
+    assert found[0].seen.timestamp() == now
+    await archive.aclose()
