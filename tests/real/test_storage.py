@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from components.stampede import Upstream, ask_in_four_processes
 from components.store_suite import FleetSuite, Stage, StoreSuite, worker
 from components.valkey import Valkey
 from groundwire import BudgetExceeded, Settings, Web
+from groundwire.models import SearchResult
+from groundwire.providers import Capabilities
 from groundwire.storage import Count, ResilientStore, Store, StoreError, open_store
 from groundwire.storage.valkey import ValkeyStore
 from groundwire.testing import World
@@ -291,3 +294,55 @@ async def _relay(
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     yield int(server.sockets[0].getsockname()[1])
     server.close()
+
+
+class Distinct:
+    """A provider whose results are others for each query."""
+
+    name = "distinct"
+    capabilities = Capabilities(search=True)
+
+    async def search(self, query: str, **_: object) -> list[SearchResult]:
+        return [
+            SearchResult(title=f"{query} {row}", url=f"https://w{query}.test/{row}", snippet=f"{query} " * 40)
+            for row in range(10)
+        ]
+
+
+@contextmanager
+def _commands_sent(server: Valkey) -> Iterator[list[bytes]]:
+    """What clients send during the block, one entry for each command, as MONITOR tells it."""
+    sent: list[bytes] = []
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line, line.makefile("rb") as told:
+        line.sendall(b"MONITOR\r\n")
+        assert told.readline() == b"+OK\r\n"
+        yield sent
+        server.command("ECHO", "the-end")
+        for command in iter(told.readline, b""):
+            if b"the-end" in command:
+                return
+            if b" lua] " not in command:  # what a script does is no exchange
+                sent.append(command)
+
+
+@pytest.mark.req("B9", "B20")
+async def test_a_search_is_two_exchanges_whatever_its_session_has_seen(
+    settings: Callable[..., Settings], url: str, valkey_server: Valkey
+) -> None:
+    own = settings(storage={"url": url}, session={"id": "team", "max_searches": 0}, cache={"enabled": True})
+    exchanges, sizes = [], []
+    async with Web(own, search_providers=[Distinct()]) as web:
+        await web.search("999", limit=10)
+        for first in (100, 200, 300):
+            with _commands_sent(valkey_server) as sent:
+                for number in range(first, first + 20):
+                    found = await web.search(str(number), limit=10)
+            # Besides, a connection is begun now and then, and health is read once a second by all searches together.
+            asked = [command for command in sent if b'"EVALSHA"' in command]
+            calls = [command for command in asked if b"provider:" not in command and b"score:" not in command]
+            exchanges.append(len(calls))
+            sizes.append(sum(map(len, calls)) / 20)
+        known = await web.sources(content=False)
+    assert exchanges == [40, 40, 40]
+    assert max(sizes) < 1.02 * min(sizes)
+    assert found.results[-1].citation_id == len(known) == 610

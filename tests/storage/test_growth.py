@@ -17,7 +17,7 @@ from groundwire.storage.sqlite_db import StoreFile
 from groundwire.storage.sqlite_statements import run
 from groundwire.web.session_sources import SessionSources
 
-pytestmark = pytest.mark.req("B21")
+pytestmark = pytest.mark.req("B9", "B20")
 
 
 def rows(search: int) -> list[SearchResult]:
