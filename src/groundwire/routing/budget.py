@@ -56,7 +56,8 @@ class SessionBudget:
         named: bool = True,
         quota: DailyQuota | None = None,
     ) -> None:
-        self._store = store
+        self.store = self._store = store
+        """Where the counts are, and what else is of the session."""
         self._quota = quota
         self._tasks = tasks or BackgroundTasks()
         self.session = session
@@ -72,11 +73,6 @@ class SessionBudget:
     def within_quota(self, quota: DailyQuota | None) -> SessionBudget:
         """Return the budget of the same session, counted within a daily quota."""
         return SessionBudget(self._store, self.session, self.limits, self._tasks, named=self.named, quota=quota)
-
-    @property
-    def store(self) -> Store:
-        """Where the counts are."""
-        return self._store
 
     async def take(self, price_usd: float = 0.0, along: Lookup | None = None) -> Reservation:
         """Count one search before it is made, and set its price aside.

@@ -167,12 +167,15 @@ def _key(kind: str, parts: list[object]) -> str:
 
 
 _SHORT = 60.0  # seconds; an answer that may be better the next time is kept only against being asked again at once
-_OF_THE_CALL = {"budget", "cached", "stale", "sources"}  # true of one call and not of the answer, or said by it anyway
+_OF_THE_CALL = {"budget", "cached", "stale"}  # true of one call and not of the answer
 
 
 def pack_search(answer: SearchResponse) -> bytes:
     """Return an answer as JSON, without what is true of one call only (its budget, where it came from)."""
-    return answer.model_dump_json(exclude=_OF_THE_CALL, exclude_defaults=True).encode()
+    told = [(source.citation_id, source.title, source.url) for source in answer.sources]
+    if told == [(row.citation_id, row.title, row.url) for row in answer.results]:  # the results say it again
+        return answer.model_dump_json(exclude={*_OF_THE_CALL, "sources"}, exclude_defaults=True).encode()
+    return answer.model_dump_json(exclude=_OF_THE_CALL).encode()
 
 
 def unpack_search(data: bytes) -> SearchResponse:
@@ -182,7 +185,7 @@ def unpack_search(data: bytes) -> SearchResponse:
         ValueError: these are no such bytes, or those of a version that had other fields.
     """
     answer = SearchResponse.model_validate_json(data)
-    if answer.sources:
+    if "sources" in answer.model_fields_set:
         return answer
     return answer.model_copy(update={"sources": sources_of(answer.results)})
 
