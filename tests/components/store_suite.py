@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.storage import Count, Entry, Store, StoreError
-from groundwire.storage.base import Add, Answer, Get, Lease, Number, Numbers, Operation, Register, Release, Set
+from groundwire.storage.base import Add, Answer, AssignNumbers, Get, Lease, Numbers, Operation, Register, Release, Set
 
 __all__ = ["FleetSuite", "Stage", "StoreSuite", "worker"]
 
@@ -277,14 +277,14 @@ class StoreSuite:
         one, other = stage.open(), stage.open()
 
         async def number(store: Store, *groups: tuple[bytes, ...], note: bytes = b"n") -> Answer:
-            (answer,) = await store.batch((Number("r", groups, note, 60),))
+            (answer,) = await store.batch((AssignNumbers("r", groups, note, 60),))
             return answer
 
         assert await number(one, (b"a",), (b"b",)) == Numbers((1, 2), True)
         assert await number(other, (b"b",), (b"c",), note=b"m") == Numbers((2, 3), True)
         assert await number(one, (b"d", b"a"), (b"e", b"f"), (b"f",)) == Numbers((1, 4, 4), False)
         assert await one.register("r") == Register({b"a": 1, b"b": 2, b"c": 3, b"d": 1, b"e": 4, b"f": 4}, (b"m", b"n"))
-        assert await one.batch((Number("r", ((b"z",),), b"n", 60, floor=9),)) == [Numbers((10,), False)]
+        assert await one.batch((AssignNumbers("r", ((b"z",),), b"n", 60, floor=9),)) == [Numbers((10,), False)]
         assert [key async for key in one.scan("")] == []
         await other.delete("r")
         assert await one.register("r") == Register({})
@@ -293,18 +293,18 @@ class StoreSuite:
     async def test_a_register_ends_when_it_was_not_used(self, stage: Stage) -> None:
         store = stage.open()
         for _ in range(3):
-            await store.batch((Number("r", ((b"a",),), b"", stage.unit),))
+            await store.batch((AssignNumbers("r", ((b"a",),), b"", stage.unit),))
             await stage.wait(0.6 * stage.unit)
         assert (await store.register("r")).numbers == {b"a": 1}
         await stage.wait(0.6 * stage.unit)
         assert await store.register("r") == Register({})
-        assert await store.batch((Number("r", ((b"b",),), b"", stage.unit),)) == [Numbers((1,), True)]
+        assert await store.batch((AssignNumbers("r", ((b"b",),), b"", stage.unit),)) == [Numbers((1,), True)]
 
     async def test_tasks_are_given_no_number_twice(self, stage: Stage) -> None:
         stores = [stage.open() for _ in range(4)]
         names = [b"%d" % (number % 30) for number in range(120)]
         answers = await asyncio.gather(
-            *(stores[at % 4].batch((Number("r", ((name,),), b"", 600),)) for at, name in enumerate(names))
+            *(stores[at % 4].batch((AssignNumbers("r", ((name,),), b"", 600),)) for at, name in enumerate(names))
         )
         given: dict[bytes, set[int]] = {}
         for name, (answer,) in zip(names, answers, strict=True):

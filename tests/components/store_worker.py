@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.storage import open_store
-from groundwire.storage.base import Number, Numbers, Store
+from groundwire.storage.base import AssignNumbers, Numbers, Store
 
 _BOUND = 20.0  # seconds; on a busy machine a test of exactness must not fall back
 
@@ -50,7 +50,7 @@ async def _main(mode: str, url: str, arguments: list[str]) -> None:
             for search in range(searches):  # each shows ten of the fleet's pages, in an order of its own
                 names = [f"page {(search * 7 + step * 13 + os.getpid()) % most}" for step in range(10)]
                 groups = tuple((name.encode(),) for name in names)
-                (answer,) = await store.batch((Number("fleet", groups, b"%d" % search, 600),))
+                (answer,) = await store.batch((AssignNumbers("fleet", groups, b"%d" % search, 600),))
                 assert isinstance(answer, Numbers)
                 for name, number in zip(names, answer.numbers, strict=True):
                     given[name] = sorted({*given.get(name, []), number})

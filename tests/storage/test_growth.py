@@ -12,7 +12,7 @@ from groundwire.models import SearchResponse, SearchResult
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.storage import MemoryStore
 from groundwire.storage.archive.store import Archive
-from groundwire.storage.base import Answer, Number, Operation
+from groundwire.storage.base import Answer, AssignNumbers, Operation
 from groundwire.storage.sqlite_db import StoreFile
 from groundwire.storage.sqlite_statements import run
 from groundwire.web.session_sources import SessionSources
@@ -50,7 +50,7 @@ async def test_numbering_is_one_operation_as_long_as_its_results() -> None:
         len(one.note) + sum(len(name) for names in one.groups for name in names)
         for batch in store.batches
         for one in batch
-        if isinstance(one, Number)
+        if isinstance(one, AssignNumbers)
     ]
     assert max(sizes[-100:]) <= max(sizes[:100]) + 20
     known = await sources.listed(session)
@@ -66,7 +66,7 @@ def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first
     for search in range(1_000):
         statements.clear()
         names = tuple((b"%d %d" % (search, row),) for row in range(10))
-        run(writing, (Number("s", names, b"note %d" % search, 60),), 10**9, 1_000.0, lambda found: None)
+        run(writing, (AssignNumbers("s", names, b"note %d" % search, 60),), 10**9, 1_000.0, lambda found: None)
         counts.append(len(statements))
     for db in (writing, reading):
         db.close()

@@ -14,11 +14,11 @@ __all__ = [
     "NOTES",
     "Add",
     "Answer",
+    "AssignNumbers",
     "Count",
     "Entry",
     "Get",
     "Lease",
-    "Number",
     "Numbers",
     "Operation",
     "Pace",
@@ -161,7 +161,7 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class AssignNumbers:
     """Names that want numbers of a register."""
 
     key: str
@@ -176,7 +176,7 @@ class Number:
     """New numbers are larger than this, too."""
 
 
-Operation = Get | Set | Add | Lease | Release | Number
+Operation = Get | Set | Add | Lease | Release | AssignNumbers
 """A part of a batch."""
 
 Answer = Entry | Count | Numbers | bool | None
@@ -279,7 +279,7 @@ class Store(Protocol):
 
 
 async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
-    """Run the operations of a batch one by one, by the methods of a store; `Number` goes to its `batch`."""
+    """Run the operations of a batch one by one, by the methods of a store; `AssignNumbers` goes to its `batch`."""
     answers: list[Answer] = []
     for one in operations:
         match one:
@@ -295,7 +295,7 @@ async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer
             case Release():
                 await store.release(one.key, owner=one.owner)
                 answers.append(None)
-            case Number():
+            case AssignNumbers():
                 answers += await store.batch((one,))
         if ended(one, answers[-1]):
             break

@@ -18,10 +18,10 @@ from typing import TypeVar
 from groundwire.storage.base import (
     Add,
     Answer,
+    AssignNumbers,
     Count,
     Entry,
     Get,
-    Number,
     Numbers,
     Operation,
     Pace,
@@ -166,10 +166,10 @@ class ResilientStore:
         async def on(store: Store) -> Sequence[Answer]:
             if store is not self._store:
                 return await self._batch_here(operations)
-            wanted = [_raised(one, self._floors) if isinstance(one, Number) else one for one in operations]
+            wanted = [_raised(one, self._floors) if isinstance(one, AssignNumbers) else one for one in operations]
             answers = await store.batch(wanted)
             for one, answer in zip(operations, answers, strict=False):
-                if isinstance(one, Number) and isinstance(answer, Numbers):
+                if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
                     _put(self._given, one.key, max(0, *answer.numbers))
                 elif isinstance(one, Add) and isinstance(answer, Count):
                     self._remember(one.key, answer.total, one.ttl)
@@ -284,8 +284,10 @@ class ResilientStore:
             elif isinstance(one, Get):
                 answer = await self.get(one.key)
             else:
-                (answer,) = await self._fallback.batch((_raised(one, self._given) if isinstance(one, Number) else one,))
-            if isinstance(one, Number) and isinstance(answer, Numbers):
+                (answer,) = await self._fallback.batch(
+                    (_raised(one, self._given) if isinstance(one, AssignNumbers) else one,)
+                )
+            if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
                 _put(self._given, one.key, max(0, *answer.numbers))
                 _put(self._floors, one.key, max(0, *answer.numbers))
             answers.append(answer)
@@ -333,7 +335,7 @@ class ResilientStore:
             self._totals.popitem(last=False)
 
 
-def _raised(one: Number, floors: Mapping[str, int]) -> Number:
+def _raised(one: AssignNumbers, floors: Mapping[str, int]) -> AssignNumbers:
     floor = floors.get(one.key, 0)
     return replace(one, floor=floor) if floor else one
 

@@ -12,9 +12,9 @@ from typing import Generic, TypeVar
 from groundwire.storage.base import (
     NOTES,
     Answer,
+    AssignNumbers,
     Count,
     Entry,
-    Number,
     Numbers,
     Operation,
     Pace,
@@ -78,7 +78,7 @@ class MemoryStore:
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Do several things; see `Store.batch`."""
-        if len(operations) == 1 and isinstance(operations[0], Number):
+        if len(operations) == 1 and isinstance(operations[0], AssignNumbers):
             return [self._number(operations[0])]
         return await run_each(self, operations)
 
@@ -163,7 +163,7 @@ class MemoryStore:
             self._entries.clear()
             self._bytes = 0
 
-    def _number(self, wanted: Number) -> Numbers:
+    def _number(self, wanted: AssignNumbers) -> Numbers:
         check_seconds(ttl=wanted.ttl)
         with self._lock:
             now = self._now()

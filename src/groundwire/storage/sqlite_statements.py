@@ -10,11 +10,11 @@ from groundwire.storage.base import (
     NOTES,
     Add,
     Answer,
+    AssignNumbers,
     Count,
     Entry,
     Get,
     Lease,
-    Number,
     Numbers,
     Operation,
     Pace,
@@ -170,8 +170,8 @@ def release(db: Connection, key: bytes, owner: str) -> None:
     db.execute("delete from leases where key = ? and owner = ?", (key, owner))
 
 
-def number(db: Connection, wanted: Number, max_bytes: int, now: float) -> Numbers:
-    """Give names their numbers; see `Number`."""
+def number(db: Connection, wanted: AssignNumbers, max_bytes: int, now: float) -> Numbers:
+    """Give names their numbers; see `AssignNumbers`."""
     key = encode_key(wanted.key)
     row = db.execute("select last, until from registers where key = ?", (key,)).fetchone()
     if row is not None and row[1] <= now:
@@ -242,7 +242,7 @@ def run(
     answers: list[Answer] = []
     for one in operations:
         answer: Answer = None
-        if isinstance(one, Number):
+        if isinstance(one, AssignNumbers):
             answer = number(db, one, max_bytes, now)
         else:
             key = encode_key(one.key)

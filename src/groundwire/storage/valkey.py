@@ -22,11 +22,11 @@ from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
     Add,
     Answer,
+    AssignNumbers,
     Count,
     Entry,
     Get,
     Lease,
-    Number,
     Numbers,
     Operation,
     Pace,
@@ -293,7 +293,7 @@ class ValkeyStore:
                 return Count(granted=bool(answer[0]), total=float(answer[1]))
             case Lease():
                 return bool(answer)
-            case Number():
+            case AssignNumbers():
                 return Numbers(tuple(map(int, answer[1])), bool(answer[0]))
         return None
 
@@ -359,7 +359,7 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
             return _LEASE, ["lease", one.owner, _milliseconds(one.ttl)]
         case Release():
             return _LEASE, ["release", one.owner]
-        case Number():
+        case AssignNumbers():
             check_seconds(ttl=one.ttl)
             arguments: list[bytes | str | int] = ["number", _milliseconds(one.ttl), one.floor, len(one.groups)]
             for group in one.groups:

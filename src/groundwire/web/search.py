@@ -20,7 +20,7 @@ from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
-from groundwire.storage.base import Answer, Number
+from groundwire.storage.base import Answer, AssignNumbers
 from groundwire.telemetry.call_events import CallListeners
 from groundwire.web.call_records import search_done
 from groundwire.web.known_urls import KnownUrls
@@ -127,7 +127,7 @@ class SearchFlow:
             return await self.router.search(call), None
         settings, sources = self.settings.cache, self.sources
 
-        def numbering(response: SearchResponse) -> tuple[Number, ...]:
+        def numbering(response: SearchResponse) -> tuple[AssignNumbers, ...]:
             rows = response.results
             return (sources.numbering(budget, rows),) if sources is not None and rows else ()
 

@@ -25,7 +25,7 @@ from groundwire.routing.result_merging import address_of, canonical
 from groundwire.safety.urls import parse_url
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
-from groundwire.storage.base import Answer, Number, Numbers, Register, Store
+from groundwire.storage.base import Answer, AssignNumbers, Numbers, Register, Store
 from groundwire.storage.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SessionSources:
         self._store = store
         self._private = MemoryStore(max_bytes=_PRIVATE)
 
-    def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> Number:
+    def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
         """Return the operation on the session's store that gives results their numbers; see `numbered`."""
         return _number(
             session,
@@ -135,15 +135,17 @@ def _content_key(digest: str) -> str:
     return f"cited:{digest}"
 
 
-def _number(session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[Sequence[str]]) -> Number:
+def _number(
+    session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[Sequence[str]]
+) -> AssignNumbers:
     """Return the operation that numbers what a session is shown: for each an address, another one of it, and so on."""
     note = json.dumps(shown, separators=(",", ":")).encode()
     if session.named:  # it goes out of this process, and is kept there
         note = zlib.compress(note, 1)
-    return Number(_key(session), tuple(names), note, _LIFE)
+    return AssignNumbers(_key(session), tuple(names), note, _LIFE)
 
 
-async def _asked(session: SessionBudget, wanted: Number) -> Numbers:
+async def _asked(session: SessionBudget, wanted: AssignNumbers) -> Numbers:
     (answer,) = await session.store.batch((wanted,))
     return cast("Numbers", answer)
 
