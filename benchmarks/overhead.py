@@ -93,7 +93,7 @@ async def session(width):
             if time.monotonic() > until:
                 break
     cpu = (time.process_time() - began) / (100 * len(hundreds))
-    return {"cpu": cpu, "first": hundreds[0] / 100, "last": hundreds[-1] / 100}
+    return {"cpu": cpu, "first": hundreds[0] / 100, "last": hundreds[-1] / 100, "made": 100 * len(hundreds)}
 async def main():
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
     async with ready() as search:
@@ -256,7 +256,7 @@ def _measure(
         sys.exit(f"{name} failed:\n{done.stderr[-2000:]}")
     figures: dict[str, dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
     if contender.valkey:
-        after, made = _told(urls["valkey"]), len(WIDTHS) * options.calls
+        after, made = _told(urls["valkey"]), sum(figures[width]["made"] for width in WIDTHS)
         figures |= {"trips": (after[0] - before[0]) / made, "sent": (after[1] - before[1]) / made}  # type: ignore[dict-item]
     return figures
 
