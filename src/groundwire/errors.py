@@ -391,10 +391,9 @@ class AllProvidersFailed(GroundwireError):
 
 
 class Overloaded(GroundwireError):
-    """This process has too much to do to answer a new call in time; it was not begun."""
+    """This process has too much to do to answer a new call in time; try again in `retry_after` seconds."""
 
     retry_after = 1.0
-    """Seconds after which to try again."""
 
 
 class Closed(GroundwireError):
