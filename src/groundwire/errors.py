@@ -366,12 +366,7 @@ class TooManyRedirects(PageError):
 
 
 class DeadlineExceeded(GroundwireError, TimeoutError):
-    """The whole call's time was up.
-
-    Args:
-        message: What was under way.
-        attempts: What had been tried until then.
-    """
+    """The whole call's time was up; `attempts` has what had been tried until then."""
 
     def __init__(self, message: str, *, attempts: Sequence[Attempt] = ()) -> None:
         super().__init__(message)
@@ -396,16 +391,9 @@ class AllProvidersFailed(GroundwireError):
 
 
 class Overloaded(GroundwireError):
-    """This process has so much to do that a new call would not be answered in time; it was not begun.
+    """This process has too much to do to answer a new call in time; try again in `retry_after` seconds."""
 
-    Args:
-        message: What was noticed, and what to do.
-        retry_after: Seconds after which to try again.
-    """
-
-    def __init__(self, message: str, *, retry_after: float) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
+    retry_after = 1.0
 
 
 class Closed(GroundwireError):

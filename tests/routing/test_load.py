@@ -68,6 +68,6 @@ def test_calls_are_taken_again_when_the_loop_is_in_time() -> None:
 
 
 def test_it_is_said_over_http_with_the_time_to_try_again() -> None:
-    failed = failure_of(Overloaded("too much", retry_after=1.0))
+    failed = failure_of(Overloaded("too much"))
     assert (failed.status, failed.problem.code, failed.problem.retry_after) == (503, "overloaded", 1.0)
     assert failed.response().headers["Retry-After"] == "1"

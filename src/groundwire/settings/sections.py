@@ -117,7 +117,7 @@ class SearchSettings(SettingsSection):
     latency: Literal["normal", "fast", "fastest"] = "normal"
     """How late a provider must be for `hedge` to pay for another: later than 95, 90 or 75 % of its own answers."""
     cost: Literal["normal", "strict"] = "normal"
-    """How much `hedge` may pay for being faster: extra paid calls for a tenth of the searches, `strict` for a hundredth."""
+    """How many extra paid calls `hedge` may make: for a tenth of the searches, with `strict` for a hundredth."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
     """The results of a search that does not say how many."""
     timeout: float = Field(default=10.0, gt=0, le=600)

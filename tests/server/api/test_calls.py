@@ -309,7 +309,7 @@ async def test_the_providers(gateway: Any, world: World) -> None:
     status, body = await get(client, "/v1/providers")
     rows = {row["name"]: row for row in body["providers"]}
     assert (status, list(rows)) == (200, ["searxng", "wikipedia", "local", "brave"])
-    assert rows["searxng"]["health"] == "well"
+    assert rows["searxng"]["health"] == "healthy"
     assert rows["searxng"]["records"][0]["attempts"] == 1
     assert rows["searxng"]["price"] is None
     assert rows["local"]["roles"] == ["read"]
