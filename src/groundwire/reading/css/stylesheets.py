@@ -199,8 +199,8 @@ class _Finder:
             SelectorSyntaxError, ValueError, RecursionError: the selector is not valid.
         """
         if "[" in selector:
-            around, _, own = selector.replace(">", " ").rpartition(" ")
-            looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(around)))
+            before, _, own = selector.replace(">", " ").rpartition(" ")
+            looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
             self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
         if ":has(" in selector:  # it looks through all that is in an element
             self._take(self._size * self._size // (_STEP * _MATCHES))
