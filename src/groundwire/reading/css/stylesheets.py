@@ -67,6 +67,7 @@ _MAX_WORK: Final = (
     5_000_000  # steps: elements that selectors visit, and characters of attributes that they look through
 )
 _STEP: Final = 64  # characters of attributes; looking through so many takes as long as visiting an element
+_DEEP: Final = 64  # elements in each other that may have an attribute
 _MATCHES: Final = 8  # elements that are visited in the time in which one is asked by itself whether it matches
 _MANY: Final = 15  # selectors; from here on an index of the classes pays
 _FEW: Final = 12  # elements; looking through each of them is quicker than looking through the page
@@ -92,6 +93,7 @@ _ESCAPED: Final = re.compile(r"[.#](?:[\w\x80-\U0010ffff-]|\\.)+")
 _HEX: Final = re.compile(r"\\[0-9a-fA-F\s]")
 """An escape by a number, which no name is compared with."""
 _ATTRIBUTE: Final = re.compile(r"\[(?:[^\]\"']|\"[^\"]*\"|'[^']*')*\]")
+_ATTRIBUTE_NAME: Final = re.compile(r"\[\s*([\w-]+)")
 _BRACKETS: Final = re.compile(r"\([^()]*\)")
 _KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)(?::[\w-]+(?:\([^()\"']*\))?)*\Z")
 """The class or id at the end of a selector: only elements that have it can match."""
@@ -186,7 +188,7 @@ class _Finder:
         self._size = sum(1 for _ in document.iter_elements())
         self._room = _MAX_WORK
         self._found: dict[str, list[Element]] = {}
-        self._attributes = -1
+        self._lengths: dict[str, int] = {}
         self._index: dict[str, list[Element]] | None = None
 
     def find(self, selector: str) -> list[Element]:
@@ -196,11 +198,12 @@ class _Finder:
             _OutOfSteps: it would take more steps than a page is given.
             SelectorSyntaxError, ValueError, RecursionError: the selector is not valid.
         """
-        if "[" in selector:  # it may look through long attributes of every ancestor
-            if self._attributes < 0:
-                values = self._document.xpath_iter("//@*", smart_strings=False)
-                self._attributes = sum(map(len, map(str, values))) // _STEP
-            self._take((selector.count("[") + selector.count(" ")) * self._attributes)
+        if "[" in selector:
+            before, _, own = selector.replace(">", " ").rpartition(" ")
+            looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
+            self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
+        if ":has(" in selector:  # it looks through all that is in an element
+            self._take(self._size * self._size // (_STEP * _MATCHES))
         if (key := _KEY.search(selector)) is not None:
             elements = self._having(key[1])
             if key[1] == selector or not elements:
@@ -215,6 +218,13 @@ class _Finder:
                 self._take(len(inside))
                 return inside if len(around) < 2 else list(dict.fromkeys(inside))
         return self._all(selector)
+
+    def _length(self, attribute: str) -> int:
+        """Return how many characters of an attribute may be looked through for an element and all around it."""
+        if attribute not in self._lengths:
+            values = [len(element.attr(attribute) or "") for element in self._all(f"[{attribute}]")]
+            self._lengths[attribute] = min(sum(values), _DEEP * max(values, default=0))
+        return self._lengths[attribute]
 
     def _having(self, name: str) -> list[Element]:
         """Return the elements of a class or an id, written as a selector."""
