@@ -113,7 +113,7 @@ class _Matcher:
             end = place
             while end < len(self.text) and end - place < (len(self.text) if high is c.MAXREPEAT else high):
                 self.steps += 1
-                if not self._is(*body[0], self.text[end]):
+                if not self._is(body[0][0], body[0][1], self.text[end]):
                     break
                 end += 1
             ends = range(end, place + low - 1, -1) if op is not c.MIN_REPEAT else range(place + low, end + 1)
@@ -239,7 +239,7 @@ def growth(pattern: str, flags: int = 0, *, anchored: bool = False) -> str:
             few = _steps(tree, flags, before + unit * _SMALL + "\0", anchored)
             many = _steps(tree, flags, before + unit * _LARGE + "\0", anchored)
             if few >= _ENDLESS or many > _GROWS * few:
-                return unit
+                return str(unit)
     return ""
 
 
@@ -288,7 +288,7 @@ def compiled() -> dict[tuple[str, int, bool], str]:
 
     import groundwire
 
-    re.compile = noted  # type: ignore[assignment]
+    re.compile = noted
     try:
         for module in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
             if not module.name.endswith("__main__"):
@@ -297,7 +297,7 @@ def compiled() -> dict[tuple[str, int, bool], str]:
                 except ImportError:
                     continue
     finally:
-        re.compile = original  # type: ignore[assignment]
+        re.compile = original
     return found
 
 
