@@ -15,9 +15,9 @@ from groundwire.testing.virtual_time import run_virtually
 class Starved:
     """Makes calls come, on a loop whose clock moves on while somebody else has it."""
 
-    def __init__(self, lag: float, calls: int = 20) -> None:
-        self.monitor = LoadMonitor()
+    def __init__(self, lag: float, calls: int = 20, share: float = 1.0) -> None:
         self.selector = vars(asyncio.get_running_loop())["_virtual"]
+        self.monitor = LoadMonitor(lambda: self.selector.now * share)
         self.lag = lag
         self.calls = calls
         self.refused = 0
@@ -36,15 +36,21 @@ class Starved:
 
 @pytest.mark.req("B29")
 @pytest.mark.parametrize(
-    ("lag", "calls", "ticks", "refuses"),
-    [(0.3, 20, 30, True), (0.01, 20, 30, False), (0.3, 20, 3, False), (0.3, 1, 30, False)],
-    ids=["starved", "busy", "a short pause", "few calls"],
+    ("lag", "calls", "ticks", "share", "refuses"),
+    [
+        (0.3, 20, 30, 1.0, True),
+        (0.01, 20, 30, 1.0, False),
+        (0.3, 20, 3, 1.0, False),
+        (0.3, 1, 30, 1.0, False),
+        (0.3, 20, 30, 0.3, False),
+    ],
+    ids=["starved", "busy", "a short pause", "few calls", "other programs have the processor"],
 )
 def test_calls_are_refused_only_when_many_come_and_the_loop_is_late_time_after_time(
-    lag: float, calls: int, ticks: int, refuses: bool
+    lag: float, calls: int, ticks: int, share: float, refuses: bool
 ) -> None:
     async def run() -> None:
-        starved = Starved(lag, calls)
+        starved = Starved(lag, calls, share)
         await starved.turns(ticks)
         starved.monitor.close()
         assert (starved.refused > 0) is refuses

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -84,16 +86,23 @@ class PageCall(_Call):
 _TICK = 0.05  # seconds between two measurements
 _LAG = 0.15  # seconds by which a starved event loop is late
 _TICKS = 5  # measurements in a row; one pause, as long as it may be, is no overload
+_OWN = 0.5  # share of the time in which this thread itself must have used the processor
 _BUSY = 10  # calls begun in a second; fewer are not what starves the loop
 
 
 class LoadMonitor:
     """Notices that the event loop is starved, and refuses new calls before those that run miss their deadlines.
 
-    The lag of the loop is measured by a timer, as long as calls come.
+    The lag of the loop is measured by a timer, as long as calls come. It counts only while this thread itself uses the
+    processor: fewer calls do not help against other programs of a busy machine.
+
+    Args:
+        cpu: Seconds of processor time that the thread has used.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cpu: Callable[[], float] = time.thread_time) -> None:
+        self._cpu = cpu
+        self._measured = (0.0, 0.0)
         self._begun: deque[float] = deque(maxlen=_BUSY)
         self._late = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -108,6 +117,7 @@ class LoadMonitor:
         now = loop.time()
         self._begun.append(now)
         if self._timer is None:
+            self._measured = now, self._cpu()
             self._timer = loop.call_at(now + _TICK, self._measure, loop, now + _TICK)
         if self._late >= _TICKS and now - self._begun[0] < 1.0 and len(self._begun) == _BUSY:
             raise Overloaded("There is too much to do here at the moment. Try again in a second.")
@@ -119,8 +129,11 @@ class LoadMonitor:
             self._timer = None
 
     def _measure(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
-        now = loop.time()
-        self._late = min(self._late + 1, 2 * _TICKS) if now - due >= _LAG else max(0, self._late - 2)
+        now, used = loop.time(), self._cpu()
+        since, used_before = self._measured
+        self._measured = now, used
+        is_late = now - due >= _LAG and used - used_before >= _OWN * (now - since)
+        self._late = min(self._late + 1, 2 * _TICKS) if is_late else max(0, self._late - 2)
         idle = now - self._begun[-1] > 1.0
         self._timer = None if idle else loop.call_at(now + _TICK, self._measure, loop, now + _TICK)
         if idle:
