@@ -14,6 +14,8 @@ from groundwire.models.aliases import OPEN_PAGE, SEARCH, canonical, time_range_o
 from groundwire.settings import Settings
 from groundwire.tools import web_tool_definitions, web_tools
 
+pytestmark = pytest.mark.req("B32")
+
 Make = Callable[..., Settings]
 QUERY = "reciprocal rank fusion"
 

@@ -10,6 +10,8 @@ import pytest
 from groundwire.testing import InjectedFault
 from groundwire.testing.model_apis import ModelServer, quoting
 
+pytestmark = pytest.mark.req("B34")
+
 Terminal = Any  # see conftest.py
 QUESTION = "reciprocal rank fusion"
 
@@ -37,6 +39,16 @@ def test_a_model_answers_and_is_checked(terminal: Terminal, model: ModelServer) 
     assert "Sources" in done.stdout
     assert "[1]" in done.stdout
     assert "m; 1 search" in done.stderr
+
+
+@pytest.mark.parametrize(("api", "path"), [("openai_chat", "/v1"), ("anthropic", ""), ("gemini", "")])
+def test_models_of_three_apis_answer(terminal: Terminal, model: ModelServer, api: str, path: str) -> None:
+    done = terminal.here(
+        "ask", QUESTION, "--json", "--model", "m", "--base-url", model.url + path, GROUNDWIRE_ANSWER_API=api
+    )
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["model"]) == (0, "m")
+    assert said["sources"]
 
 
 def test_a_model_on_this_machine_is_found(terminal: Terminal, model: ModelServer) -> None:

@@ -10,8 +10,6 @@ import pytest
 
 from pattern_growth import growth
 
-pytestmark = pytest.mark.req("B23")
-
 KNOWN = Path(__file__).with_name("growing_patterns.txt")
 """Where a pattern grows: what it looks at is short, or it is read in a process with limits. No new one belongs here."""
 SCRIPT = Path(__file__).parents[2] / "scripts" / "pattern_growth.py"

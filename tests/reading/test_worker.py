@@ -270,7 +270,6 @@ async def test_everything_is_read_in_a_process_when_pages_are_isolated(monkeypat
     await conversion.aclose()
 
 
-@pytest.mark.req("B23")
 @pytest.mark.parametrize(
     "wanted", [{}, {"query": "lighthouse keeper"}, {"find": "ships"}, {"cursor": "@90000"}, {"max_tokens": 900}]
 )

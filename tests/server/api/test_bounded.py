@@ -16,7 +16,6 @@ import pytest
 from groundwire.testing.world import World
 
 pytestmark = [
-    pytest.mark.req("B23"),
     pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc for processes"),
 ]
 

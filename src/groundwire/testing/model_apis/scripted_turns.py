@@ -139,11 +139,11 @@ def _calls(request: ScriptedRequest, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _question(body: Mapping[str, Any]) -> str:
-    """Return the last words of the user in a request of chat completions, Messages or Responses."""
-    said = body.get("messages") or body.get("input") or ""
+    """Return the last words of the user in a request of chat completions, Messages, Responses or Gemini."""
+    said = body.get("messages") or body.get("input") or body.get("contents") or ""
     for message in reversed(said if isinstance(said, list) else [{"role": "user", "content": said}]):
         if message.get("role") == "user":
-            content = message.get("content")
+            content = message.get("content", message.get("parts"))
             parts = [{"text": content}] if isinstance(content, str) else content or ()
             return " ".join(part["text"] for part in parts if "text" in part)
     return ""
