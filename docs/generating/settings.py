@@ -20,7 +20,8 @@ def settings() -> str:
         [
             "# Settings",
             "Each can stand in `groundwire.toml` under its section, or in the variable beside it. Arguments win over "
-            "variables, these over `.env`, over the project's `groundwire.toml`, over the user's `config.toml`. "
+            "variables, these over `.env`, over the project's `groundwire.toml`, over the user's own "
+            "`groundwire.toml` (`groundwire config path`). "
             "`groundwire config show` prints what is in force and where each value came from.",
             *_sections(),
             "## Keys",

@@ -113,7 +113,7 @@ def test_a_client_of_the_first_major_version(
             assert [answer["isError"] for answer in answers[2:5]] == [False, False, True]
             assert len(answers[2]["structuredContent"]["results"]) == 2
             assert json.loads(answers[5]["contents"][0]["text"])["searches"]["made"] == 1
-            assert "LIMITED" in answers[6]["messages"][0]["content"]["text"]
+            assert "## Opening pages" in answers[6]["messages"][0]["content"]["text"]
     finally:
         server.terminate()
         server.communicate()

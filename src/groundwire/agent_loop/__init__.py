@@ -6,18 +6,18 @@ print(run.answer.text, run.sources)
 
 from __future__ import annotations
 
-from groundwire.agent_loop.ask import Answer, ChatModel, ask, find_model
+from groundwire.agent_loop.ask import ChatModel, CitedAnswer, ask, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.run import CallModel, run_tools
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent, Run, Spent, Stop
 
 __all__ = [
-    "Answer",
     "CallEnded",
     "CallModel",
     "CallStarted",
     "ChatModel",
     "CitationLedger",
+    "CitedAnswer",
     "LoopEvent",
     "Run",
     "Spent",

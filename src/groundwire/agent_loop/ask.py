@@ -21,7 +21,7 @@ from groundwire.transport import Response
 from groundwire.transport.clients import HttpClients
 from groundwire.web import Web
 
-__all__ = ["Answer", "ChatModel", "ask", "find_model"]
+__all__ = ["ChatModel", "CitedAnswer", "ask", "find_model"]
 
 _MAKERS: Final[Mapping[str, tuple[str, str]]] = {
     "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
@@ -29,7 +29,7 @@ _MAKERS: Final[Mapping[str, tuple[str, str]]] = {
     "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
 }
 _SYSTEM: Final = (
-    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
+    "CitedAnswer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
 _OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
@@ -44,7 +44,7 @@ _PLAIN: Final = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CitedAnswer:
     """An answer to a question."""
 
     question: str
@@ -176,8 +176,8 @@ async def ask(
     model: ChatModel | None = None,
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
-) -> Answer:
-    """Answer a question from the web, with citations that are checked.
+) -> CitedAnswer:
+    """CitedAnswer a question from the web, with citations that are checked.
 
     Args:
         question: The question.
@@ -218,7 +218,7 @@ async def ask(
     return await _checked(question, run.answer.text, pages, session, model=model.model, warnings=warnings)
 
 
-async def _extract(question: str, session: Web) -> Answer:
+async def _extract(question: str, session: Web) -> CitedAnswer:
     """Quote the passages that answer a question best."""
     found = await session.search(question)
     urls = [row.url for row in found.results[:_PAGES]]
@@ -257,11 +257,11 @@ def _quote(text: str, question: str) -> str:
 
 async def _checked(
     question: str, text: str, pages: Sequence[CitedPage], session: Web, *, model: str, warnings: tuple[str, ...]
-) -> Answer:
+) -> CitedAnswer:
     report = await asyncio.to_thread(verify_answer, text, pages)
     cited = {number for finding in report.findings for number in finding.sources}
     used = await session.usage()
-    return Answer(
+    return CitedAnswer(
         question=question,
         text=text,
         sources=tuple(

@@ -19,7 +19,7 @@ from groundwire.transport.clients import HttpClients
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.agent_loop import Answer
+    from groundwire.agent_loop import CitedAnswer
 
 __all__ = ["ask"]
 
@@ -32,7 +32,7 @@ Exit codes:
   3  the web could not be searched, or the model not be asked"""
 
 
-@click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
+@click.command(short_help="CitedAnswer a question from the web, with citations.", epilog=_EXIT_CODES)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Its API's address. By default the setting answer.base_url.")
@@ -46,7 +46,7 @@ def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quot
     """
     words = storable(" ".join(question))
 
-    async def call(web: Web) -> Answer:
+    async def call(web: Web) -> CitedAnswer:
         from groundwire.agent_loop import ask as answer
         from groundwire.agent_loop import find_model
 
@@ -71,14 +71,14 @@ def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quot
     sys.exit(ExitCode.OK if said.report.supported else ExitCode.NOTHING)
 
 
-def _plain(said: Answer) -> dict[str, Any]:
+def _plain(said: CitedAnswer) -> dict[str, Any]:
     from groundwire.citations.verify.report_rendering import report_json
 
     plain = asdict(said) | {"report": report_json(said.report)}
     return plain | {"sources": [source.model_dump() for source in said.sources]}
 
 
-def _print(said: Answer) -> None:
+def _print(said: CitedAnswer) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     for block in said.text.split("\n\n"):
         click.echo((wrap(clean(block), width, "") if "\n" not in block else clean(block)) + "\n")

@@ -8,36 +8,24 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
 from groundwire.routing.cost_ledger import MICRO, BackgroundTasks, CostLedger, micro
-from groundwire.routing.daily_quota import DailyQuota
+from groundwire.routing.daily_quota import DailyQuota, Limits
 from groundwire.safety.tenancy import LOCAL, Owner
-from groundwire.storage.base import Add, Answer, Count, Operation, Store
+from groundwire.storage.base import Add, Count, Lookup, Operation, Store
 
-__all__ = ["Limits", "Lookup", "Reservation", "SessionBudget", "session_name"]
+__all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
 _ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to begin anew
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 _USED = ("searches", "usd", "tokens")
 _RESET = "Limit resets with new session."
-
-
-@dataclass(slots=True)
-class Lookup:
-    """Operations that go along with another one of the same store."""
-
-    operations: tuple[Operation, ...]
-    """What is done."""
-    since: int = 0
-    """When it was made, by the count of whoever made it."""
-    answers: Sequence[Answer] | None = None
-    """What the store answered; None until it was asked."""
 
 
 class SessionBudget:
@@ -377,22 +365,6 @@ def session_name(owner: Owner, name: str) -> str:
     """Return the name in the store of what an owner calls a session; no other tenant's has the same."""
     prefix = f"tenant:{owner.tenant}:" if owner.tenant else ""
     return name if name.startswith(prefix) else prefix + name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a session may use; 0 means no limit."""
-
-    searches: int = 0
-    """The most searches."""
-    warning_threshold: int = 15
-    """From how many searches on there is a warning."""
-    cost_usd: float = 0.0
-    """The most US dollars."""
-    tokens: int = 0
-    """The most tokens of page text, estimated at four characters each."""
-    idle_timeout: float = 0.0
-    """Seconds without a call after which the counts begin anew."""
 
 
 @dataclass(slots=True)

@@ -27,11 +27,10 @@ from groundwire.errors import (
     InvalidRequest,
     PageNotFound,
 )
-from groundwire.routing.budget import Lookup
 from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.safety.tenancy import Owner
-from groundwire.storage.base import Answer, Entry, Get, Lease, Operation, Release, Set, Store
+from groundwire.storage.base import Answer, Entry, Get, Lease, Lookup, Operation, Release, Set, Store
 
 __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 

@@ -14,10 +14,26 @@ from groundwire.errors import BudgetExceeded
 from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store
 
-__all__ = ["DailyLimits", "DailyQuota"]
+__all__ = ["DailyLimits", "DailyQuota", "Limits"]
 
 _DAY = 86_400.0  # seconds; days begin at midnight UTC
 _LIFE = 3 * _DAY  # seconds after which the store forgets a day
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a session may use; 0 means no limit."""
+
+    searches: int = 0
+    """The most searches."""
+    warning_threshold: int = 15
+    """From how many searches on there is a warning."""
+    cost_usd: float = 0.0
+    """The most US dollars."""
+    tokens: int = 0
+    """The most tokens of page text, estimated at four characters each."""
+    idle_timeout: float = 0.0
+    """Seconds without a call after which the counts begin anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

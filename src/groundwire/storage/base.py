@@ -19,6 +19,7 @@ __all__ = [
     "Entry",
     "Get",
     "Lease",
+    "Lookup",
     "Numbers",
     "Operation",
     "Pace",
@@ -181,6 +182,18 @@ Operation = Get | Set | Add | Lease | Release | AssignNumbers
 
 Answer = Entry | Count | Numbers | bool | None
 """What an operation returns: an entry or None, a count, whether there is a lease, numbers; None for the others."""
+
+
+@dataclass(slots=True)
+class Lookup:
+    """Operations that go along with another one of the same store."""
+
+    operations: tuple[Operation, ...]
+    """What is done."""
+    since: int = 0
+    """When it was made, by the count of whoever made it."""
+    answers: Sequence[Answer] | None = None
+    """What the store answered; None until it was asked."""
 
 
 class Store(Protocol):

@@ -1,7 +1,4 @@
-"""A store that never fails a call: process memory stands in while the real one cannot answer.
-
-How long a store is waited for: as long as it answers somebody.
-"""
+"""A store that never fails a call: process memory stands in while the real one cannot answer."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Query, SearchResponse
 from groundwire.providers.base import OwnedProvider
-from groundwire.routing.budget import Lookup, SessionBudget
+from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
@@ -23,7 +23,7 @@ from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import Owner, partition_of
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
-from groundwire.storage.base import Answer, AssignNumbers
+from groundwire.storage.base import Answer, AssignNumbers, Lookup
 from groundwire.telemetry.call_events import CallListeners
 from groundwire.web.call_records import search_done
 from groundwire.web.known_urls import KnownUrls

@@ -12,7 +12,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-__all__ = ["Question", "joined", "readable", "split", "storable"]
+from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.safety.hostnames import canonical_host
+
+__all__ = ["Question", "joined", "readable", "split", "storable", "under_domain"]
 
 _MARK = "\x1f"  # a control character: `unicode61` reads it as a blank
 # Thai and Lao, Myanmar, Hangul jamo, Khmer, CJK and kana, Hangul, CJK compatibility, half-width kana, CJK extensions.
@@ -99,3 +102,12 @@ def _pieces(word: str) -> list[str]:
 
 def _quoted(word: str) -> str:
     return '"' + split(word).replace('"', '""') + '"'
+
+
+def under_domain(domain: str) -> tuple[str, list[str]]:
+    """Return a condition on the host of `i`, and its values; what is no domain has no host under it."""
+    try:
+        host = canonical_host(domain.removeprefix("*").removeprefix("."))
+    except (InvalidRequest, BlockedByPolicy):
+        return "(i.host is null)", []
+    return "(i.host = ? or substr(i.host, -length(?)) = ?)", [host, f".{host}", f".{host}"]

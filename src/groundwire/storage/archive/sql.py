@@ -9,10 +9,8 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import IO
 
-from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.tenancy import Operator, Sharing, Viewer
-from groundwire.storage.archive.fts import Question
+from groundwire.storage.archive.fts import Question, under_domain
 from groundwire.storage.archive.jsonl import Imported
 from groundwire.storage.archive.records import ArchiveHit, Item, read_line
 from groundwire.storage.base import StoreError
@@ -95,11 +93,11 @@ class ArchiveLimits:
         parts: list[str] = ["1"]
         values: list[str] = []
         if self.allowed:
-            conditions = [_under(domain) for domain in self.allowed]
+            conditions = [under_domain(domain) for domain in self.allowed]
             parts.append("(" + " or ".join(text for text, _ in conditions) + ")")
             values += [value for _, bound in conditions for value in bound]
         for domain in self.blocked:
-            text, bound = _under(domain)
+            text, bound = under_domain(domain)
             parts.append(f"not {text}")
             values += bound
         for text, day in (("i.day >= ?", self.first), ("i.day <= ?", self.last)):
@@ -353,7 +351,7 @@ def forget(
     if key is not None:
         condition, values = "(i.place = ? or i.alias = ?)", [key, key]
     elif domain is not None:
-        condition, bound = _under(domain)
+        condition, bound = under_domain(domain)
         values = [*bound]
     elif before is not None:
         condition, values = "i.seen < ?", [before]
@@ -399,12 +397,3 @@ def _found(db: sqlite3.Connection, row: int, rank: float, expression: str) -> Ar
 
 def _item(row: Iterator[object] | Sequence[object]) -> Item:
     return Item(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]  # as they were written by `put`
-
-
-def _under(domain: str) -> tuple[str, list[str]]:
-    """Return a condition on the host of `i`, and its values; what is no domain has no host under it."""
-    try:
-        host = canonical_host(domain.removeprefix("*").removeprefix("."))
-    except (InvalidRequest, BlockedByPolicy):
-        return "(i.host is null)", []
-    return "(i.host = ? or substr(i.host, -length(?)) = ?)", [host, f".{host}", f".{host}"]
