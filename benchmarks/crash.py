@@ -32,6 +32,7 @@ from groundwire import Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.models import NO_FILTERS, Filters, Page, ReadResult, Results, SearchResult
 from groundwire.providers import Capabilities
+from groundwire.safety.tenancy import OPERATOR
 from groundwire.storage.archive.store import Archive, ArchiveHit
 
 SESSION = "crash"
@@ -159,7 +160,7 @@ def _moved_aside(folder: Path) -> list[str]:
 
 async def _pages(archive: Archive) -> AsyncIterator[ArchiveHit]:
     offset = 0
-    while found := await archive.list(500, offset):
+    while found := await archive.list(500, offset, viewer=OPERATOR):
         for one in found:
             if one.url.startswith("https://pages.example/"):
                 yield one

@@ -112,7 +112,11 @@ def _signature(name: str, thing: object) -> str:
     """Return a signature as code, one parameter a line when it is long."""
     assert callable(thing)
     signature = inspect.signature(thing)
-    kept = [str(one).replace("'", "") for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    kept = [
+        str(one).replace("''", '""').replace("'", "")
+        for one in signature.parameters.values()
+        if one.name not in {"self", "cls"}
+    ]
     kinds = [one.kind for one in signature.parameters.values() if one.name not in {"self", "cls"}]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         kept.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")

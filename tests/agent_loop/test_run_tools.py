@@ -320,7 +320,7 @@ async def test_auto_takes_no_hosted_search_that_nobody_can_bound(world: World, s
     models = served(world, SEARCH)
     body = {**request("gemini"), "model": "gemini-3-flash-preview"}
     native = {"native": {"providers": ("gemini", "openai", "anthropic")}}
-    async with Web(settings(search=native)) as web:
+    async with Web(settings(search=native, session={"max_searches": 20})) as web:
         run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")
         assert (run.plan.path, run.spent.searches) == ("local", 1)
         assert "no limit of searches" in run.plan.reason

@@ -18,7 +18,7 @@ QUESTION = "reciprocal rank fusion"
 
 @pytest.fixture
 def model(terminal: Terminal) -> ModelServer:
-    made: ModelServer = terminal.world.add(ModelServer(quoting))
+    made: ModelServer = terminal.world.add(ModelServer(quoting, listed=("miniature",)))
     return made
 
 

@@ -368,8 +368,8 @@ class FleetSuite:
         assert gaps == pytest.approx([100] * 39, abs=20)  # the waits count from each call's own moment
 
     @pytest.mark.req("B9", "B20")
-    def test_eight_processes_number_one_session(self, url: str) -> None:
-        with _workers([["number", url, "50", "20"]] * 8) as outputs:
+    def test_eight_processes_number_one_session(self, url: str, warm_python: Path) -> None:
+        with _workers([["number", url, "50", "20"]] * 8, warm_python) as outputs:
             told = [json.loads(output.readline()) for output in outputs]
         numbers: dict[str, set[int]] = {}
         for shown in told:

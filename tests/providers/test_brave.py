@@ -247,6 +247,9 @@ class Wires:
     def __init__(self) -> None:
         self.api = self.pages = Transport(Guard())
 
+    def service(self, url: str) -> Transport:
+        return self.api
+
     def operator(self, base_url: str) -> Transport:
         return Transport(Guard(allowed_origins=(base_url,)))
 

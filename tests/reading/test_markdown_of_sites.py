@@ -68,7 +68,7 @@ def test_text_beside_marks(html: str, markdown: str) -> None:
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
-        ("<dl><dt>T<dd><p>a<p>b</dl>", "**T**\n: a\n\nb"),
+        ("<dl><dt>T<dd><p>a<p>b</dl>", "**T**\n: a\n\n  b"),
         ("<dl><dt>T<dd><p></p><dt>U<dd>x</dl><p>y", "**T**\n\n**U**\n: x\n\ny"),
         ("<p>See</p><dl><dd>indented<dl><dd>more</dl></dl>", "See\n\nindented\n\nmore"),
         ("<ol start=5 reversed><li>a<li>b</ol>", "5. a\n4. b"),

@@ -417,7 +417,9 @@ async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(ca
     hasty = asyncio.create_task(source.ask(cache, deadline=short))
     await source.begun.wait()
     patient = asyncio.create_task(source.ask(cache))
-    await asyncio.sleep(0)
+    source.begun.clear()
+    other = asyncio.create_task(source.ask(cache, "other"))
+    await source.begun.wait()  # what came before it has joined the load
     moments[0] = 2.0
     source.error = AllProvidersFailed(())
 
@@ -427,8 +429,8 @@ async def test_a_patient_caller_tries_again_when_an_impatient_one_had_no_time(ca
         source.error = None
 
     source.open.set()
-    await asyncio.gather(recover(), patient)
-    assert patient.result() == CacheResult("v2")
+    await asyncio.gather(recover(), patient, other, return_exceptions=True)
+    assert patient.result() == CacheResult("v3")
 
 
 async def test_closing_ends_loads_and_refuses_new_ones(store: Store, clock: Clock) -> None:

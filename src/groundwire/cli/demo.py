@@ -156,7 +156,7 @@ def practise(port: int) -> None:
         say_error("There is a groundwire.toml here already, and it stays as it is. Run this in an empty folder.")
         sys.exit(ExitCode.WRONG_USE)
     world = World(port=port)
-    models = world.add(ModelServer(quoting))
+    models = world.add(ModelServer(quoting, listed=("miniature",)))
     try:
         world.start()
     except OSError as error:

@@ -222,7 +222,7 @@ class ResilientStore:
         await self._call(lambda store: store.delete(key), self._writing)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values; see `Store.scan`."""
+        """Yield the keys of values and registers; see `Store.scan`."""
         told: set[str] = set()
         if self._reading.ready():
             keys = self._store.scan(prefix)

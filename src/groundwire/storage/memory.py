@@ -148,10 +148,11 @@ class MemoryStore:
                     self._forget(note_key(key, note))
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values; see `Store.scan`."""
+        """Yield the keys of values and registers; see `Store.scan`."""
         with self._lock:
             now = self._now()
             kept = [key for key, entry in self._entries.items() if entry.stale_until > now]
+            kept += self._registers.keys(now)
             keys = [key for key in kept if key.startswith(prefix) and not key.startswith(NOTES)]
         for key in keys:
             yield key
@@ -228,6 +229,9 @@ class _Expiring(Generic[_V]):
     def get(self, key: str, now: float) -> _V | None:
         value, until = self._held.get(key, (None, math.inf))
         return value if until > now else None
+
+    def keys(self, now: float) -> list[str]:
+        return [key for key, (_, until) in self._held.items() if until > now]
 
     def put(self, key: str, value: _V, now: float, until: float) -> None:
         self._held[key] = (value, until)

@@ -145,7 +145,7 @@ class SqliteStore:
         await self._writer.run(lambda db: sql.delete(db, encode_key(key)))
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values; see `Store.scan`."""
+        """Yield the keys of values and registers; see `Store.scan`."""
         start = first = encode_key(prefix)
         while True:
             page = await self._page(first, start)

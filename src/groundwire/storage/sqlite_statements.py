@@ -106,9 +106,17 @@ def keys(db: Connection, prefix: bytes, start: bytes, now: float, limit: int) ->
     """Return the first keys that begin with `prefix` and do not come before `start`, in order."""
     end = prefix + b"\xff"  # a byte that UTF-8 never has
     rows = db.execute(
-        "select key from entries where key >= ? and key < ? and not (key >= ? and key < ?) and stale_until > ? "
-        "order by key limit ?",
-        (start, end, encode_key(NOTES), encode_key(NOTES) + b"\xff", now, limit),
+        "select key from entries where key >= :start and key < :end and not (key >= :notes and key < :notes_end) "
+        "and stale_until > :now union select key from registers where key >= :start and key < :end and until > :now "
+        "order by key limit :limit",
+        {
+            "start": start,
+            "end": end,
+            "notes": encode_key(NOTES),
+            "notes_end": encode_key(NOTES) + b"\xff",
+            "now": now,
+            "limit": limit,
+        },
     )
     return [key for (key,) in rows]
 

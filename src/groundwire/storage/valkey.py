@@ -256,8 +256,8 @@ class ValkeyStore:
             await self._redis.delete(_ENTRY + name, _COUNTER + name, _PACE + name, _REGISTER + name)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values; see `Store.scan`."""
-        pattern = _ENTRY + _SPECIAL.sub(rb"\\\g<0>", encode_key(prefix)) + b"*"
+        """Yield the keys of values and registers; see `Store.scan`."""
+        pattern = b"groundwire:[er]:" + _SPECIAL.sub(rb"\\\g<0>", encode_key(prefix)) + b"*"
         seen: set[bytes] = set()
         cursor = -1
         await self._connected()
@@ -265,9 +265,9 @@ class ValkeyStore:
             async with self._translated():
                 cursor, found = await self._redis.scan(max(cursor, 0), match=pattern, count=500)
             for name in found:
-                if isinstance(name, bytes) and name not in seen:  # the server may tell a key twice when it makes room
-                    seen.add(name)
-                    yield decode_key(name[len(_ENTRY) :])
+                if isinstance(name, bytes) and (key := name[len(_ENTRY) :]) not in seen:  # a server may tell one twice
+                    seen.add(key)
+                    yield decode_key(key)
 
     async def aclose(self) -> None:
         """Close the connections."""

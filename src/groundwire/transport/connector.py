@@ -155,7 +155,9 @@ def _resolver(guard: Guard) -> AbstractResolver:
             try:
                 addresses = await guard.resolve(host, port)
             except BlockedAddress as error:
-                raise BlockedAddress(f"{nowhere(host)} Check the spelling, or search for the page.") from error
+                raise BlockedAddress(
+                    f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
+                ) from error
             return [
                 ResolveResult(
                     hostname=host,

@@ -13,19 +13,20 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
 from groundwire.models import Page
-from groundwire.reading.block_pages.classify import SoftBlock
-from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import Extracted, Unreadable
 from groundwire.reading.html.limits import is_heavy
 from groundwire.reading.passages.view import Ask, pack_view, unpack_view, view
 from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
+
+if TYPE_CHECKING:  # the parsers take long to load, and only a page that is converted here needs them
+    from groundwire.reading.convert import Converted
 
 __all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
@@ -237,6 +238,9 @@ def _too_heavy(url: str) -> PageTooLarge:
 
 
 def _converted(fields: dict[str, Any], content: bytes) -> Converted:
+    from groundwire.reading.block_pages.classify import SoftBlock
+    from groundwire.reading.convert import Converted
+
     block, unreadable = fields["block"], fields["unreadable"]
     return Converted(
         extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
@@ -313,6 +317,8 @@ class Conversion:
                     ) from error
                 # a thread may hold up the loop for a while, but the page is read
         threads = self._threads
+        from groundwire.reading.convert import convert
+
         job = threads.submit(convert, body, content_type, url, headers=headers)
         try:
             return await asyncio.wrap_future(job)

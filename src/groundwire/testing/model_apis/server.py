@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,16 +27,19 @@ class ModelServer(EmulatedServer):
     Args:
         decide: What the model does; by default it says one sentence.
         name: What the world calls it.
+        listed: The models that it lists; none means that it has no list.
     """
 
-    def __init__(self, decide: Decide | None = None, name: str = "models") -> None:
+    def __init__(self, decide: Decide | None = None, name: str = "models", *, listed: Sequence[str] = ()) -> None:
         super().__init__(name)
+        self._listed = listed
         self.decide = decide or script()
 
     def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""
-        if request.method == "GET" and request.path.endswith("/models"):
-            return EmulatedResponse.json({"object": "list", "data": [{"id": "miniature", "object": "model"}]})
+        if self._listed and request.method == "GET" and request.path.endswith("/models"):
+            rows = [{"id": name, "object": "model"} for name in self._listed]
+            return EmulatedResponse.json({"object": "list", "data": rows})
         try:
             body = request.json()
         except ValueError:
