@@ -84,7 +84,10 @@ async def call(web: Web, number: int, pages: list[str]) -> str:
         return "cancelled"
     except GroundwireError as error:
         # robots.txt has a patience of its own, which a busy machine may use up
-        return "late" if "did not come in time" in str(error) else f"{type(error).__name__}: {error}"[:300]
+        if "did not come in time" in str(error):
+            return "late"
+        # the control query that would prove an empty answer is paid from a budget, which many failures use up
+        return "unproven" if "(unproven)" in str(error) else f"{type(error).__name__}: {error}"[:300]
     return "cached" if kept else "fetched"
 
 

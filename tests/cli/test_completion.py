@@ -98,7 +98,7 @@ def test_what_is_offered() -> None:
     assert offered("comp") == ["completion"]
     assert offered("archive", "") == ["export", "forget", "import", "list", "search"]
     assert offered("config", "show", "--j") == ["--json"]
-    assert offered("search", "words", "-t", "") == ["d", "w", "m", "y", "all"]
+    assert offered("search", "words", "-t", "") == ["day", "week", "month", "year", "all"]
     assert offered("search", "--strategy", "fu") == ["fuse"]
     assert offered("archive", "search", "--time-range", "a") == ["all"]
     assert offered("mcp", "install", "-c", "claude-d") == ["claude-desktop"]

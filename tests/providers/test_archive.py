@@ -98,7 +98,7 @@ async def test_reading(archive: Archive) -> None:
 
 
 async def test_an_archive_that_is_off_or_a_deadline_that_is_over(tmp_path: Path, archive: Archive) -> None:
-    (tmp_path / "archive.db").write_bytes(b"no database at all" * 1_000)
+    (tmp_path / "archive.db").mkdir()  # a file that is damaged would be moved aside
     broken = Archive(tmp_path / "archive.db")
     for provider in (ArchiveProvider(broken), ArchiveProvider(broken)):
         with pytest.raises(ProviderUnavailable, match=r"archive\.db"):

@@ -47,7 +47,7 @@ async def test_nothing_is_wrong(look: Look, world: World) -> None:
     [
         (InjectedFault.status(422, '{"error": {"code": "SUBSCRIPTION_TOKEN_INVALID"}}'), "key-wrong"),
         (InjectedFault.status(401, f'{{"error": {{"detail": "bad key {SECRET}"}}}}'), "key-wrong"),
-        (InjectedFault.status(403, '{"error": {"detail": "Your plan has no web search"}}'), "provider-blocked"),
+        (InjectedFault.status(403, '{"error": {"detail": "Your plan has no web search"}}'), "key-plan"),
         (InjectedFault.status(400, '{"error": {"code": "OPTION_NOT_IN_PLAN"}}'), "key-plan"),
         (InjectedFault.status(429, '{"error": {"code": "QUOTA_LIMITED"}}'), "quota-used-up"),
         (InjectedFault.status(402, "{}"), "quota-used-up"),

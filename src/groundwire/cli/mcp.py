@@ -59,9 +59,9 @@ _yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, not even wher
 
 
 _CLIENT_NAMES = """\b
-Clients: claude-code, claude-code-project, claude-desktop, cline, cline-cli, codelia,
-codex, continue, copilot-cli, cursor, gemini, goose, junie, kiro, lm-studio, opencode,
-roo, squidbot, vscode, vscode-project, windsurf, zed.
+Clients: claude-code, claude-code-project, claude-desktop, cline, cline-cli,
+codelia, codex, continue, copilot-cli, cursor, gemini, goose, junie, kiro,
+lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed.
 
 """
 

@@ -63,7 +63,10 @@ _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
 
-_ABOUT_KEY = re.compile(r"(?i)\b(?:\w*key|token|credential)s?\b|\bunauth(?:ori[sz]|entic)|\bauthentication\b")
+_ABOUT_KEY = re.compile(
+    r"(?i)\b(?:\w*key|token|credential)s?\b|\bunauth(?:ori[sz]|entic)|\bauthentication\b"
+    r"|\bupgrade\b|\bplan (?:has no|lacks|does(?:n.t| not))\b"
+)
 _ABOUT_PLAN = re.compile(
     r"(?i)\b(?:your|the|this) (?:\w+ )?(?:plan|subscription|account)\b.{0,60}"
     r"\b(?:not|expired|suspended|inactive|disabled|ended|cancel\w*|exceeded|reached|exhausted|limit)\b"

@@ -201,7 +201,8 @@ class RateLimiter:
         where, now = slot.where, asyncio.get_running_loop().time()
         rest, changes = self._rests.get(where), dict[str, float | int | str]()
         if attempt.retry_after and attempt.outcome not in {"auth", "quota"}:
-            changes = self._begin_rest(where, attempt.retry_after, attempt.reason)
+            why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
+            changes = self._begin_rest(where, attempt.retry_after, why)
         elif rest is not None and slot.at > rest.since:
             self._rests.pop(where)  # it answers again, or fails in another way
             if rest.probe is not None:

@@ -42,16 +42,21 @@ def user_folder(kind: Literal["config", "cache"]) -> Path:
 
 
 def no_home() -> str:
-    """Return a sentence for a user without a home folder; nothing for others."""
+    """Return a sentence for a user whose folders are below the temporary one; nothing for others."""
+    import platformdirs
+
     try:
-        Path.home()
+        platformdirs.user_config_path("groundwire"), platformdirs.user_cache_path("groundwire")
     except RuntimeError:
         return f"Settings and cache are in {_without_home()}, because {_NO_HOME}"
     return ""
 
 
 def _without_home() -> Path:
-    return Path(tempfile.gettempdir()) / f"groundwire-{os.getuid()}"
+    try:
+        return Path(tempfile.gettempdir()) / f"groundwire-{os.getuid()}"
+    except OSError:
+        raise ConfigurationError(f"There is no temporary folder that can be written, and {_NO_HOME}") from None
 
 
 def expand_user(path: str | Path) -> Path:

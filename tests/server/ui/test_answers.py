@@ -273,13 +273,13 @@ async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
             assert ("Refresh" in text) == offered
 
 
-async def test_who_asked_to_be_left_alone_is_said_to_be(serve: Serve, world: World) -> None:
+async def test_who_is_in_a_cooldown_is_said_to_be(serve: Serve, world: World) -> None:
     _, url = await serve()
     async with aiohttp.ClientSession(url) as client:
         async with client.get("/providers") as response:
-            assert '<td class="state well">well</td>' in await response.text()
-        world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "600"}), times=None)
+            assert '<td class="state healthy">healthy</td>' in await response.text()
+        world.searxng.fail(InjectedFault.status(402, "{}"), times=None)
         async with client.get("/?q=ranking") as response:
-            assert "rate limited, HTTP 429" in await response.text()
+            assert "HTTP 402" in await response.text()
         async with client.get("/providers") as response:
-            assert re.search(r'<td class="state closed">left alone for \d{3}\.\d.s', await response.text())
+            assert re.search(r'<td class="state cooldown">in a cooldown for \d+\.\d.s', await response.text())
