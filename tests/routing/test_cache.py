@@ -229,11 +229,17 @@ async def test_two_processes_cause_one_load(store: Store, clock: Clock) -> None:
 async def test_a_failure_goes_to_all_and_is_not_kept(cache: Cache) -> None:
     source = Source()
     source.error = DOWN
-    failures = await asyncio.gather(*(source.ask(cache) for _ in range(10)), return_exceptions=True)
-    assert failures == [DOWN] * 10
-    assert source.loads == 1
+    source.open.clear()
+    calls = [asyncio.create_task(source.ask(cache)) for _ in range(10)]
+    await source.begun.wait()
+    source.begun.clear()
+    calls.append(asyncio.create_task(source.ask(cache, "other")))
+    await source.begun.wait()  # what came before it has joined the load
+    source.open.set()
+    assert await asyncio.gather(*calls, return_exceptions=True) == [DOWN] * 11
+    assert source.loads == 2
     source.error = None
-    assert await source.ask(cache) == CacheResult("v2")
+    assert await source.ask(cache) == CacheResult("v3")
 
 
 @pytest.mark.req("B19")

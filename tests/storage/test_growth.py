@@ -10,6 +10,7 @@ import pytest
 
 from groundwire.models import SearchResponse, SearchResult
 from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.safety.tenancy import LOCAL, OPERATOR
 from groundwire.storage import MemoryStore
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Answer, AssignNumbers, Operation
@@ -78,15 +79,15 @@ async def test_content_that_is_seen_again_is_not_indexed_again(tmp_path: Path) -
     now = 1_000.0
     archive = Archive(tmp_path / "archive.db", clock=lambda: now)
     answer = SearchResponse(query="words", results=tuple(rows(1)), provider="x")
-    await archive.add_results(answer)
+    await archive.add_results(answer, owner=LOCAL)
     blocks = []
     for _ in range(3):
         now += 60
-        assert await archive.add_results(answer) == 10
+        assert await archive.add_results(answer, owner=LOCAL) == 10
         with sqlite3.connect(tmp_path / "archive.db") as db:
             blocks.append(db.execute("select count(*), sum(length(block)) from archive_words_data").fetchone())
         db.close()
     assert len(set(blocks)) == 1
-    found = await archive.search("words")
+    found = await archive.search("words", viewer=OPERATOR)
     assert found[0].seen.timestamp() == now
     await archive.aclose()

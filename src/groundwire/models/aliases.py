@@ -6,12 +6,11 @@ The names are those that tavily-python, exa-py, ddgs, firecrawl-py and the OpenA
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from types import MappingProxyType
-from typing import Any, Concatenate, Literal, ParamSpec, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
 from groundwire.errors import InvalidRequest
 
@@ -26,14 +25,9 @@ __all__ = [
     "TimeRangeName",
     "canonical",
     "other_method",
-    "takes_aliases",
     "time_range_of",
 ]
 
-_P = ParamSpec("_P")
-_S = TypeVar("_S")
-_T = TypeVar("_T")
-_Method = Callable[Concatenate[_S, _P], Coroutine[Any, Any, _T]]
 
 SEARCH: Mapping[str, str] = MappingProxyType(
     {
@@ -134,29 +128,27 @@ class PageAliases(TypedDict, total=False):
     max_characters: int | None
 
 
-def canonical(
-    function: str, arguments: Mapping[str, Any], known: Sequence[str], aliases: Mapping[str, str]
-) -> dict[str, Any]:
+def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return the arguments of a call under our names.
 
     Args:
-        function: What is called, for the error.
-        arguments: The arguments by keyword.
-        known: Our names.
-        aliases: Other names.
+        method: What is called.
+        call: Its `locals()` where it begins; `aliases` are the arguments under other names.
+        names: Our name for each other name.
 
     Raises:
         TypeError: a name means nothing here, or two names mean the same argument.
     """
-    plain: dict[str, Any] = {}
-    for name, value in arguments.items():
-        right = name if name in known else aliases.get(name)
-        if right is None:
-            near = difflib.get_close_matches(name.lower(), [*known, *aliases], n=1, cutoff=0.7)
-            hint = f"; did you mean {aliases.get(near[0], near[0])!r}?" if near else ""
-            raise TypeError(f"{function}() has no argument {name!r}{hint} (arguments: {', '.join(known)})")
-        if right in plain:
-            raise TypeError(f"{function}() got {right!r} twice: {name!r} is another name for it")
+    parameters = inspect.signature(method).parameters
+    plain = {name: value for name, value in call.items() if name not in {"self", "aliases"}}
+    for name, value in call["aliases"].items():
+        right = names.get(name)
+        if right not in plain:
+            near = difflib.get_close_matches(name.lower(), [*plain, *names], n=1, cutoff=0.7)
+            hint = f"; did you mean {names.get(near[0], near[0])!r}?" if near else ""
+            raise TypeError(f"{method.__name__}() has no argument {name!r}{hint} (arguments: {', '.join(plain)})")
+        if plain[right] is not parameters[right].default:
+            raise TypeError(f"{method.__name__}() got {right!r} twice: {name!r} is another name for it")
         plain[right] = value
     return plain
 
@@ -164,23 +156,3 @@ def canonical(
 def other_method(name: str) -> str:
     """Return `; did you mean 'open_page'?` for what another library calls it; else nothing."""
     return f"; did you mean {METHODS[name]!r}?" if name in METHODS else ""
-
-
-def takes_aliases(aliases: Mapping[str, str]) -> Callable[[_Method[_S, _P, _T]], _Method[_S, _P, _T]]:
-    """Let an asynchronous method take arguments under other names, too."""
-
-    def decorate(method: _Method[_S, _P, _T]) -> _Method[_S, _P, _T]:
-        parameters = inspect.signature(method).parameters.values()
-        known = tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)[1:]
-        names = frozenset(known)
-        renamed: Callable[..., Coroutine[Any, Any, _T]] = method
-
-        @functools.wraps(method)
-        async def call(owner: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
-            if options.keys() <= names:
-                return await method(owner, *args, **options)
-            return await renamed(owner, *args, **canonical(method.__name__, options, known, aliases))
-
-        return call
-
-    return decorate

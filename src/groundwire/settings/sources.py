@@ -73,7 +73,10 @@ def places(
     """
     found = [own] if _exists(own := user_file(user_folder)) else []
     if named:
-        path = folder / (expand_user(named) if named.startswith(("~/", "~\\")) else named)
+        try:
+            path = folder / expand_user(named)
+        except RuntimeError:  # the home of a user there is not
+            path = folder / named
         if _exists(path):
             found.append(path)
         elif problems is not None:

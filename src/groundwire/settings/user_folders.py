@@ -63,9 +63,11 @@ def expand_user(path: str | Path) -> Path:
     """Return a path with `~` replaced by the home folder.
 
     Raises:
-        ConfigurationError: there is no home folder.
+        ConfigurationError: there is no home folder. RuntimeError: it is that of a user who does not exist.
     """
     try:
         return Path(path).expanduser()
     except RuntimeError:
+        if not str(path).startswith(("~/", "~\\")):
+            raise
         raise ConfigurationError(f"{str(path)!r} cannot be expanded: {_NO_HOME}") from None

@@ -21,7 +21,7 @@ from groundwire.models.aliases import (
     PageAliases,
     SearchAliases,
     TimeRangeName,
-    takes_aliases,
+    canonical,
     time_range_of,
 )
 from groundwire.models.validators import check_choice, check_date, check_domains, check_int, is_number
@@ -128,7 +128,6 @@ class Web(SessionView):
     async def __aexit__(self, *exc_info: object) -> None:
         await self.aclose()
 
-    @takes_aliases(SEARCH)
     async def search(
         self,
         query: str,
@@ -181,6 +180,8 @@ class Web(SessionView):
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
             AllProvidersFailed: nobody could search; it carries the attempts. Overloaded, Closed.
         """
+        if aliases:
+            return await self.search(**canonical(Web.search, locals(), SEARCH))
         checked = Query(
             text=query,
             limit=self.settings.search.limit if limit is None else limit,
@@ -199,7 +200,6 @@ class Web(SessionView):
         deadline = self._begin(timeout, self.settings.search.timeout)
         return await self._search_flow.search(checked, deadline, chosen, self._cache_mode(refresh, keep), self._budget)
 
-    @takes_aliases(OPEN_PAGE)
     async def open_page(
         self,
         url: str,
@@ -243,6 +243,8 @@ class Web(SessionView):
             is not allowed. PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
+        if aliases:
+            return await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE))
         selection = check_ask(
             query=query,
             cursor=cursor,

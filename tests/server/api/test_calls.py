@@ -315,7 +315,7 @@ async def test_the_providers(gateway: Any, world: World) -> None:
     assert rows["local"]["roles"] == ["read"]
     assert not rows["brave"]["configured"]
     assert "BRAVE_API_KEY" in rows["brave"]["needs"]
-    world.searxng.fail(InjectedFault.status(402, "{}"), times=1)
+    world.searxng.fail(InjectedFault.status(401, "{}"), times=1)
     await post(client, "/v1/search", {"query": "again"})
     _, body = await get(client, "/v1/providers")
     closed = body["providers"][0]
@@ -333,7 +333,7 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
         text = await response.text()
     assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1' in text
     assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="200"} 1' in text
-    world.searxng.fail(InjectedFault.status(402, "{}"), times=1)
+    world.searxng.fail(InjectedFault.status(401, "{}"), times=1)
     await post(client, "/v1/search", {"query": "again"})
     assert await get(client, "/readyz") == (503, {"status": "no_provider"})
     served.gateway.drain()
