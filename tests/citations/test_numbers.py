@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.citations.verify.entities import dates_of, numbers_of, same_date, same_number
+from groundwire.citations.verify.quantities import dates_of, numbers_of, same_date, same_number
 
 pytestmark = pytest.mark.req("B9")
 

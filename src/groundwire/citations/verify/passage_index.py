@@ -14,13 +14,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from groundwire.citations.verify.language_packs import Language, fold, language, language_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
     TextSpan,
     blank_markup,
     blocks,
-    normal_form,
-    other_forms,
     sentences_of_block,
     words_of,
 )
@@ -35,6 +34,7 @@ _OFTEN: Final = 400  # places of a word that are looked at
 _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
 _ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
 _STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
+_PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
 _SAMPLE: Final = 20_000  # characters
 
 
@@ -92,8 +92,7 @@ class PageIndex:
     def __init__(self, content: str, title: str = "") -> None:
         self.content = content
         self.title = title
-        low = content.lower()
-        self._low = low if len(low) == len(content) else "".join(character.lower()[0] for character in content)
+        self._low = fold(content)
         self._found: dict[str, list[int]] = {}
         self._spans: dict[int, list[TextSpan]] = {}
 
@@ -101,6 +100,11 @@ class PageIndex:
     def squeezed(self) -> str:
         """The page's letters and digits alone, in one line: in it what is quoted is found exactly."""
         return squeezed(blank_markup(self.content))
+
+    @cached_property
+    def language(self) -> Language:
+        """The language the page is in; English when nothing tells."""
+        return language(language_of(self.sample)[0])
 
     @cached_property
     def sample(self) -> str:
@@ -191,16 +195,41 @@ class PageIndex:
             return self._found[word]
         places: list[int] = []
         low, content = self._low, self.content
-        for stem in _stems(word, spelled):
+        for stem in self._stems(word, spelled):
             at = low.find(stem)
             while at >= 0 and len(places) < _OFTEN:
                 begins = not at or not low[at - 1].isalnum()
                 found = CONTENT_WORD.match(content, at)
-                if found is not None and (_is(word, found[0]) if begins else not word.isascii() and stem == word):
+                if found is None:
+                    pass
+                elif self._is(word, found[0]) if begins else not word.isascii() and stem == word:
                     places.append(at)
+                elif not begins and self.language.prefixes and (whole := _PREFIXED.search(content, max(0, at - 4), at)):
+                    if (full := CONTENT_WORD.match(content, whole.start())) and self._is(word, full[0]):
+                        places.append(whole.start())
                 at = low.find(stem, at + 1)
         self._found[word] = places
         return places
+
+    def _stems(self, word: str, spelled: str) -> Iterator[str]:
+        """Yield what the forms of a word begin with, without case and marks of pronunciation."""
+        low = fold(spelled)
+        if word[0].isdecimal():
+            stem = low
+        elif not low.startswith(word):  # a prefix was taken off
+            stem = word if word in low else low[:1] if not low.isascii() else low[: max(2, len(word) - 2)]
+        elif self.language.code != "en":
+            stem = word
+        elif len(word) >= _STEM:
+            stem = low[: min(len(word), len(low)) - 1]
+        else:
+            stem = low[: len(word)]
+        yield stem
+        yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
+
+    def _is(self, word: str, found: str) -> bool:
+        """Tell whether a word as it stands on a page is one in normal form."""
+        return found == word if found[0].isdecimal() else self.language.normal_form(found) == word or word == found[: len(word)]
 
     def weight(self, word: str, spelled: str) -> float:
         """Return how much a word tells: the rarer on the page, the more.
@@ -243,7 +272,7 @@ class PageIndex:
                 last = self.after(last)
         if best is None:
             return None, 0.0
-        said = {word for text in best.texts for word in words_of(text)}  # what stands in addresses is not said
+        said = {word for text in best.texts for word in words_of(text, self.language)}  # what stands in addresses is not said
         return best, sum(weights[word] for word in words if word in said) / total
 
     def _marked(self, words: Mapping[str, str], weights: Mapping[str, float]) -> dict[int, list[tuple[int, str]]]:
@@ -270,24 +299,6 @@ class PageIndex:
         for block in sorted(wanted):
             for number in range(len(self._in_block(block))):
                 yield _Place(block, number)
-
-
-def _stems(word: str, spelled: str) -> Iterator[str]:
-    """Yield what the forms of a word begin with."""
-    low = spelled.lower()
-    if word[0].isdecimal() or not word.isascii():
-        stem = low
-    elif len(word) >= _STEM:
-        stem = low[: min(len(word), len(low)) - 1]
-    else:
-        stem = low[: len(word)]
-    yield stem
-    yield from (form for form in other_forms(word) if not form.startswith(stem))
-
-
-def _is(word: str, found: str) -> bool:
-    """Tell whether a word as it stands on a page is one in normal form."""
-    return found == word if found[0].isdecimal() else normal_form(found) == word or word == found[: len(word)]
 
 
 def squeezed(text: str) -> str:

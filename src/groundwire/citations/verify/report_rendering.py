@@ -11,7 +11,7 @@ from typing import Any, Final
 from groundwire.citations.rendering import one_line
 from groundwire.citations.verify.report import Disagreement, Finding, Report, Verdict
 
-__all__ = ["report_html", "report_json", "report_text"]
+__all__ = ["reason_of", "report_html", "report_json", "report_text"]
 
 _LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
     {
@@ -40,6 +40,38 @@ _COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
         "no_claim": ("transparent", "transparent"),
     }
 )
+
+
+def reason_of(finding: Finding) -> str:
+    """Return in one sentence why a finding has its verdict."""
+    page = f"[{finding.source}]" if finding.source is not None else "the page"
+    match finding.verdict:
+        case "supported" if finding.exact:
+            return f"{page} says it in the same words."
+        case "supported":
+            return f"{page} says it in other words."
+        case "altered" if finding.disagreements:
+            one = finding.disagreements[0]
+            claimed, stated = one_line(one.claimed), one_line(one.stated)
+            if not stated:
+                return f"You say “{claimed}”, and {page} has nothing like it."
+            if not claimed:
+                return f"{page} says “{stated}”, and you leave that out."
+            return f"You say “{claimed}”, {page} says “{stated}”."
+        case "altered":
+            return f"{page} says nearly that."
+        case "not_found":
+            return f"{page} does not say it."
+        case "not_opened":
+            return f"{page} was not opened, and what was seen of it does not say it."
+        case "unknown_source":
+            return "No source has the number that it cites."
+        case "not_comparable":
+            return f"{page} is in another language or script."
+        case "uncited":
+            return "It states facts and cites nothing."
+        case _:
+            return "It states nothing that could be checked."
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -160,5 +192,6 @@ def _kind(disagreement: Disagreement) -> str:
 
 def _summary(report: Report) -> list[str]:
     counted = [f"{report.count(verdict)} {_LABELS[verdict][1]}" for verdict in _LABELS if report.count(verdict)]
-    lines = [f"{len(report.findings)} sentences: {', '.join(counted)}."] if counted else ["There is nothing to check."]
+    many = "sentence" if len(report.findings) == 1 else "sentences"
+    lines = [f"{len(report.findings)} {many}: {', '.join(counted)}."] if counted else ["There is nothing to check."]
     return [*lines, *(f"Note: {warning}." for warning in report.warnings)]

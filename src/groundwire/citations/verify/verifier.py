@@ -1,63 +1,39 @@
-"""Checking an answer against the pages it cites, without a model.
-
-Whether two texts can be compared word by word: their scripts, and for Latin ones their languages.
-"""
+"""Checking an answer against the pages it cites, without a model."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from groundwire.citations.marker_parser import Mark, find_marks
+from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
+from groundwire.citations.verify.language_packs import Language, language, language_of, script_of
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
+from groundwire.citations.verify.quantities import dates_of, numbers_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
-from groundwire.citations.verify.segmentation import blank_markup, normal_form, sentences, words_of
-from groundwire.citations.verify.vocabulary import ATTRIBUTION, TELLING_WORDS
+from groundwire.citations.verify.report_rendering import reason_of
+from groundwire.citations.verify.segmentation import TextSpan, blank_markup, sentences, table_heads, words_of
 
 __all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer"]
 
-_SCRIPTS: Final = re.compile(
-    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
-    r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
-    r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
-)
-_ENOUGH: Final = 3  # telling words from which on a language is believed
 _SAMPLE: Final = 20_000  # characters
-_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def comparable(claim: str, page: str) -> bool:
     """Tell whether a sentence may say in its words what a page says in its own; when in doubt it may."""
-    one, two = _script(claim), _script(page[:_SAMPLE])
+    one, two = script_of(claim), script_of(page[:_SAMPLE])
     if not one or not two:
         return True
     if one != two:
         return {one, two} == {"kana", "han"}
     if one != "latin":
         return True
-    mine, theirs = _language(claim), _language(page[:_SAMPLE])
-    return not mine or not theirs or mine == theirs
-
-
-def _script(text: str) -> str:
-    counts: Counter[str] = Counter()
-    for found in _SCRIPTS.finditer(text):
-        counts[found.lastgroup or ""] += len(found[0])
-    return counts.most_common(1)[0][0] if counts else ""
-
-
-def _language(text: str) -> str:
-    """Return the language whose little words a text has most of; nothing when none is clearly ahead."""
-    words = _WORD.findall(text.lower())
-    counts = Counter(TELLING_WORDS[word] for word in words if word in TELLING_WORDS).most_common(2)
-    if not counts or counts[0][1] < _ENOUGH:
-        return ""
-    second = counts[1][1] if len(counts) > 1 else 0
-    return counts[0][0] if counts[0][1] >= 2 * second else ""
+    (mine, ahead), (theirs, clearly) = language_of(claim), language_of(page[:_SAMPLE])
+    return not mine or not theirs or mine == theirs or not ahead or not clearly
 
 
 Entailment = Callable[[str, str], float]
@@ -70,19 +46,41 @@ _RUN: Final = 4  # words of it in a row that are not there, from which on it is
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
-_ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
+_CLAUSE: Final = 2  # words and numbers of a part of a sentence that is looked up for itself
+_JOINS: Final = re.compile(
+    r"[;；]|[,，、،](?=\s|[^\x00-\x7f])|\s(?=(?:and|but|while|whereas|und|während|aber|et|tandis|mais|y|mientras|pero|e|enquanto|mas|и|а|но|بينما)\s)"
+    r"|\s(?=و[^\W\d_]{3})",
+    re.IGNORECASE,
+)
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but what it said is not kept any more"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class _Part:
+    """A part of a sentence, and the numbers that it cites."""
+
+    text: str
+    """What it says, without marks and markup."""
+    numbers: tuple[int, ...]
+    """What it cites."""
+
+
+@dataclass(frozen=True)
 class _Sentence:
     start: int
     end: int
     text: str
-    claim: Claim
-    numbers: tuple[int, ...]
+    plain: str
+    """What it says, without marks and markup."""
+    parts: tuple[_Part, ...]
+    """The same in parts that cite pages of their own; one part when the marks stand together."""
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """All numbers that it cites."""
+        return tuple(dict.fromkeys(number for part in self.parts for number in part.numbers))
 
 
 def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entailment | None = None) -> Report:
@@ -107,8 +105,68 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
     unknown: dict[int, None] = {}
     for sentence in _sentences(answer):
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
-        findings.append(_judge(sentence, known, indexes, entailment))
+        finding = _judge(sentence, known, indexes, entailment)
+        findings.append(_explained(finding, sentence, indexes.get(finding.source or 0)))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
+
+
+def _explained(finding: Finding, sentence: _Sentence, index: PageIndex | None) -> Finding:
+    """Add to a finding where each difference stands on both sides, how sure it is, and why in a sentence."""
+    differ = tuple(_placed(one, finding, sentence, index) for one in finding.disagreements)
+    finding = replace(finding, disagreements=differ)
+    return replace(finding, confidence=_confidence(finding), reason=reason_of(finding))
+
+
+def _placed(one: Disagreement, finding: Finding, sentence: _Sentence, index: PageIndex | None) -> Disagreement:
+    claimed = _find(one.claimed, sentence.text)
+    if claimed is not None:
+        claimed = TextSpan(sentence.start + claimed.start, sentence.start + claimed.end)
+    stated = None
+    if index is not None and finding.passage_start is not None and finding.passage_end is not None:
+        begin, end = max(0, finding.passage_start - 1_000), finding.passage_end + 1_000
+        stated = _find(one.stated, finding.passage)
+        begin = finding.passage_start if stated else begin
+        stated = stated or _find(one.stated, index.content[begin:end])
+        stated = TextSpan(begin + stated.start, begin + stated.end) if stated else None
+    return replace(
+        one,
+        source=finding.source,
+        claimed_start=claimed.start if claimed else None,
+        claimed_end=claimed.end if claimed else None,
+        stated_start=stated.start if stated else None,
+        stated_end=stated.end if stated else None,
+    )
+
+
+def _find(words: str, text: str) -> TextSpan | None:
+    """Return where words stand in a text, whatever markup is between them."""
+    if not words.strip():
+        return None
+    at = text.find(words)
+    if at >= 0:
+        return TextSpan(at, at + len(words))
+    found = re.search(r"[\W_]{1,40}".join(map(re.escape, re.findall(r"\w+", words)[:40])), text) if words else None
+    return TextSpan(*found.span()) if found and found[0] else None
+
+
+_FIRM: Final = frozenset({"number", "unit", "date", "negation", "opposite", "quote", "name"})
+
+
+def _confidence(finding: Finding) -> float:
+    """Return how sure a finding is, 0 to 1: what is there to the letter is certain, a single other word is not."""
+    match finding.verdict:
+        case "supported":
+            sure = 1.0 if finding.exact else 0.5 + 0.45 * finding.share
+        case "altered":
+            firm = any(one.kind in _FIRM for one in finding.disagreements)
+            sure = (0.9 if firm else 0.7) * (0.6 + 0.4 * finding.share)
+        case "not_found":
+            sure = 0.95 - 0.6 * finding.share
+        case "unknown_source" | "not_opened" | "uncited":
+            sure = 1.0
+        case _:
+            sure = 0.5
+    return round(max(0.0, min(1.0, sure)), 2)
 
 
 def cited_numbers(answer: str) -> frozenset[int]:
@@ -136,24 +194,51 @@ def _sentences(answer: str) -> list[_Sentence]:
             clean.append(piece)
             place += len(piece)
     plain = blank_markup("".join(clean))
+    heads = table_heads(answer)
     found: list[_Sentence] = []
+    at = 0
     for span in sentences(answer):
-        numbers = tuple(
-            dict.fromkeys(number for at, mark in cited if span.start <= at < span.end for number in mark.numbers)
-        )
+        if any(head.start <= span.start < head.end for head in heads):
+            continue
+        while at < len(cited) and cited[at][0] < span.start:
+            at += 1
+        marks = []
+        while at < len(cited) and cited[at][0] < span.end:
+            marks.append(cited[at])
+            at += 1
         text = plain[span.start : span.end]
         if not squeezed(text):
-            if numbers and found:
+            if marks and found:
                 last = found[-1]
-                found[-1] = replace(
-                    last,
-                    end=span.end,
-                    text=answer[last.start : span.end],
-                    numbers=tuple(dict.fromkeys(last.numbers + numbers)),
-                )
+                numbers = tuple(dict.fromkeys((*last.numbers, *(one for _, mark in marks for one in mark.numbers))))
+                whole = _Part(last.plain, numbers)
+                found[-1] = replace(last, end=span.end, text=answer[last.start : span.end], parts=(whole,))
             continue
-        found.append(_Sentence(span.start, span.end, answer[span.start : span.end], Claim(text), numbers))
+        parts = _parts(plain, span, marks)
+        found.append(_Sentence(span.start, span.end, answer[span.start : span.end], text, parts))
     return found
+
+
+def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tuple[_Part, ...]:
+    """Return a sentence in the parts before its marks; as one part when one of them says too little."""
+    groups: list[tuple[int, list[int]]] = []
+    for at, mark in marks:
+        begun = groups[-1][0] if groups else span.start
+        if groups and not squeezed(plain[begun:at]):
+            groups[-1][1].extend(mark.numbers)
+        else:
+            groups.append((at, list(mark.numbers)))
+    everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
+    whole = (_Part(plain[span.start : span.end], everything),)
+    if len(groups) < 2 and not (groups and len(words_of(plain[groups[0][0] : span.end])) > _SHORT):
+        return whole
+    parts, begin = [], span.start
+    for at, numbers in groups:
+        parts.append(_Part(plain[begin:at], tuple(dict.fromkeys(numbers))))
+        begin = at
+    if squeezed(rest := plain[begin : span.end]):
+        parts.append(_Part(rest, everything))
+    return tuple(parts) if all(len(words_of(part.text)) >= _CLAUSE for part in parts) else whole
 
 
 def _judge(
@@ -170,17 +255,78 @@ def _judge(
         verdict="no_claim",
     )
     if not sentence.numbers:
-        return blank if _asks(sentence.text) or not sentence.claim.states_facts else replace(blank, verdict="uncited")
-    cited = [known[number] for number in sentence.numbers if number in known]
-    if not cited:
+        states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
+        return blank if _asks(sentence.text) or not states else replace(blank, verdict="uncited")
+    for number in sentence.numbers:
+        if number in known and number not in indexes:
+            page = known[number]
+            indexes[number] = PageIndex(page.content if page.content is not None else page.snippet, page.title)
+    if not any(number in known for number in sentence.numbers):
         return replace(blank, verdict="unknown_source")
-    findings = []
-    for page in cited:
-        if page.number not in indexes:
-            indexes[page.number] = PageIndex(page.content if page.content is not None else page.snippet, page.title)
-        finding = _against(sentence, page, indexes[page.number], blank)
-        findings.append(_asked(finding, sentence, entailment) if entailment else finding)
-    return min(findings, key=_rank)
+    judged: list[Finding] = []
+    saying: set[int] = set()
+    for part in sentence.parts:
+        pages = [known[number] for number in part.numbers if number in known]
+        if not pages:
+            judged.append(replace(blank, verdict="unknown_source"))
+            continue
+        finding, by = _of_part(part, pages, indexes, blank, entailment)
+        judged.append(finding)
+        saying |= by
+    finding = max(judged, key=_rank)
+    if finding.verdict == "supported":
+        others = tuple(number for number in sentence.numbers if number in known and number not in saying)
+        told = [f"[{number}] does not say it" for number in others]
+        finding = replace(judged[0], unsupporting=others, notes=(*judged[0].notes, *told))
+    return finding
+
+
+def _of_part(
+    part: _Part,
+    pages: Sequence[CitedPage],
+    indexes: Mapping[int, PageIndex],
+    blank: Finding,
+    entailment: Entailment | None,
+) -> tuple[Finding, set[int]]:
+    """Judge one part of a sentence; return the finding, and the numbers of the pages that say it, each at least in part."""
+    findings = [_against(part.text, page, indexes[page.number], blank) for page in pages]
+    if entailment:
+        findings = [_asked(finding, part.text, entailment) for finding in findings]
+    saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
+    best = min(findings, key=_rank)
+    if saying:
+        return best, saying
+    clauses = _clauses(part.text)
+    if len(clauses) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
+        return best, saying
+    told: list[Finding] = []
+    for clause in clauses:
+        each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
+        told.append(min((finding for finding, _ in each), key=_rank))
+        saying |= {number for finding, number in each if finding.verdict == "supported"}
+    worst = max(told, key=_rank)
+    if worst.verdict == "supported":
+        places = {(finding.source, finding.passage_start) for finding in told}
+        return (told[0], saying) if len(places) > 1 else (best, set())
+    return (worst if len(pages) > 1 else best), set()
+
+
+def _scattered(finding: Finding) -> bool:
+    """Tell whether what is missing may stand elsewhere on the page: nothing was found in its place."""
+    return finding.verdict == "altered" and all(not one.stated for one in finding.disagreements)
+
+
+def _clauses(text: str) -> list[str]:
+    """Return a sentence in the parts between its commas and conjunctions, those that say too little with their neighbors."""
+    cuts = [0, *(found.start() for found in _JOINS.finditer(text)), len(text)]
+    clauses: list[str] = []
+    for begin, end in zip(cuts, cuts[1:], strict=False):
+        piece = text[begin:end]
+        if clauses and (len(words_of(piece)) < _CLAUSE or len(words_of(clauses[-1])) < _CLAUSE):
+            clauses[-1] += piece
+        else:
+            clauses.append(piece)
+    return clauses
 
 
 def _asks(text: str) -> bool:
@@ -194,19 +340,24 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return _ORDER.index(finding.verdict), len(finding.disagreements), -finding.share
 
 
-def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
-    """Compare a sentence with one page."""
+def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, strict: bool = False) -> Finding:
+    """Compare a sentence, or a part of one that must be there whole, with one page."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
-    claim = sentence.claim
+    tongue = index.language
+    claim = Claim(text, tongue)
     finding = replace(blank, source=page.number, notes=notes)
-    passage, share = index.literally(claim.text.strip()), 1.0
+    passage, share = index.literally(text.strip()), 1.0
     exact = literal = passage is not None
     if passage is None:
         passage, share = index.best(_told(claim.words, index))
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
+    aligned = None
     if passage is not None:
         span = passage.span
+        if not exact:
+            aligned = _aligned(text, passage, tongue)
+            share = max(share, 0.95 * aligned.share)
         finding = replace(
             finding,
             passage=index.content[span.start : span.end],
@@ -216,19 +367,25 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
             exact=exact,
         )
     if exact and passage is not None:  # signs such as those of currencies are no letters
-        signs = () if literal or not claim.numbers else disagreements(claim, passage)
+        signs = () if literal or not claim.numbers else disagreements(claim, passage, _aligned(text, passage, tongue))
         other = tuple(one for one in signs if one.kind in {"number", "unit"})
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
+    if not comparable(text, index.sample) and share < _MOSTLY:
+        return _missing(finding, page, text, index, quotes)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
-    if passage is None or share < enough:
-        return _missing(finding, page, claim, index, quotes)
-    if share < _MOSTLY and (gap := _gap(claim, index, passage)):
+    if passage is None or aligned is None or share < enough:
+        return _missing(finding, page, text, index, quotes)
+    if share < _MOSTLY and (gap := _gap(claim, index, passage, aligned)):
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
-    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage))
+    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned))
     if differ:
         return replace(finding, verdict="altered", disagreements=differ)
     return replace(finding, verdict="supported")
+
+
+def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
+    return align(tokens_of(text, tongue), tokens_of(passage.text, tongue), tongue)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
@@ -236,56 +393,76 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
     if passage is None or share < _WHOLE:
         return False
     words = squeezed(claim.text)
-    return words in squeezed(passage.around(1, 1).text) or words in index.squeezed
+    return bool(words) and (words in squeezed(passage.around(1, 1).text) or words in index.squeezed)
 
 
-def _gap(claim: Claim, index: PageIndex, passage: IndexedPassage) -> str:
+def _gap(claim: Claim, index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     """Return words of a sentence, several in a row, that stand neither near a passage nor together elsewhere."""
-    near = set(words_of(passage.around(1, 1).text))
+    tongue = index.language
+    near = {key for token in tokens_of(passage.around(1, 1).text, tongue) for key in token.keys}
     runs: list[list[str]] = [[]]
-    for word in _told(claim.words, index):
-        if word in near:
+    for token, there in zip(aligned.claim, aligned.to, strict=True):
+        if token.kind != "word" or token.keys[0] in tongue.attribution:
+            continue
+        if there is not None or not near.isdisjoint(token.keys):
             runs.append([])
         else:
-            runs[-1].append(word)
+            runs[-1].append(token.text)
     run = max(runs, key=len)
-    if len(run) < _RUN:
+    if len(run) < (_RUN if not tongue.dense else 2 * _RUN):
         return ""
-    spelled = {word: claim.words[word] for word in run}
+    spelled = dict((tongue.normal_form(word), word) for word in run)
     _, elsewhere = index.best(spelled)
-    return " ".join(spelled.values()) if elsewhere < _TOGETHER else ""
+    return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""
 
 
 def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
     """Return a sentence's words without those that only say who says it, unless the page has them."""
-    told = {form: word for form, word in words.items() if form not in _ATTRIBUTION or index.has(form, word)}
+    said = index.language.attribution
+    told = {form: word for form, word in words.items() if form not in said or index.has(form, word)}
     return told or words
 
 
 def _missing(
-    finding: Finding, page: CitedPage, claim: Claim, index: PageIndex, quotes: tuple[Disagreement, ...]
+    finding: Finding, page: CitedPage, text: str, index: PageIndex, quotes: tuple[Disagreement, ...]
 ) -> Finding:
     """Say why a sentence was not found."""
     if page.content is None:
         seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
         note = _GONE if page.version else seen
         return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
-    if not comparable(claim.text, index.sample):
-        return replace(
-            finding, verdict="not_comparable", notes=(*finding.notes, "the page is in another language or script")
-        )
+    if not comparable(text, index.sample):
+        finding = replace(finding, notes=(*finding.notes, "the page is in another language or script"))
+        other = tuple(_figures(text, index))
+        return replace(finding, verdict="altered" if other else "not_comparable", disagreements=other)
     if quotes and any(quote.stated for quote in quotes):
         return replace(finding, verdict="altered", disagreements=quotes)
     return replace(finding, verdict="not_found", disagreements=quotes)
 
 
-def _asked(finding: Finding, sentence: _Sentence, entailment: Entailment) -> Finding:
+def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
+    """Yield the numbers and dates of a sentence that a page in another language does not have."""
+    tongue = language(language_of(text)[0])
+    claim = Claim(text, tongue)
+    if not claim.numbers and not claim.dates:
+        return
+    plain = blank_markup(index.content)
+    numbers, dates = numbers_of(plain, index.language), dates_of(plain)
+    for date in claim.dates:
+        if not any(same_date(date, other) for other in dates):
+            yield Disagreement(kind="date", claimed=date.text, stated="")
+    for number in claim.numbers:
+        if number.values[0] > 1 and not any(same_number(number, one) or same_quantity(number, one) for one in numbers):
+            yield Disagreement(kind="number", claimed=number.text, stated="")
+
+
+def _asked(finding: Finding, text: str, entailment: Entailment) -> Finding:
     """Let a model of the caller's judge what the rules could not, or found supported in other words."""
     if finding.exact or not finding.passage or finding.verdict not in {"supported", "not_found"}:
         return finding
-    sure = entailment(finding.passage, sentence.claim.text.strip())
+    sure = entailment(finding.passage, text.strip())
     if finding.verdict == "supported" and sure < _ENTAILED:
-        said = Disagreement(kind="entailment", claimed=sentence.claim.text.strip(), stated=finding.passage)
+        said = Disagreement(kind="entailment", claimed=text.strip(), stated=finding.passage)
         return replace(finding, verdict="altered", disagreements=(said,))
     if finding.verdict == "not_found" and sure > 0.9 and not finding.disagreements:
         return replace(finding, verdict="supported", notes=(*finding.notes, "a model says so; the words differ"))
