@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
+from groundwire.citations.verify.entities import names_of
 from groundwire.citations.verify.language_packs import Language, Marker, fold
 from groundwire.citations.verify.quantities import (
     Date,
@@ -32,6 +33,8 @@ _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
+
+_STOP: Final = re.compile(r"[.!?。！？؟]\s|[。！？؟]|\n\s*\n")
 
 Kind = Literal["word", "number", "marker", "function"]
 
@@ -58,6 +61,8 @@ class Token:
     """Whether it looks like a part of a name."""
     breaks: bool = False
     """Whether a comma or the like stands before it."""
+    stops: bool = False
+    """Whether a sentence ended before it."""
 
 
 def tokens_of(text: str, tongue: Language) -> list[Token]:
@@ -77,11 +82,12 @@ def tokens_of(text: str, tongue: Language) -> list[Token]:
             keys = (phrase[0], *tongue.groups.get(phrase[0], ()))
             spans.append(Token(text[slice(*phrase.span())], *phrase.span(), kind, keys, marker))
     spans.sort(key=lambda one: one.start)
+    names = {at for name in names_of(text, tongue) for at in range(name.start, name.end)} if tongue.nouns else set()
     found: list[Token] = []
     place = 0
     for one in [*spans, None]:
         end = one.start if one else len(text)
-        found += _words(text, low, place, end, tongue)
+        found += _after_number(_words(text, low, place, end, tongue, names), found, tongue)
         if one:
             found.append(one)
             place = max(place, one.end)
@@ -90,15 +96,29 @@ def tokens_of(text: str, tongue: Language) -> list[Token]:
     ]
 
 
+def _after_number(words: Iterator[Token], before: Sequence[Token], tongue: Language) -> Iterator[Token]:
+    """Yield words; those that are the unit of the number before them are a part of its value."""
+    value = before[-1].value if before else None
+    unit = value.unit if isinstance(value, Number) else ""
+    for at, word in enumerate(words):
+        form = fold(word.text)
+        is_unit = at < 2 and unit and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
+        if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
+            word = Token(word.text, word.start, word.end, "function", (form,))
+        yield word
+
+
+def _named(unit: str, tongue: Language) -> Iterator[str]:
+    return (name for name, of in tongue.units.items() if of == unit and " " in name)
+
+
 def _with_break(token: Token, gap: str) -> Token:
     if not _BREAK.search(gap):
         return token
-    return Token(
-        token.text, token.start, token.end, token.kind, token.keys, token.marker, token.value, token.name, breaks=True
-    )
+    return replace(token, breaks=True, stops=_STOP.search(gap) is not None)
 
 
-def _words(text: str, low: str, start: int, end: int, tongue: Language) -> Iterator[Token]:
+def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[Token]:
     for match in CONTENT_WORD.finditer(text, start, end):
         if _IS_DENSE.match(match[0]):
             yield from _dense(match[0], match.start(), tongue)
@@ -106,13 +126,19 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language) -> Itera
         word, form = match[0], low[match.start() : match.end()]
         if form.endswith(("n't", "n’t")) and tongue.code == "en":
             yield Token(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
-        elif (marker := tongue.markers.get(form)) is not None:
+        elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[:match.start()].strip()):
             yield Token(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
-        elif form in tongue.function_words or word.lower() in tongue.function_words:
+        elif tongue.is_function(word) and word != "May":
             yield Token(word, match.start(), match.end(), "function", (form,))
         else:
-            name = word[0].isupper() and not tongue.nouns and form not in tongue.not_names
-            yield Token(word, match.start(), match.end(), "word", tongue.keys(word), name=name)
+            keys = tongue.keys(word)
+            if tongue.nouns:
+                name = match.start() in names
+            elif tongue.script == "arabic":
+                name = not tongue.knows_form(keys[0])
+            else:
+                name = word[0].isupper() and form not in tongue.not_names
+            yield Token(word, match.start(), match.end(), "word", keys, name=name)
 
 
 def _dense(run: str, start: int, tongue: Language) -> Iterator[Token]:
@@ -188,6 +214,8 @@ def align(claim: Sequence[Token], page: Sequence[Token], tongue: Language) -> Al
             if to[place] is None and token.kind in kinds:
                 free = [option for option in options[place] if option not in used]
                 expected = _expected(place, to)
+                if token.kind == "marker":
+                    free = [option for option in free if abs(option - expected) <= 6.0]
                 if token.kind == "function":
                     free = [option for option in free if abs(option - expected) <= 1.0]
                 if free:

@@ -38,6 +38,7 @@ def reworded(aligned: Alignment, near: frozenset[str]) -> Iterator[Disagreement]
     yield from swapped
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
+    yield from _astray(aligned)
     yield from _replaced(aligned, near, converse=not swapped and _inverted(aligned))
 
 
@@ -156,6 +157,27 @@ def _replaced(aligned: Alignment, near: frozenset[str], *, converse: bool) -> It
                 )
 
 
+def _astray(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield words that the passage has elsewhere, while it has the opposite where the words around them stand."""
+    claim, page, to = aligned.claim, aligned.page, aligned.to
+    lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    for at, token in enumerate(claim):
+        there = to[at]
+        if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
+            continue
+        around = [
+            place
+            for other in range(max(0, at - 4), min(len(claim), at + 5))
+            if other != at and claim[other].kind in {"word", "number"} and (place := to[other]) is not None
+        ]
+        for rival in lonely:
+            if aligned.tongue.are_opposite(token.keys[0], page[rival].keys[0]):
+                here = sum(1 / (1 + abs(place - there)) for place in around)
+                if sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here:
+                    yield Disagreement(kind="opposite", claimed=token.text, stated=page[rival].text)
+                    return
+
+
 def _joined(tokens: Sequence[Token], dense: bool) -> str:
     return ("" if dense else " ").join(token.text for token in tokens)
 
@@ -233,7 +255,7 @@ def _is_change(aligned: Alignment, first: int, last: int, there: Sequence[int], 
     others = [page[place] for place in there]
     if any(one.keys[0] in tongue.generic for one in (*words, *others)):
         return False
-    if any(one.keys[0] in tongue.attribution for one in words):
+    if any(one.keys[0] in tongue.attribution for one in words) or all(len(one.text) < 2 for one in words) and not tongue.dense:
         return False
     initials = "".join(one.text[0] for one in others).casefold()
     if len(words) == 1 and len(others) > 1 and initials.startswith(words[0].text.casefold()[:2]):
@@ -305,29 +327,31 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
     left, right = blocks[one], blocks[two]
     at, there = [to[block[0]] or 0 for block in blocks], (to[left[0]] or 0, to[right[0]] or 0)
     inverted = there[1] < there[0]
-    paired = _companions(aligned, blocks, one, two)
+    paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
     if paired is not None:
         return paired
     claim_voice = _passive(aligned, aligned.claim, left[-1], right[0])
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
     names = aligned.claim[left[0]].name
+    if any(token.stops for token in page[first + 1 : second + 1]):
+        return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
     if not inverted:
-        between = [block for block in blocks[one + 1 : two] if first < (to[block[0]] or 0) < second]
-        return names and claim_voice != page_voice and len(between) >= 1 and two - one <= 3
+        between = [block for block in blocks if first < (to[block[0]] or 0) < second and block is not left]
+        return names and claim_voice != page_voice and bool(between) and two - one <= 3
     if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
         return False
     if _has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
+        return False
+    if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
         return False
     return _exchange_restores(at, one, two)
 
 
 def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     """Tell whether the sentence would run as the passage does if two of its parts changed places."""
-    if two == one + 1:
-        return False
     order = list(at)
     order[one], order[two] = order[two], order[one]
     begin, end = max(0, one - 1), min(len(order), two + 2)
@@ -414,10 +438,8 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
     to = aligned.to
     here = [acts(aligned.claim, block[-1]) for block in (left, right)]
     there = [acts(aligned.page, to[block[-1]] or 0) for block in (left, right)]
-    if here[0] == here[1] or there[0] == there[1] or (here[0] is None and here[1] is None):
-        return False
-    same = here[0] == there[0] or here[1] == there[1]
-    return same == _has_converse(aligned)
+    crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
+    return here == there and None not in here if _has_converse(aligned) else crossed
 
 
 def _has_converse(aligned: Alignment) -> bool:
@@ -494,6 +516,14 @@ def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
     there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
     return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
+
+
+def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether each of two parts stands behind the other's preposition: from 20 to 85."""
+    to = aligned.to
+    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
+    return here == there[::-1] and here[0] != here[1] and all(here)
 
 
 def _preposition(aligned: Alignment, tokens: Sequence[Token], at: int) -> str:

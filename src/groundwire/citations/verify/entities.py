@@ -80,7 +80,7 @@ def names_of(text: str, tongue: Language | None = None) -> list[Name]:
         starts = not begun or bool(re.search(r"[.!?:•|]\s*[\"“*]*$", gap))
         begun = True
         if is_capital and not (
-            (word[0].lower() in tongue.function_words or fold(word[0]) in tongue.function_words) and (starts or (len(word[0]) > 1 and word[0][1:].islower()))
+            tongue.is_function(word[0]) and (starts or (len(word[0]) > 1 and word[0][1:].islower()))
         ):
             if not run:
                 first_of_run = starts

@@ -262,7 +262,7 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
 
 
 def _may_name(word: str, tongue: Language) -> bool:
-    return word[0].isupper() and fold(word) not in tongue.function_words and fold(word) not in tongue.not_names
+    return word[0].isupper() and not tongue.is_function(word) and fold(word) not in tongue.not_names
 
 
 def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
@@ -281,7 +281,7 @@ def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:
     return {
         word: " ".join(theirs[from_theirs:to_theirs])
         for change, first, last, from_theirs, to_theirs in matcher.get_opcodes()
-        if change == "replace" and any(fold(word) not in tongue.function_words for word in theirs[from_theirs:to_theirs])
+        if change == "replace" and any(not tongue.is_function(word) for word in theirs[from_theirs:to_theirs])
         for word in one[first:last]
     }
 

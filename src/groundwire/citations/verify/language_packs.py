@@ -99,7 +99,9 @@ class Language:
         if code == "en":
             self._forms = {form: line.split()[0] for line in _lines(data, "forms") for form in line.split()[1:]}
         self.spellings: Mapping[str, tuple[str, ...]] = MappingProxyType(self._spellings())
-        self.function_words = self._folded(data, "function")
+        self.script = str(data.get("script", "latin"))
+        words = data.get("function", "").split()
+        self.function_words = frozenset(words) if self.script == "latin" else frozenset(map(fold, words))
         self.pronouns = self._folded(data, "pronouns")
         self.not_names = self._folded(data, "not_names")
         self.particles = self._folded(data, "particles")
@@ -172,7 +174,8 @@ class Language:
         for number, line in enumerate(lines):
             for word in line.split():
                 form = fold(word.replace("_", " ")) if "_" in word else self.normal_form(word)
-                groups.setdefault(form, []).append(f"{prefix}{number}")
+                for one in dict.fromkeys((form, self.normal_form(f"{word}ed"))) if self.code == "en" else (form,):
+                    groups.setdefault(one, []).append(f"{prefix}{number}")
         return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
 
     def _pairs(self, data: Mapping[str, Any], name: str) -> Mapping[str, frozenset[str]]:
@@ -185,6 +188,15 @@ class Language:
                 for word in here:
                     pairs.setdefault(word, set()).update(there - here)
         return MappingProxyType({word: frozenset(others) for word, others in pairs.items()})
+
+    def is_function(self, word: str) -> bool:
+        """Tell whether a word says nothing of what a sentence is about."""
+        low = word.lower().replace("’", "'")
+        return (low if self.script == "latin" else fold(word)) in self.function_words
+
+    def knows_form(self, form: str) -> bool:
+        """Tell whether a word in normal form is in one of the lists of words that mean something."""
+        return form in self.groups or form in self.opposites or form in self.contrasts or form in self.converse
 
     def knows(self, text: str) -> bool:
         """Tell whether a run of a script without spaces is a word of this language's lists."""
@@ -205,10 +217,11 @@ class Language:
         _, _, word = word.rpartition("'") if word.find("'") in (1, 2) else ("", "", word.replace("'", ""))
         if self.dense:
             return word
-        for prefix in self.prefixes:
-            if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST + (self.code == "de"):
-                word = word.removeprefix(prefix)
-                break
+        for _ in range(2 if self.script == "arabic" else 1):
+            for prefix in self.prefixes:
+                if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST + (self.code == "de"):
+                    word = word.removeprefix(prefix)
+                    break
         for ending in self._endings:
             if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
                 return word[: -len(ending)]

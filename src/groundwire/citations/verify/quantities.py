@@ -97,7 +97,7 @@ def dates_of(text: str) -> list[Date]:
                     _integer(group.get(f"d{kind}")),
                 ),
             )
-        if readings:
+        if readings and (readings[0][2] or 1) <= 31:
             found.append(Date(match[0], readings, match.start(), match.end()))
     return found
 
@@ -148,8 +148,8 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
     factor = other[1] / one[1]
     power = math.log10(factor)
     related = abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
-    for value in claimed.values:
-        for two in stated.values:
+    for value in claimed.values[:1]:
+        for two in stated.values[:1]:
             converted = two * factor
             if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
                 return True

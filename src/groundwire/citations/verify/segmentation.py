@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.citations.verify.language_packs import DENSE, Language, fold, language, months_of_all
+from groundwire.citations.verify.language_packs import DENSE, Language, language, months_of_all
 
 __all__ = [
     "CONTENT_WORD",
@@ -177,6 +177,6 @@ def spelled_words(text: str, tongue: Language | None = None) -> list[tuple[str, 
             found += [(word[place : place + 2],) * 2 for place in range(max(1, len(word) - 1))]
         elif word[0].isdecimal():
             found.append((word, word))
-        elif word.lower() not in tongue.function_words and fold(word) not in tongue.function_words:
+        elif not tongue.is_function(word):
             found.append((tongue.normal_form(word), word))
     return found
