@@ -65,14 +65,23 @@ class Token:
     """Whether a sentence ended before it."""
 
 
-def tokens_of(text: str, tongue: Language) -> list[Token]:
-    """Return the words, numbers and dates of a text, in order."""
+def tokens_of(
+    text: str, tongue: Language, dates: Sequence[Date] | None = None, numbers: Sequence[Number] | None = None
+) -> list[Token]:
+    """Return the words, numbers and dates of a text, in order.
+
+    Args:
+        text: The text.
+        tongue: Its language.
+        dates: Its dates, when they are known already.
+        numbers: Its numbers, likewise.
+    """
     low = fold(text)
     spans: list[Token] = []
-    dates = dates_of(text)
+    dates = dates_of(text) if dates is None else dates
     for date in dates:
         spans.append(Token(date.text, date.start, date.end, "number", value=date))
-    for number in numbers_of(text, tongue):
+    for number in numbers_of(text, tongue) if numbers is None else numbers:
         if not any(date.start < number.end and number.start < date.end for date in dates):
             spans.append(Token(number.text, number.start, number.end, "number", value=number))
     for phrase in tongue.phrases.finditer(low):
@@ -100,6 +109,9 @@ def _after_number(words: Iterator[Token], before: Sequence[Token], tongue: Langu
     """Yield words; those that are the unit of the number before them are a part of its value."""
     value = before[-1].value if before else None
     unit = value.unit if isinstance(value, Number) else ""
+    if not unit:
+        yield from words
+        return
     for at, word in enumerate(words):
         form = fold(word.text)
         is_unit = at < 2 and unit and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))

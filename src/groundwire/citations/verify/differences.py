@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, Token
@@ -25,12 +25,12 @@ _TOLD: Final = {"negation": {"not"}, "quantifier": {"all", "most", "few", "half"
 _DROPPED: Final = {"negation": {"not"}, "quantifier": {"few", "half"}, "modal": {"may", "must"}}
 
 
-def reworded(aligned: Alignment, near: frozenset[str]) -> Iterator[Disagreement]:
+def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
     """Yield in what a sentence differs from the passage that it is aligned with.
 
     Args:
         aligned: Both, word by word.
-        near: The keys of the words around the passage and in the page's title: what it may take for granted.
+        near: Returns the keys of the words around the passage and in the page's title: what it may take for granted.
     """
     if aligned.share < 0.4:
         return
@@ -39,6 +39,7 @@ def reworded(aligned: Alignment, near: frozenset[str]) -> Iterator[Disagreement]
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
     yield from _astray(aligned)
+    yield from _little_opposites(aligned)
     yield from _replaced(aligned, near, converse=not swapped and _inverted(aligned))
 
 
@@ -127,7 +128,7 @@ def _around(tokens: Sequence[Token], at: int) -> str:
 # --- words -------------------------------------------------------------------------------------------------------
 
 
-def _replaced(aligned: Alignment, near: frozenset[str], *, converse: bool) -> Iterator[Disagreement]:
+def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:
     """Yield the words that stand in the place of others."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
     lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
@@ -155,6 +156,22 @@ def _replaced(aligned: Alignment, near: frozenset[str], *, converse: bool) -> It
                     claimed=_joined(claim[first:last], tongue.dense),
                     stated=_joined([page[place] for place in there], tongue.dense),
                 )
+
+
+def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield words such as before and after that stand in each other's place."""
+    claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
+    for at, token in enumerate(claim):
+        form = tongue.normal_form(token.text) if token.kind == "function" else ""
+        if to[at] is not None or form not in tongue.opposites or at + 1 >= len(to):
+            continue
+        after = next((there for there in to[at + 1 : at + 4] if there is not None), None)
+        for place in range(max(0, after - 3), after) if after is not None else ():
+            other = page[place]
+            if other.kind == "function" and place not in aligned.back:
+                if tongue.are_opposite(form, tongue.normal_form(other.text)) and not _inverted(aligned):
+                    yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
+                    return
 
 
 def _astray(aligned: Alignment) -> Iterator[Disagreement]:
@@ -243,7 +260,7 @@ def _stretch(aligned: Alignment, places: range) -> list[int]:
     return sorted(found)
 
 
-def _is_change(aligned: Alignment, first: int, last: int, there: Sequence[int], near: frozenset[str]) -> bool:
+def _is_change(aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]) -> bool:
     """Tell whether other words in a place are another meaning, as far as words can tell."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     size = 4 if tongue.dense else _RUN
@@ -260,7 +277,7 @@ def _is_change(aligned: Alignment, first: int, last: int, there: Sequence[int], 
     initials = "".join(one.text[0] for one in others).casefold()
     if len(words) == 1 and len(others) > 1 and initials.startswith(words[0].text.casefold()[:2]):
         return False
-    return not all(not near.isdisjoint(one.keys) for one in words) or any(one.name for one in words)
+    return not all(not near().isdisjoint(one.keys) for one in words) or any(one.name for one in words)
 
 
 # --- roles -------------------------------------------------------------------------------------------------------

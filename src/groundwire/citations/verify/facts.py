@@ -75,26 +75,32 @@ class Claim:
         return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
 
 
-def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment) -> Iterator[Disagreement]:
+def disagreements(
+    claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool = True
+) -> Iterator[Disagreement]:
     """Yield in what a sentence differs from the passage that is most like it.
 
     Args:
         claim: The sentence.
         passage: The passage.
         aligned: Both, word by word.
+        words: Whether other words and another order are looked for, when no fact differs.
     """
-    near = passage.around(_BEFORE, _AFTER).text
+    around = passage.around(_BEFORE, _AFTER)
     closest, close_share = _closest(claim, passage)
-    facts = [*_dates(claim, passage.text, near), *_numbers(claim, passage.text, near)]
-    told = list(_names(claim, passage.page, closest, near))
+    facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around)]
+    told = list(_names(claim, passage.page, closest, around))
     facts += told or _swapped(claim, passage.page, closest)
     if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest, claim.language)):
         if not _made_up(aligned):
             facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
     yield from facts
-    if not facts:
-        around = tokens_of(f"{near} {passage.page.title}", claim.language)
-        yield from reworded(aligned, frozenset(key for token in around for key in token.keys))
+    if words and not facts:
+        yield from reworded(aligned, lambda: _keys(f"{around.text} {passage.page.title}", claim.language))
+
+
+def _keys(text: str, tongue: Language) -> frozenset[str]:
+    return frozenset(key for token in tokens_of(text, tongue, (), ()) for key in token.keys)
 
 
 def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
@@ -133,31 +139,35 @@ def _outside(numbers: Sequence[Number], dates: Sequence[Date]) -> list[Number]:
     ]
 
 
-def _dates(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
-    stated = dates_of(said)
+def _dates(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
+    if not claim.dates:
+        return
+    stated = passage.dates
     for date in claim.dates:
         if any(same_date(date, other) for other in stated):
             continue
-        if not stated and any(same_date(date, other) for other in dates_of(near)):
+        if not stated and any(same_date(date, other) for other in near.dates):
             continue
-        if _in_parts(date, said if stated else near, claim.language):
+        if _in_parts(date, passage if stated else near):
             continue
         other = next((other for other in stated if not any(same_date(mine, other) for mine in claim.dates)), None)
         yield Disagreement(kind="date", claimed=date.text, stated=other.text if other else "")
 
 
-def _in_parts(date: Date, text: str, tongue: Language) -> bool:
+def _in_parts(date: Date, passage: IndexedPassage) -> bool:
     """Tell whether month and year of a date without a day both stand in a text, though not together, as in a table."""
-    stated = [reading for other in dates_of(text) for reading in other.readings]
+    stated = [reading for other in passage.dates for reading in other.readings]
     months = {month for _, month, _ in stated}
-    years = {year for year, _, _ in stated} | {value for number in numbers_of(text, tongue) for value in number.values}
+    years = {year for year, _, _ in stated} | {value for number in passage.numbers for value in number.values}
     return any(
         day is None and year is not None and year in years and month in months for year, month, day in date.readings
     )
 
 
-def _numbers(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
-    stated = numbers_of(said, claim.language)
+def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
+    if not claim.numbers:
+        return
+    stated = passage.numbers
     taken: list[Number] = []
     missing: list[Number] = []
     for number in claim.numbers:
@@ -172,8 +182,8 @@ def _numbers(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
             other.unit and other.unit != number.unit and not same_quantity(number, other) for other in same
         ):
             yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
-    left = [other for other in _outside(stated, dates_of(said)) if other not in taken]
-    context = numbers_of(near, claim.language) if missing else []
+    left = [other for other in _outside(stated, passage.dates) if other not in taken]
+    context = near.numbers if missing else []
     for number in missing:
         if not left and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
@@ -198,14 +208,14 @@ def _with_unit(number: Number) -> str:
     return number.text if shown else f"{number.text} {number.unit}"
 
 
-def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disagreement]:
+def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> Iterator[Disagreement]:
     if not claim.names:
         return
     tongue = claim.language
     here = _bare_words(said, tongue)
     if all(word in here for name in claim.names for word in name.words):
         return
-    around = here | _bare_words(near, tongue) | _bare_words(page.title, tongue)
+    around = here | _bare_words(near.text, tongue) | _bare_words(page.title, tongue)
     claimed = {word for name in claim.names for word in name.words} | set(claim.words)
     replaced = _replaced(claim.text, said, tongue)
     stated = names_of(said, tongue)

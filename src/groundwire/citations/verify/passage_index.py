@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from groundwire.citations.verify.language_packs import Language, fold, language, language_of
+from groundwire.citations.verify.language_packs import Language, fold, language, language_of, script_of
+from groundwire.citations.verify.quantities import Date, Number, dates_of, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
     TextSpan,
@@ -35,7 +36,7 @@ _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of
 _ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
 _STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
-_SAMPLE: Final = 20_000  # characters
+_SAMPLE: Final = 6_000  # characters that tell a page's language
 
 
 class _Place(NamedTuple):
@@ -58,10 +59,20 @@ class IndexedPassage:
         """Where it stands in the page's Markdown."""
         return TextSpan(self.page.span(self.first).start, self.page.span(self.last).end)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What it says, without markup."""
         return self.page.plain_of(self.span, self.first.block)
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        """Its dates."""
+        return dates_of(self.text)
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """Its numbers, those of dates among them."""
+        return numbers_of(self.text, self.page.language)
 
     @property
     def texts(self) -> Iterator[str]:
@@ -104,7 +115,30 @@ class PageIndex:
     @cached_property
     def language(self) -> Language:
         """The language the page is in; English when nothing tells."""
-        return language(language_of(self.sample)[0])
+        return language(self.spoken[1])
+
+    @cached_property
+    def spoken(self) -> tuple[str, str, int]:
+        """The page's script, the code of its language, and how clearly it is that one."""
+        return (script_of(self.sample), *language_of(self.sample))
+
+    def may_say(self, claim: str, *, doubt: int = 0) -> bool:
+        """Tell whether the page may say in its words what a sentence says in its own; when in doubt it may.
+
+        Args:
+            claim: The sentence.
+            doubt: How many little words of another language leave it in doubt.
+        """
+        script, code, clearly = self.spoken
+        other = script_of(claim)
+        if not other or not script:
+            return True
+        if other != script:
+            return {other, script} == {"kana", "han"}
+        if other != "latin":
+            return True
+        mine, ahead = language_of(claim)
+        return not mine or not code or mine == code or ahead <= doubt or not clearly
 
     @cached_property
     def sample(self) -> str:

@@ -11,30 +11,14 @@ from typing import Final
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.language_packs import Language, language, language_of, script_of
+from groundwire.citations.verify.language_packs import Language, language, language_of
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
 from groundwire.citations.verify.quantities import dates_of, numbers_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
 from groundwire.citations.verify.report_rendering import reason_of
 from groundwire.citations.verify.segmentation import TextSpan, blank_markup, sentences, table_heads, words_of
 
-__all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer"]
-
-_SAMPLE: Final = 20_000  # characters
-
-
-def comparable(claim: str, page: str) -> bool:
-    """Tell whether a sentence may say in its words what a page says in its own; when in doubt it may."""
-    one, two = script_of(claim), script_of(page[:_SAMPLE])
-    if not one or not two:
-        return True
-    if one != two:
-        return {one, two} == {"kana", "han"}
-    if one != "latin":
-        return True
-    (mine, ahead), (theirs, clearly) = language_of(claim), language_of(page[:_SAMPLE])
-    return not mine or not theirs or mine == theirs or not ahead or not clearly
-
+__all__ = ["Entailment", "cited_numbers", "verify_answer"]
 
 Entailment = Callable[[str, str], float]
 """A model of one's own: takes a passage and a sentence, returns how surely the one says the other, 0 to 1."""
@@ -370,7 +354,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
         signs = () if literal or not claim.numbers else disagreements(claim, passage, _aligned(text, passage, tongue))
         other = tuple(one for one in signs if one.kind in {"number", "unit"})
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
-    if not comparable(text, index.sample) and share < _MOSTLY:
+    if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
         return _missing(finding, page, text, index, quotes)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
     if passage is None or aligned is None or share < enough:
@@ -378,14 +362,15 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     if share < _MOSTLY and (gap := _gap(claim, index, passage, aligned)):
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
-    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned))
+    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
     if differ:
         return replace(finding, verdict="altered", disagreements=differ)
     return replace(finding, verdict="supported")
 
 
 def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
-    return align(tokens_of(text, tongue), tokens_of(passage.text, tongue), tongue)
+    page = tokens_of(passage.text, tongue, passage.dates, passage.numbers)
+    return align(tokens_of(text, tongue), page, tongue)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
@@ -431,7 +416,7 @@ def _missing(
         seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
         note = _GONE if page.version else seen
         return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
-    if not comparable(text, index.sample):
+    if not index.may_say(text):
         finding = replace(finding, notes=(*finding.notes, "the page is in another language or script"))
         other = tuple(_figures(text, index))
         return replace(finding, verdict="altered" if other else "not_comparable", disagreements=other)
