@@ -79,8 +79,28 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         if any(one.marker and one.marker.family == marker.family for one in claim):
             continue
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
-        if head is not None and not _balanced(aligned, place, marker.family, of_page=True):
+        if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+
+
+def _within(aligned: Alignment, place: int) -> bool:
+    """Tell whether what the sentence takes from the passage stands on both sides of a place, with no break between."""
+    page, reach = aligned.page, _NEAR + 1
+    if aligned.tongue.dense:
+        return True
+    for other in range(place + 1, min(len(page), place + reach)):
+        if page[other].stops:
+            return False
+        if other in aligned.back and page[other].kind in {"word", "number"}:
+            break
+    else:
+        return False
+    for other in range(place, max(-1, place - reach), -1):
+        if other in aligned.back:
+            return True
+        if page[other].breaks:
+            return page[other].stops
+    return place < reach
 
 
 def _head(at: int, tokens: Sequence[Token], to: Sequence[int | None], dense: bool) -> int | None:
@@ -270,14 +290,19 @@ def _is_change(aligned: Alignment, first: int, last: int, there: Sequence[int], 
         return False
     words = [claim[at] for at in range(first, last)]
     others = [page[place] for place in there]
-    if any(one.keys[0] in tongue.generic for one in (*words, *others)):
+    vague = [any(one.keys[0] in tongue.generic for one in side) for side in (words, others)]
+    named = [any(one.name for one in side) for side in (words, others)]
+    if (vague[0] and named[1]) or (vague[1] and (named[0] or not near().isdisjoint(words[-1].keys))):
         return False
-    if any(one.keys[0] in tongue.attribution for one in words) or all(len(one.text) < 2 for one in words) and not tongue.dense:
+    if first <= 4 and all(one.keys[0] in tongue.attribution for one in words):
+        return False
+    if not tongue.dense and all(len(one.text) < 2 for one in words):
         return False
     initials = "".join(one.text[0] for one in others).casefold()
     if len(words) == 1 and len(others) > 1 and initials.startswith(words[0].text.casefold()[:2]):
         return False
-    return not all(not near().isdisjoint(one.keys) for one in words) or any(one.name for one in words)
+    known = all(not near().isdisjoint(one.keys) for one in words)
+    return not (known and named[1] and not named[0])
 
 
 # --- roles -------------------------------------------------------------------------------------------------------

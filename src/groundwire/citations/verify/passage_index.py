@@ -35,6 +35,8 @@ _OFTEN: Final = 400  # places of a word that are looked at
 _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
 _ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
 _STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
+_CLEARLY: Final = 4  # little words by which a language is ahead on a page that has many
+_BRIEF: Final = 400  # characters of a page that has few
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
 _SAMPLE: Final = 6_000  # characters that tell a page's language
 
@@ -120,7 +122,9 @@ class PageIndex:
     @cached_property
     def spoken(self) -> tuple[str, str, int]:
         """The page's script, the code of its language, and how clearly it is that one."""
-        return (script_of(self.sample), *language_of(self.sample))
+        code, ahead = language_of(self.sample)
+        told = ahead >= _CLEARLY or len(self.sample) < _BRIEF
+        return script_of(self.sample), code if told else "", ahead
 
     def may_say(self, claim: str, *, doubt: int = 0) -> bool:
         """Tell whether the page may say in its words what a sentence says in its own; when in doubt it may.

@@ -25,7 +25,8 @@ Entailment = Callable[[str, str], float]
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that a passage must have to be the one meant
 _ENTAILED: Final = 0.5
-_MOSTLY: Final = 0.8  # share below which a sentence may be half from elsewhere
+_MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
+_ALL: Final = 0.95  # share below which a part of a sentence may be from elsewhere
 _RUN: Final = 4  # words of it in a row that are not there, from which on it is
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
@@ -359,7 +360,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
     if passage is None or aligned is None or share < enough:
         return _missing(finding, page, text, index, quotes)
-    if share < _MOSTLY and (gap := _gap(claim, index, passage, aligned)):
+    if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
     differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
@@ -381,7 +382,7 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
     return bool(words) and (words in squeezed(passage.around(1, 1).text) or words in index.squeezed)
 
 
-def _gap(claim: Claim, index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
+def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     """Return words of a sentence, several in a row, that stand neither near a passage nor together elsewhere."""
     tongue = index.language
     near = {key for token in tokens_of(passage.around(1, 1).text, tongue) for key in token.keys}
@@ -399,6 +400,29 @@ def _gap(claim: Claim, index: PageIndex, passage: IndexedPassage, aligned: Align
     spelled = dict((tongue.normal_form(word), word) for word in run)
     _, elsewhere = index.best(spelled)
     return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""
+
+
+def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
+    """Return a clause of a sentence of which the passage has next to nothing."""
+    tongue = aligned.tongue
+    cuts = [*(found.start() for found in _JOINS.finditer(text)), len(text)]
+    near: set[str] | None = None
+    at = 0
+    for cut in cuts if len(cuts) > 1 else ():
+        there = here = 0
+        begin = at
+        while at < len(aligned.claim) and aligned.claim[at].start < cut:
+            token = aligned.claim[at]
+            if token.kind in {"word", "number"} and token.keys[:1] != () and token.keys[0] not in tongue.attribution:
+                here += 1
+                if aligned.to[at] is None and near is None:
+                    around = passage.around(2, 1)
+                    near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
+                there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
+            at += 1
+        if here >= (_RUN - 1) * (1 + tongue.dense) and there < 0.4 * here and begin < at:
+            return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
+    return ""
 
 
 def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
