@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
+from groundwire.citations.markdown_blocks import FORMULA, BlockSplitter, Dialect, render_block
 from groundwire.citations.marker_parser import Mark, MarkScanner
 from groundwire.models import Source
 from groundwire.models.validators import check_choice
@@ -29,8 +30,8 @@ class Channel:
 
     name: ChannelName
     """What it is called."""
-    answer: Callable[[str], str]
-    """Writes text of the answer: it is shown as the model wrote it, and nothing in it gets out of its place."""
+    dialect: Dialect | None = None
+    """How the answer's Markdown is written; None where it is shown as the model wrote it."""
     text: Callable[[str], str]
     """Writes other text, such as a source's title: none of it means anything to the channel."""
     link: Callable[[str, str], str]
@@ -88,6 +89,36 @@ def _terminal_link(label: str, url: str) -> str:
     return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
+def _html_code(text: str, language: str) -> str:
+    kind = f' class="language-{html.escape(_word(language))}"' if _word(language) else ""
+    return f"<pre><code{kind}>{_html(text)}</code></pre>"
+
+
+def _word(language: str) -> str:
+    return language if re.fullmatch(r"[\w+#.-]{1,40}", language) else ""
+
+
+def _telegram_code(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("`", "\\`")
+
+
+def _unquoted(text: str) -> str:
+    return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram knows no quotation within another
+
+
+def _leads(url: str) -> bool:
+    """Tell whether an address is one that a link may lead to."""
+    try:
+        return urlsplit(url).scheme.lower() in _LINKED
+    except ValueError:
+        return False
+
+
+def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """Return what writes a link of the answer's own: its label alone when its address leads nowhere that is known."""
+    return lambda label, url: link(label, url) if _leads(url) else label
+
+
 def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
     """Return what writes sources one below the other, under a heading."""
     return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
@@ -98,37 +129,108 @@ def _html_list(lines: Sequence[str]) -> str:
     return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
 
 
+_DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {
+        "html": Dialect(
+            text=_html,
+            link=_let_through(_html_link),
+            strong=("<strong>", "</strong>"),
+            emphasis=("<em>", "</em>"),
+            struck=("<s>", "</s>"),
+            code=lambda text: f"<code>{_html(text)}</code>",
+            block=lambda text, language: _html_code(text, language),
+            quote=lambda text: f"<blockquote>{text}</blockquote>",
+            html=True,
+        ),
+        "telegram_html": Dialect(
+            text=_html,
+            link=_let_through(_telegram_html_link),
+            strong=("<b>", "</b>"),
+            emphasis=("<i>", "</i>"),
+            struck=("<s>", "</s>"),
+            code=lambda text: f"<code>{_html(text)}</code>",
+            block=lambda text, language: _html_code(text, language).replace("\n</code>", "</code>"),
+            quote=lambda text: f"<blockquote>{_unquoted(text)}</blockquote>",
+        ),
+        "telegram_markdown_v2": Dialect(
+            text=_telegram,
+            link=_let_through(_bracketed_link),
+            strong=("*", "*"),
+            emphasis=("_", "_"),
+            struck=("~", "~"),
+            code=lambda text: f"`{_telegram_code(text)}`",
+            block=lambda text, language: f"```{_telegram_code(_word(language))}\n{_telegram_code(text)}```",
+            quote=lambda text: "\n".join(f">{line.lstrip('>')}" for line in text.split("\n")),
+        ),
+        "slack": Dialect(
+            text=_html,
+            link=_let_through(_slack_link),
+            strong=("*", "*"),
+            emphasis=("_", "_"),
+            struck=("~", "~"),
+            code=lambda text: f"`{_html(text)}`",
+            block=lambda text, _language: f"```\n{_html(text)}```",
+            quote=lambda text: "\n".join(f"&gt; {line}" for line in text.split("\n")).replace("&gt; ", "> "),
+        ),
+        "plain": Dialect(
+            text=_same,
+            link=lambda label, url: label if url in label else f"{label} ({url})",
+            strong=("", ""),
+            emphasis=("", ""),
+            struck=("", ""),
+            code=_same,
+            block=lambda text, _language: text.rstrip("\n"),
+            quote=lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
+        ),
+        "ansi": Dialect(
+            text=_terminal,
+            link=_let_through(_terminal_link),
+            strong=("\x1b[1m", "\x1b[22m"),
+            emphasis=("\x1b[3m", "\x1b[23m"),
+            struck=("\x1b[9m", "\x1b[29m"),
+            code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
+            block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
+            quote=lambda text: "\n".join(f"│ {line}" for line in text.split("\n")),
+        ),
+    }
+)
+
 _ALL: Final = (
     Channel(
         name="markdown",
-        answer=_same,
         text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
         link=_bracketed_link,
         sources=_listed("**Sources**\n", "- "),
     ),
-    Channel(name="html", answer=_html, text=_html, link=_html_link, sources=_html_list),
+    Channel(name="html", text=_html, link=_html_link, sources=_html_list, dialect=_DIALECTS["html"]),
     Channel(
         name="telegram_markdown_v2",
-        answer=_telegram,
         text=_telegram,
         link=_bracketed_link,
         sources=_listed("*Sources*"),
+        dialect=_DIALECTS["telegram_markdown_v2"],
     ),
     Channel(
         name="telegram_html",
-        answer=_html,
         text=_html,
         link=_telegram_html_link,
         sources=_listed("<b>Sources</b>"),
+        dialect=_DIALECTS["telegram_html"],
     ),
-    Channel(name="slack", answer=_html, text=_html, link=_slack_link, sources=_listed("*Sources*")),
-    Channel(name="plain", answer=_same, text=_same, link=lambda label, _url: label, sources=_listed("Sources")),
+    Channel(name="slack", text=_html, link=_slack_link, sources=_listed("*Sources*"), dialect=_DIALECTS["slack"]),
+    Channel(
+        name="plain",
+        text=_same,
+        link=lambda label, _url: label,
+        sources=_listed("Sources"),
+        dialect=_DIALECTS["plain"],
+    ),
     Channel(
         name="ansi",
-        answer=_terminal,
         text=_terminal,
         link=_terminal_link,
         sources=_listed("\x1b[1mSources\x1b[0m"),
+        dialect=_DIALECTS["ansi"],
     ),
 )
 
@@ -142,6 +244,8 @@ def one_line(text: str) -> str:
 
 
 _JOINING: Final = frozenset("!\\")  # before a link in Markdown the one makes an image of it, the other no link
+_MAY_BEGIN: Final = re.compile(r"[$\\]")  # a formula
+_LONGEST_FORMULA: Final = 2_000  # characters
 _LINKED: Final = ("http", "https")  # what a link may lead to
 
 
@@ -160,8 +264,9 @@ class RenderedAnswer:
 class CitationStream:
     """Writes an answer for a channel while it comes in.
 
-    Every character of the answer is written but for the marks, and at once: only what may be a mark is held back until
-    that is certain. However the answer is cut into chunks, the text written is the same.
+    On the Markdown channel the answer passes through as it is but for the marks, and at once: only what may be a mark, or
+    a line that may hold a formula, is held back until that is certain. On the others its Markdown is written in the
+    markup of the channel, a block at a time. However the answer is cut into chunks, the text written is the same.
 
     Args:
         sources: What the numbers stand for; of two with one number the first counts.
@@ -189,6 +294,9 @@ class CitationStream:
         self._links = dict(links or {})
         self._footer = footer
         self._scanner = MarkScanner()
+        self._blocks = BlockSplitter()
+        self._begun = False
+        self._pending: list[str | Mark] = []  # a line that may hold a formula, from its first dollar on
         self._used: set[int] = set()
         self._unknown: dict[int, None] = {}
         self._last = ""
@@ -205,20 +313,76 @@ class CitationStream:
 
     def feed(self, chunk: str) -> str:
         """Take the next part of the answer; return what can be shown now."""
-        return self._written(self._scanner.feed(chunk))
+        if self._channel.dialect is not None:
+            return "".join(map(self._rendered, self._blocks.feed(chunk)))
+        return self._written(self._settled(self._scanner.feed(chunk)))
 
     def close(self) -> str:
         """Return what was held back and, when sources were used, the sources; the answer has ended."""
-        rest = self._written(self._scanner.close())
+        if self._channel.dialect is not None:
+            rest = "".join(map(self._rendered, self._blocks.close()))
+        else:
+            rest = self._written([*self._settled(self._scanner.close()), *self._without_formulas()])
         if not self._footer or not self._used:
             return rest
         fence = f"\n{self._scanner.open_fence}" if self._channel.name == "markdown" and self._scanner.open_fence else ""
         return rest + fence + self._channel.sources([self._line(number) for number in self.used])
 
+    def _rendered(self, block: str) -> str:
+        """Write a block of the answer's Markdown."""
+        dialect = self._channel.dialect
+        if dialect is None or not block.strip():
+            return ""
+        written = render_block(block, dialect, self._mark)
+        between = ("\n" if dialect.html else "\n\n") if self._begun else ""
+        self._begun = True
+        return between + written
+
+    def _settled(self, pieces: Iterable[str | Mark]) -> list[str | Mark]:
+        """Return the pieces of which it is certain whether they belong to a formula; hold back the rest."""
+        out: list[str | Mark] = []
+        for piece in pieces:
+            if isinstance(piece, Mark):
+                (self._pending if self._pending else out).append(piece)
+                continue
+            for line in re.split(r"(?<=\n)", piece):
+                begin = None if self._pending else _MAY_BEGIN.search(line)
+                if self._pending:
+                    self._pending.append(line)
+                elif begin is not None:
+                    out.append(line[: begin.start()])
+                    self._pending.append(line[begin.start() :])
+                else:
+                    out.append(line)
+                if line.endswith("\n") and self._pending and not self._goes_on():
+                    out += self._without_formulas()
+        return [piece for piece in out if piece]
+
+    def _goes_on(self) -> bool:
+        """Tell whether what is held back is a formula of several lines that has not ended."""
+        whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in self._pending)
+        if not whole.startswith(("$$", "\\[")) or len(whole) > _LONGEST_FORMULA or not whole.splitlines()[-1].strip():
+            return False
+        return FORMULA.match(whole) is None
+
+    def _without_formulas(self) -> list[str | Mark]:
+        """Return the pieces that were held back; marks within formulas are plain text."""
+        pieces, self._pending = self._pending, []
+        whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces)
+        formulas = [found.span() for found in FORMULA.finditer(whole)]
+        out: list[str | Mark] = []
+        at = 0
+        for piece in pieces:
+            text = piece.text if isinstance(piece, Mark) else piece
+            inside = any(start <= at and at + len(text) <= end for start, end in formulas)
+            out.append(text if inside else piece)
+            at += len(text)
+        return out
+
     def _written(self, pieces: Iterable[str | Mark]) -> str:
         out: list[str] = []
         for piece in pieces:
-            out.append(self._mark(piece) if isinstance(piece, Mark) else self._channel.answer(piece))
+            out.append(self._mark(piece) if isinstance(piece, Mark) else piece)
             self._last = (piece.text if isinstance(piece, Mark) else piece)[-1:] or self._last
         return "".join(out)
 
@@ -227,9 +391,9 @@ class CitationStream:
         known = [number for number in mark.numbers if number in self._sources]
         self._used.update(known)
         self._unknown.update(dict.fromkeys(number for number in mark.numbers if number not in self._sources))
+        dialect, text = self._channel.dialect, self._channel.text
         if self._channel.name == "plain" or not known:
-            return self._channel.answer(mark.text)
-        text = self._channel.text
+            return dialect.text(mark.text) if dialect else mark.text
         if len(mark.numbers) == 1 and self._last not in _JOINING:
             return self._linked(mark.numbers[0], text(mark.text))
         return "".join(
@@ -246,10 +410,7 @@ class CitationStream:
         if source is None:
             return ""
         url = self._links.get(number, source.url)
-        try:
-            return url if urlsplit(url).scheme.lower() in _LINKED else ""
-        except ValueError:
-            return ""
+        return url if _leads(url) else ""
 
     def _line(self, number: int) -> str:
         """Write a source on one line: its number, its title as a link, or its address where there are no links."""

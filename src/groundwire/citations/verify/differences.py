@@ -294,7 +294,7 @@ def _is_change(aligned: Alignment, first: int, last: int, there: Sequence[int], 
     named = [any(one.name for one in side) for side in (words, others)]
     if (vague[0] and named[1]) or (vague[1] and (named[0] or not near().isdisjoint(words[-1].keys))):
         return False
-    if first <= 4 and all(one.keys[0] in tongue.attribution for one in words):
+    if first <= 10 and all(one.keys[0] in tongue.attribution for one in words):
         return False
     if not tongue.dense and all(len(one.text) < 2 for one in words):
         return False

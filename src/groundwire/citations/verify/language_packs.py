@@ -177,7 +177,7 @@ class Language:
         for number, line in enumerate(lines):
             for word in line.split():
                 form = fold(word.replace("_", " ")) if "_" in word else self.normal_form(word)
-                for one in dict.fromkeys((form, self.normal_form(f"{word}ed"))) if self.code == "en" else (form,):
+                for one in dict.fromkeys((form, self.normal_form(f"{word.removesuffix('e')}ed"))) if self.code == "en" else (form,):
                     groups.setdefault(one, []).append(f"{prefix}{number}")
         return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
 
