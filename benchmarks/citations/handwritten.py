@@ -2,8 +2,8 @@
 
     python -m benchmarks.citations.handwritten [--half tuned|kept|all] [--language de] [--show]
 
-The cases are in `benchmarks/citations/cases`. A false sentence is caught when its verdict is anything but `supported`, a true
-one is accused when it is. Every other page is for tuning; the other half is touched for the figures of the docs only.
+The cases are in `benchmarks/citations/cases`. A false sentence is caught when its verdict is anything but `supported`,
+a true one is accused when it is. Every other page is for tuning; the other half is touched for the figures of the docs only.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def main() -> None:
         if arguments.show and supported != (case.kind == "true"):
             print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages))
             for one in findings:
-                print("   ", one.verdict, one.share, [(d.kind, d.claimed, d.stated) for d in one.disagreements], one.notes)
+                print(
+                    "   ", one.verdict, one.share, [(d.kind, d.claimed, d.stated) for d in one.disagreements], one.notes
+                )
     for group in sorted({group for group, _, _ in counts}):
         caught, missed = counts[group, False, False], counts[group, False, True]
         accused, right = counts[group, True, False], counts[group, True, True]

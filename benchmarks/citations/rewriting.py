@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import calendar
+import itertools
 import random
 import re
 from collections.abc import Callable, Sequence
 
-from groundwire.citations.verify.entities import names_of
+from groundwire.citations.verify.entities import dates_of, names_of
 from groundwire.citations.verify.language_packs import language
-from groundwire.citations.verify.quantities import dates_of, numbers_of
+from groundwire.citations.verify.quantities import numbers_of
 
 __all__ = ["MUTATIONS", "PARAPHRASES", "mutate", "paraphrase"]
 
@@ -311,13 +312,18 @@ def _numbers_swapped(sentence: str, chance: random.Random) -> str | None:
 
 def _names_swapped(sentence: str, chance: random.Random) -> str | None:
     found = [
-        (name.start, name.end) for name in names_of(sentence) if (not name.first or len(name.words) > 1) and len(name.text) > 2
+        (name.start, name.end)
+        for name in names_of(sentence)
+        if (not name.first or len(name.words) > 1) and len(name.text) > 2
     ]
-    for first, second in sorted(zip(found, found[1:], strict=False), key=lambda _: chance.random()):
+    for first, second in sorted(itertools.pairwise(found), key=lambda _: chance.random()):
         between = sentence[first[1] : second[0]]
-        if len(between.split()) >= 2 and not re.fullmatch(r"\W*(?:,|and|or|&|of the|of|in|the)*\W*", between) and "," not in between:
-            if not re.search(r"\b(?:and|or)\b", between):
-                return _exchanged(sentence, (first, second))
+        if (
+            len(between.split()) >= 2
+            and not re.fullmatch(r"\W*(?:,|and|or|&|of the|of|in|the)*\W*", between)
+            and "," not in between
+        ) and not re.search(r"\b(?:and|or)\b", between):
+            return _exchanged(sentence, (first, second))
     return None
 
 
@@ -329,9 +335,63 @@ MUTATIONS: dict[str, Rule] = {
 
 
 _DULL = frozenset(
-    "about above after again along although among around because before being below between could during either every having"
-    " himself itself maybe might other others quite rather shall should since still their theirs there these thing things those"
-    " though through together toward towards under until using which while whose within without would years often never always".split()
+    [
+        "about",
+        "above",
+        "after",
+        "again",
+        "along",
+        "although",
+        "among",
+        "around",
+        "because",
+        "before",
+        "being",
+        "below",
+        "between",
+        "could",
+        "during",
+        "either",
+        "every",
+        "having",
+        "himself",
+        "itself",
+        "maybe",
+        "might",
+        "other",
+        "others",
+        "quite",
+        "rather",
+        "shall",
+        "should",
+        "since",
+        "still",
+        "their",
+        "theirs",
+        "there",
+        "these",
+        "thing",
+        "things",
+        "those",
+        "though",
+        "through",
+        "together",
+        "toward",
+        "towards",
+        "under",
+        "until",
+        "using",
+        "which",
+        "while",
+        "whose",
+        "within",
+        "without",
+        "would",
+        "years",
+        "often",
+        "never",
+        "always",
+    ]
 )
 
 

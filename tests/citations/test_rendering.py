@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from components.examples import examples
-from groundwire.citations import CHANNELS, ChannelName, CitationStream, Mark, find_marks, render_answer
+from groundwire.citations import CHANNELS, ChannelName, CitationStream, render_answer
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
 
@@ -142,7 +142,8 @@ LETTERS = re.compile(r"[^\W\d_]+")
 
 MARKDOWN = """## Rivers [1]
 
-**Bold** [12], *slanted*, ~~struck~~, `code [1]`, $x[1]$, a [link](http://b.example/x_y), ![image](http://c.example/i.png) <script>
+**Bold** [12], *slanted*, ~~struck~~, `code [1]`, $x[1]$, a [link](http://b.example/x_y),
+![image](http://c.example/i.png) <script>
 
 - first [12]
   - nested
@@ -179,9 +180,12 @@ WRITTEN = {
     ],
     "telegram_html": ["<b>Rivers ", "<i>slanted</i>", "<code>code [1]</code>", "• first", "  • nested", "3. third",
                       "<pre><code>Name   Length\nLoire  long</code></pre>", '<pre><code class="language-py">x = a[1]'],
-    "telegram_markdown_v2": ["*Rivers ", "_slanted_", "~struck~", "`code [1]`", "$x\\[1\\]$", "3\\. third", "```py\nx = a[1]\n```", ">quoted"],
-    "slack": ["*Rivers <", "*Bold* <", "_slanted_", "~struck~", "<http://b.example/x_y|link>", "```\nName   Length\nLoire  long\n```", "> quoted"],
-    "plain": ["Rivers [1]", "Bold [12], slanted, struck, code [1], $x[1]$, a link (http://b.example/x_y)", "• first [12]", "Loire  long"],
+    "telegram_markdown_v2": ["*Rivers ", "_slanted_", "~struck~", "`code [1]`", "$x\\[1\\]$",
+                             "3\\. third", "```py\nx = a[1]\n```", ">quoted"],
+    "slack": ["*Rivers <", "*Bold* <", "_slanted_", "~struck~", "<http://b.example/x_y|link>",
+              "```\nName   Length\nLoire  long\n```", "> quoted"],
+    "plain": ["Rivers [1]", "Bold [12], slanted, struck, code [1], $x[1]$, a link (http://b.example/x_y)",
+              "• first [12]", "Loire  long"],
     "ansi": ["\x1b[1mRivers ", "\x1b[3mslanted\x1b[23m", "\x1b[36mcode [1]\x1b[39m", "    x = a[1]", "│ quoted"],
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The Markdown of an answer in the markup of a channel: bold, lists, tables, code and links, block by block.
 
-The answer is cut into its blocks as it comes in, so that what a channel is given while the answer is still being written is
-what it is given at the end. A block is read by markdown-it, a kept parser of CommonMark.
+The answer is cut into its blocks as it comes in, so that what a channel is given while the answer is still being written
+is what it is given at the end. A block is read by markdown-it, a kept parser of CommonMark.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
 FORMULA: Final = re.compile(
     r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
 )
-"""A formula of TeX within a text: what stands in it means nothing to Markdown, and a bracketed number there is no mark."""
+"""A formula of TeX: what stands in it means nothing to Markdown, and a bracketed number in it is no mark."""
 
 _HELD: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _OURS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
@@ -223,8 +223,12 @@ class _Writer:
         marks = any(body != self._dialect.text(shown) for row in rows for _, body, shown in row)
         if marks:  # what has links or bold text in it cannot stand in a block of code
             return "\n".join(self._dialect.text(" | ").join(body for _, body, _ in row) for row in rows)
-        widths = [max(_width(row[at][2]) for row in rows if at < len(row)) for at in range(max(map(len, rows), default=0))]
-        lines_ = ["  ".join(cell[2] + " " * (widths[at] - _width(cell[2])) for at, cell in enumerate(row)) for row in rows]
+        widths = [
+            max(_width(row[at][2]) for row in rows if at < len(row)) for at in range(max(map(len, rows), default=0))
+        ]
+        lines_ = [
+            "  ".join(cell[2] + " " * (widths[at] - _width(cell[2])) for at, cell in enumerate(row)) for row in rows
+        ]
         return self._dialect.block("\n".join(line.rstrip() for line in lines_) + "\n", "")
 
     def _inline(self, tokens: Sequence[Token]) -> str:

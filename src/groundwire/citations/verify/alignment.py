@@ -1,7 +1,7 @@
 """The words of a sentence beside those of the passage that it is closest to.
 
-Each word of the sentence is put to the word of the passage that is its counterpart: the same word in another form, one of
-like meaning, the same number. What has no counterpart, what stands in the place of something else, and names or numbers
+Each word of the sentence is put to the word of the passage that is its counterpart: the same word in another form, one
+of like meaning, the same number. What has no counterpart, what stands in the place of something else, and names or numbers
 that have changed places are told. Words that only moved together with what they belong to are no change: active and
 passive, a part put first, the order of a list.
 """
@@ -14,17 +14,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
-from groundwire.citations.verify.entities import names_of
+from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date
 from groundwire.citations.verify.language_packs import Language, Marker, fold
-from groundwire.citations.verify.quantities import (
-    Date,
-    Number,
-    dates_of,
-    numbers_of,
-    same_date,
-    same_number,
-    same_quantity,
-)
+from groundwire.citations.verify.quantities import Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
 __all__ = ["Alignment", "Token", "align", "tokens_of"]
@@ -79,11 +71,12 @@ def tokens_of(
     low = fold(text)
     spans: list[Token] = []
     dates = dates_of(text) if dates is None else dates
-    for date in dates:
-        spans.append(Token(date.text, date.start, date.end, "number", value=date))
-    for number in numbers_of(text, tongue) if numbers is None else numbers:
-        if not any(date.start < number.end and number.start < date.end for date in dates):
-            spans.append(Token(number.text, number.start, number.end, "number", value=number))
+    spans += (Token(date.text, date.start, date.end, "number", value=date) for date in dates)
+    spans += (
+        Token(number.text, number.start, number.end, "number", value=number)
+        for number in (numbers_of(text, tongue) if numbers is None else numbers)
+        if not any(date.start < number.end and number.start < date.end for date in dates)
+    )
     for phrase in tongue.phrases.finditer(low):
         if not any(one.start < phrase.end() and phrase.start() < one.end for one in spans):
             marker = tongue.markers.get(phrase[0])
@@ -114,7 +107,11 @@ def _after_number(words: Iterator[Token], before: Sequence[Token], tongue: Langu
         return
     for at, word in enumerate(words):
         form = fold(word.text)
-        is_unit = at < 2 and unit and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
+        is_unit = (
+            at < 2
+            and unit
+            and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
+        )
         if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
             word = Token(word.text, word.start, word.end, "function", (form,))
         yield word
@@ -138,7 +135,7 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
         word, form = match[0], low[match.start() : match.end()]
         if form.endswith(("n't", "n’t")) and tongue.code == "en":
             yield Token(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
-        elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[:match.start()].strip()):
+        elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
             yield Token(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
         elif tongue.is_function(word) and word != "May":
             yield Token(word, match.start(), match.end(), "function", (form,))
@@ -158,7 +155,11 @@ def _dense(run: str, start: int, tongue: Language) -> Iterator[Token]:
     place = 0
     while place < len(run):
         length = next(
-            (size for size in range(min(tongue.longest, len(run) - place), 0, -1) if tongue.knows(run[place : place + size])),
+            (
+                size
+                for size in range(min(tongue.longest, len(run) - place), 0, -1)
+                if tongue.knows(run[place : place + size])
+            ),
             0,
         )
         if not length and (katakana := _KATAKANA.match(run, place)):
@@ -168,9 +169,9 @@ def _dense(run: str, start: int, tongue: Language) -> Iterator[Token]:
         begin, place = start + place, place + length
         if (marker := tongue.markers.get(word)) is not None:
             yield Token(word, begin, begin + length, "marker", (word,), marker)
-        elif word in tongue.function_words and word not in tongue.groups and word not in tongue.opposites:
-            yield Token(word, begin, begin + length, "function", (word,))
-        elif not known and _HIRAGANA.match(word):
+        elif (word in tongue.function_words and word not in tongue.groups and word not in tongue.opposites) or (
+            not known and _HIRAGANA.match(word)
+        ):
             yield Token(word, begin, begin + length, "function", (word,))
         else:
             yield Token(word, begin, begin + length, "word", tongue.keys(word), name=not known)

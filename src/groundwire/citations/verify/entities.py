@@ -1,4 +1,4 @@
-"""Names, negations and quotations in a sentence."""
+"""Names, dates, negations and quotations in a sentence."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.citations.verify.language_packs import Language, fold, language
+from groundwire.citations.verify.language_packs import Language, fold, language, months_of_all
 from groundwire.citations.verify.segmentation import CONTENT_WORD, TextSpan, words_of
 
-__all__ = ["Denial", "Name", "denied", "is_like", "names_of", "quotes_of"]
+__all__ = ["Date", "Denial", "Name", "dates_of", "denied", "is_like", "names_of", "quotes_of", "same_date"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +126,71 @@ def quotes_of(text: str) -> list[TextSpan]:
         ):
             spans.append(TextSpan(*found.span(group)))
     return spans
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date as it stands in a sentence."""
+
+    text: str
+    """As it is written."""
+    readings: tuple[tuple[int | None, int | None, int | None], ...]
+    """What it may be, as year, month, day: 3/4/2020 has two readings."""
+    start: int
+    """Its first code point."""
+    end: int
+    """The code point after its last."""
+
+
+_MONTH: Final = "|".join(sorted(months_of_all(), key=len, reverse=True))
+_DATE: Final = re.compile(
+    r"\b(?P<y1>\d{4})-(?P<m1>\d{2})-(?P<d1>\d{2})(?!\d)"
+    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th|er|\.)?(?: of| de)? (?P<m2>{_MONTH})\.?(?:,? (?:de |del )?(?P<y2>\d{{4}}))?\b"
+    rf"|\b(?P<m3>{_MONTH})\.? (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y3>\d{{4}}))?\b"
+    rf"|\b(?P<m4>{_MONTH})\.?,? (?:of |de )?(?P<y4>\d{{4}})\b"
+    r"|\b(?P<a5>\d{1,2})(?P<sep>[/.])(?P<b5>\d{1,2})(?P=sep)(?P<y5>\d{4})(?!\d)"
+    r"|(?P<y6>\d{4})年(?:(?P<m6>\d{1,2})月(?:(?P<d6>\d{1,2})日)?)?|(?<!\d)(?P<m7>\d{1,2})月(?P<d7>\d{1,2})日",
+    re.IGNORECASE,
+)
+_DIGIT: Final = re.compile(r"\d")
+
+
+def dates_of(text: str) -> list[Date]:
+    """Return the dates in a text that name at least a month, in order."""
+    found: list[Date] = []
+    if not _DIGIT.search(text):
+        return found
+    names = months_of_all()
+    for match in _DATE.finditer(text):
+        group = match.groupdict()
+        readings: tuple[tuple[int | None, int | None, int | None], ...]
+        if group["a5"]:
+            year, one, two = int(group["y5"]), int(group["a5"]), int(group["b5"])
+            orders = ((two, one), (one, two)) if one != two else ((one, two),)
+            readings = tuple((year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
+        else:
+            kind = next(number for number in "123467" if group.get(f"m{number}") or group.get(f"y{number}"))
+            month = group.get(f"m{kind}") or ""
+            readings = (
+                (
+                    _integer(group.get(f"y{kind}")),
+                    int(month) if month.isdecimal() else names.get(month.lower()),
+                    _integer(group.get(f"d{kind}")),
+                ),
+            )
+        if readings and (readings[0][2] or 1) <= 31:
+            found.append(Date(match[0], readings, match.start(), match.end()))
+    return found
+
+
+def same_date(claimed: Date, stated: Date) -> bool:
+    """Tell whether a date that is claimed is the one that is stated, or less exact than it."""
+    return any(
+        all(part is None or part == other for part, other in zip(one, two, strict=True))
+        for one in claimed.readings
+        for two in stated.readings
+    )
+
+
+def _integer(text: str | None) -> int | None:
+    return int(text) if text else None

@@ -12,20 +12,12 @@ from typing import Final
 from groundwire.citations.verify.alignment import Alignment, tokens_of
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
-from groundwire.citations.verify.entities import Name, denied, is_like, names_of, quotes_of
+from groundwire.citations.verify.entities import Date, Name, dates_of, denied, is_like, names_of, quotes_of, same_date
 from groundwire.citations.verify.language_packs import Language, fold, language
-from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
-from groundwire.citations.verify.quantities import (
-    Date,
-    Number,
-    dates_of,
-    numbers_of,
-    same_date,
-    same_number,
-    same_quantity,
-)
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
+from groundwire.citations.verify.quantities import Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.segmentation import CONTENT_WORD, spelled_words, words_of
+from groundwire.citations.verify.segmentation import CONTENT_WORD, spelled_words, squeezed, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
@@ -92,7 +84,7 @@ def disagreements(
     told = list(_names(claim, passage.page, closest, around))
     facts += told or _swapped(claim, passage.page, closest)
     if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest, claim.language)):
-        if not _made_up(aligned):
+        if not _made_up(aligned):  # not safe, dangerous
             facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
     yield from facts
     if words and not facts:

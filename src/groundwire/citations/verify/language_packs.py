@@ -15,7 +15,18 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-__all__ = ["DENSE", "LANGUAGES", "UNIT_BASES", "Language", "Marker", "fold", "language", "language_of", "months_of_all", "script_of"]
+__all__ = [
+    "DENSE",
+    "LANGUAGES",
+    "UNIT_BASES",
+    "Language",
+    "Marker",
+    "fold",
+    "language",
+    "language_of",
+    "months_of_all",
+    "script_of",
+]
 
 # Scripts that put no spaces between words are compared by pairs of characters.
 DENSE: Final = (
@@ -177,7 +188,11 @@ class Language:
         for number, line in enumerate(lines):
             for word in line.split():
                 form = fold(word.replace("_", " ")) if "_" in word else self.normal_form(word)
-                for one in dict.fromkeys((form, self.normal_form(f"{word.removesuffix('e')}ed"))) if self.code == "en" else (form,):
+                for one in (
+                    dict.fromkeys((form, self.normal_form(f"{word.removesuffix('e')}ed")))
+                    if self.code == "en"
+                    else (form,)
+                ):
                     groups.setdefault(one, []).append(f"{prefix}{number}")
         return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
 

@@ -14,22 +14,23 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from groundwire.citations.verify.entities import Date, dates_of
 from groundwire.citations.verify.language_packs import Language, fold, language, language_of, script_of
-from groundwire.citations.verify.quantities import Date, Number, dates_of, numbers_of
+from groundwire.citations.verify.quantities import Number, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
     TextSpan,
     blank_markup,
     blocks,
     sentences_of_block,
+    squeezed,
     words_of,
 )
 
-__all__ = ["IndexedPassage", "PageIndex", "squeezed"]
+__all__ = ["IndexedPassage", "PageIndex"]
 
 _ABSENT: Final = 4
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
-_SQUEEZE: Final = re.compile(r"[\W_]+")
 _SENTENCE: Final = 90  # characters of a usual sentence, headings and cells among them
 _OFTEN: Final = 400  # places of a word that are looked at
 _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
@@ -267,7 +268,11 @@ class PageIndex:
 
     def _is(self, word: str, found: str) -> bool:
         """Tell whether a word as it stands on a page is one in normal form."""
-        return found == word if found[0].isdecimal() else self.language.normal_form(found) == word or word == found[: len(word)]
+        return (
+            found == word
+            if found[0].isdecimal()
+            else self.language.normal_form(found) == word or word == found[: len(word)]
+        )
 
     def weight(self, word: str, spelled: str) -> float:
         """Return how much a word tells: the rarer on the page, the more.
@@ -310,7 +315,9 @@ class PageIndex:
                 last = self.after(last)
         if best is None:
             return None, 0.0
-        said = {word for text in best.texts for word in words_of(text, self.language)}  # what stands in addresses is not said
+        said = {
+            word for text in best.texts for word in words_of(text, self.language)
+        }  # what stands in addresses is not said
         return best, sum(weights[word] for word in words if word in said) / total
 
     def _marked(self, words: Mapping[str, str], weights: Mapping[str, float]) -> dict[int, list[tuple[int, str]]]:
@@ -337,8 +344,3 @@ class PageIndex:
         for block in sorted(wanted):
             for number in range(len(self._in_block(block))):
                 yield _Place(block, number)
-
-
-def squeezed(text: str) -> str:
-    """Return the letters and digits of a text, without case, with one space between words."""
-    return _SQUEEZE.sub(" ", text.casefold()).strip()

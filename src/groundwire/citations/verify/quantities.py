@@ -1,4 +1,4 @@
-"""Numbers and dates of a sentence, as values: digits and words of each language, scales, units, rounding."""
+"""Numbers of a sentence, as values: digits and words of each language, scales, units, rounding."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.citations.verify.language_packs import DENSE, UNIT_BASES, Language, fold, language, months_of_all
+from groundwire.citations.verify.language_packs import DENSE, UNIT_BASES, Language, fold, language
 
-__all__ = ["Date", "Number", "dates_of", "numbers_of", "same_date", "same_number", "same_quantity"]
+__all__ = ["Number", "numbers_of", "same_number", "same_quantity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,6 @@ class Number:
     """The code point after its last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
-    """A date as it stands in a sentence."""
-
-    text: str
-    """As it is written."""
-    readings: tuple[tuple[int | None, int | None, int | None], ...]
-    """What it may be, as year, month, day: 3/4/2020 has two readings."""
-    start: int
-    """Its first code point."""
-    end: int
-    """The code point after its last."""
-
-
 _LETTERS: Final = frozenset({"k", "m", "b"})  # scales only behind a currency sign, or without a space
 _DIGITS: Final = (
     r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
@@ -56,59 +42,11 @@ _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
 _AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
 _BETWEEN: Final = re.compile(r"[ \u00a0-]{1,2}")
 _KANJI: Final = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
-_KANJI_RUN: Final = re.compile(r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)")
-_KANJI_SCALES: Final = {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
-_MONTH: Final = "|".join(sorted(months_of_all(), key=len, reverse=True))
-_DATE: Final = re.compile(
-    r"\b(?P<y1>\d{4})-(?P<m1>\d{2})-(?P<d1>\d{2})(?!\d)"
-    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th|er|\.)?(?: of| de)? (?P<m2>{_MONTH})\.?(?:,? (?:de |del )?(?P<y2>\d{{4}}))?\b"
-    rf"|\b(?P<m3>{_MONTH})\.? (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y3>\d{{4}}))?\b"
-    rf"|\b(?P<m4>{_MONTH})\.?,? (?:of |de )?(?P<y4>\d{{4}})\b"
-    r"|\b(?P<a5>\d{1,2})(?P<sep>[/.])(?P<b5>\d{1,2})(?P=sep)(?P<y5>\d{4})(?!\d)"
-    r"|(?P<y6>\d{4})年(?:(?P<m6>\d{1,2})月(?:(?P<d6>\d{1,2})日)?)?|(?<!\d)(?P<m7>\d{1,2})月(?P<d7>\d{1,2})日",
-    re.IGNORECASE,
+_KANJI_RUN: Final = re.compile(
+    r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
 )
-_DIGIT: Final = re.compile(r"\d")
+_KANJI_SCALES: Final = {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
-
-
-
-
-def dates_of(text: str) -> list[Date]:
-    """Return the dates in a text that name at least a month, in order."""
-    found: list[Date] = []
-    if not _DIGIT.search(text):
-        return found
-    names = months_of_all()
-    for match in _DATE.finditer(text):
-        group = match.groupdict()
-        readings: tuple[tuple[int | None, int | None, int | None], ...]
-        if group["a5"]:
-            year, one, two = int(group["y5"]), int(group["a5"]), int(group["b5"])
-            orders = ((two, one), (one, two)) if one != two else ((one, two),)
-            readings = tuple((year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
-        else:
-            kind = next(number for number in "123467" if group.get(f"m{number}") or group.get(f"y{number}"))
-            month = group.get(f"m{kind}") or ""
-            readings = (
-                (
-                    _integer(group.get(f"y{kind}")),
-                    int(month) if month.isdecimal() else names.get(month.lower()),
-                    _integer(group.get(f"d{kind}")),
-                ),
-            )
-        if readings and (readings[0][2] or 1) <= 31:
-            found.append(Date(match[0], readings, match.start(), match.end()))
-    return found
-
-
-def same_date(claimed: Date, stated: Date) -> bool:
-    """Tell whether a date that is claimed is the one that is stated, or less exact than it."""
-    return any(
-        all(part is None or part == other for part, other in zip(one, two, strict=True))
-        for one in claimed.readings
-        for two in stated.readings
-    )
 
 
 def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
@@ -147,13 +85,17 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
         return False
     factor = other[1] / one[1]
     power = math.log10(factor)
-    related = abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
+    related = (
+        abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
+    )
     for value in claimed.values[:1]:
         for two in stated.values[:1]:
             converted = two * factor
             if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
                 return True
-            if (claimed.rounded or stated.rounded or not related) and abs(value - converted) <= _half_a_digit(claimed, value):
+            if (claimed.rounded or stated.rounded or not related) and abs(value - converted) <= _half_a_digit(
+                claimed, value
+            ):
                 return True
     return False
 
@@ -268,7 +210,11 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
         near = not run or _BETWEEN.fullmatch(low, run[-1][3], start)
-        if run and (not near or (value is None and not joins) or (value is not None and not _goes_on(run, value, is_scale, tongue.code == "ar"))):
+        if run and (
+            not near
+            or (value is None and not joins)
+            or (value is not None and not _goes_on(run, value, is_scale, tongue.code == "ar"))
+        ):
             yield from _number_of(run, text, tongue)
             run = []
         if value is not None and (run or not is_scale or value in {100.0, 1000.0} or _opens(low, start)):
@@ -284,9 +230,7 @@ def _pieces(low: str, tongue: Language) -> Iterator[tuple[str, int, int]]:
     for match in _WORDS.finditer(low):
         parts, place = match[0].split("-"), match.start()
         while parts:
-            length = next(
-                (count for count in range(len(parts), 0, -1) if "-".join(parts[:count]) in tongue.numbers), 1
-            )
+            length = next((count for count in range(len(parts), 0, -1) if "-".join(parts[:count]) in tongue.numbers), 1)
             word = "-".join(parts[:length])
             yield word, place, place + len(word)
             parts, place = parts[length:], place + len(word) + 1
@@ -373,7 +317,11 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
         group = "percent" if match["percent"] else "run"
         run = match[group]
         before = text[match.start() - 1 : match.start()]
-        if (len(run) == 1 and (run in _KANJI_SCALES or run == "一")) or before.isdecimal() or text[match.start() - 2 : match.start()] in {"星期"}:
+        if (
+            (len(run) == 1 and (run in _KANJI_SCALES or run == "一"))
+            or before.isdecimal()
+            or text[match.start() - 2 : match.start()] == "星期"
+        ):
             continue
         total, part, digit = 0.0, 0.0, 0.0
         for character in run:
@@ -385,7 +333,14 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         unit, _ = ("%", 0) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)
-        yield Number(match[0], (total + part + digit,), unit, _is_rounded(text, match.start(), tongue), match.start(), match.end())
+        yield Number(
+            match[0],
+            (total + part + digit,),
+            unit,
+            _is_rounded(text, match.start(), tongue),
+            match.start(),
+            match.end(),
+        )
 
 
 def _readings(digits: str) -> tuple[float, ...]:
@@ -409,7 +364,3 @@ def _readings(digits: str) -> tuple[float, ...]:
         return (decimal_value,)
     whole = float(head + tail)
     return (whole, decimal_value) if separator == "," else (decimal_value, whole)
-
-
-def _integer(text: str | None) -> int | None:
-    return int(text) if text else None

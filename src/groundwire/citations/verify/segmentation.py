@@ -5,22 +5,31 @@ Words of a text in the form in which two texts are compared.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
+from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.language_packs import DENSE, Language, language, months_of_all
 
 __all__ = [
     "CONTENT_WORD",
+    "JOINS",
+    "CitedSentence",
+    "Part",
     "TextSpan",
     "blank_markup",
     "blocks",
+    "clauses",
     "normal_form",
     "sentences",
+    "sentences_of",
     "sentences_of_block",
     "spelled_words",
+    "squeezed",
     "table_heads",
     "words_of",
 ]
@@ -139,6 +148,7 @@ CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]
 """One word, one number, or one run of a script without spaces."""
 
 _IS_DENSE: Final = re.compile(rf"[{DENSE}]")
+_SQUEEZE: Final = re.compile(r"[\W_]+")
 _MARKUP: Final = re.compile(
     r"!?\[(?=[^\]\n]{0,500}\]\()"  # a link's or image's beginning
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
@@ -147,6 +157,7 @@ _MARKUP: Final = re.compile(
     r"|(?m:^[ \t]*\|?[ \t:|-]*\|[ \t:|-]*$)"
     r"|[*_`|\\]+"
 )
+
 
 def blank_markup(text: str) -> str:
     """Return Markdown with its marks and the addresses of its links as spaces; every character keeps its place."""
@@ -180,3 +191,121 @@ def spelled_words(text: str, tongue: Language | None = None) -> list[tuple[str, 
         elif not tongue.is_function(word):
             found.append((tongue.normal_form(word), word))
     return found
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text, without case, with one space between words."""
+    return _SQUEEZE.sub(" ", text.casefold()).strip()
+
+
+_SHORT: Final = 4  # words after the last mark, from which on they are a part of their own
+_CLAUSE: Final = 2  # words and numbers of a part of a sentence that is looked up for itself
+JOINS: Final = re.compile(
+    r"[;；]|[,，、،](?=\s|[^\x00-\x7f])|\s(?=(?:and|but|while|whereas|und|während|aber|et|tandis|mais|y|mientras|pero|e|enquanto|mas|и|а|но|بينما)\s)"
+    r"|\s(?=و[^\W\d_]{3})",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a sentence, and the numbers that it cites."""
+
+    text: str
+    """What it says, without marks and markup."""
+    numbers: tuple[int, ...]
+    """What it cites."""
+
+
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence of an answer."""
+
+    start: int
+    """Its first code point in the answer."""
+    end: int
+    """The code point after its last."""
+    text: str
+    """The sentence with its marks."""
+    plain: str
+    """What it says, without marks and markup."""
+    parts: tuple[Part, ...]
+    """The same in parts that cite pages of their own; one part when the marks stand together."""
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """All numbers that it cites."""
+        return tuple(dict.fromkeys(number for part in self.parts for number in part.numbers))
+
+
+def sentences_of(answer: str) -> list[CitedSentence]:
+    """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
+    clean, cited = [], list[tuple[int, Mark]]()
+    place = 0
+    for piece in find_marks(answer):
+        if isinstance(piece, Mark):
+            cited.append((place, piece))
+            clean.append(" " * len(piece.text))
+            place += len(piece.text)
+        else:
+            clean.append(piece)
+            place += len(piece)
+    plain = blank_markup("".join(clean))
+    heads = table_heads(answer)
+    found: list[CitedSentence] = []
+    at = 0
+    for span in sentences(answer):
+        if any(head.start <= span.start < head.end for head in heads):
+            continue
+        while at < len(cited) and cited[at][0] < span.start:
+            at += 1
+        marks = []
+        while at < len(cited) and cited[at][0] < span.end:
+            marks.append(cited[at])
+            at += 1
+        text = plain[span.start : span.end]
+        if not squeezed(text):
+            if marks and found:
+                last = found[-1]
+                numbers = tuple(dict.fromkeys((*last.numbers, *(one for _, mark in marks for one in mark.numbers))))
+                whole = Part(last.plain, numbers)
+                found[-1] = replace(last, end=span.end, text=answer[last.start : span.end], parts=(whole,))
+            continue
+        parts = _parts(plain, span, marks)
+        found.append(CitedSentence(span.start, span.end, answer[span.start : span.end], text, parts))
+    return found
+
+
+def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tuple[Part, ...]:
+    """Return a sentence in the parts before its marks; as one part when one of them says too little."""
+    groups: list[tuple[int, list[int]]] = []
+    for at, mark in marks:
+        begun = groups[-1][0] if groups else span.start
+        if groups and not squeezed(plain[begun:at]):
+            groups[-1][1].extend(mark.numbers)
+        else:
+            groups.append((at, list(mark.numbers)))
+    everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
+    whole = (Part(plain[span.start : span.end], everything),)
+    if len(groups) < 2 and not (groups and len(words_of(plain[groups[0][0] : span.end])) > _SHORT):
+        return whole
+    parts, begin = [], span.start
+    for at, numbers in groups:
+        parts.append(Part(plain[begin:at], tuple(dict.fromkeys(numbers))))
+        begin = at
+    if squeezed(rest := plain[begin : span.end]):
+        parts.append(Part(rest, everything))
+    return tuple(parts) if all(len(words_of(part.text)) >= _CLAUSE for part in parts) else whole
+
+
+def clauses(text: str) -> list[str]:
+    """Return a sentence in the parts between its commas and conjunctions; one that says too little joins its neighbor."""
+    cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
+    clauses: list[str] = []
+    for begin, end in itertools.pairwise(cuts):
+        piece = text[begin:end]
+        if clauses and (len(words_of(piece)) < _CLAUSE or len(words_of(clauses[-1])) < _CLAUSE):
+            clauses[-1] += piece
+        else:
+            clauses.append(piece)
+    return clauses

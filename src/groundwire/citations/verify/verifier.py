@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Final
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
+from groundwire.citations.verify.entities import dates_of, same_date
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
 from groundwire.citations.verify.language_packs import Language, language, language_of
-from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
-from groundwire.citations.verify.quantities import dates_of, numbers_of, same_date, same_number, same_quantity
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
+from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
 from groundwire.citations.verify.report_rendering import reason_of
-from groundwire.citations.verify.segmentation import TextSpan, blank_markup, sentences, table_heads, words_of
+from groundwire.citations.verify.segmentation import (
+    JOINS,
+    CitedSentence,
+    Part,
+    TextSpan,
+    blank_markup,
+    clauses,
+    sentences_of,
+    squeezed,
+)
 
 __all__ = ["Entailment", "cited_numbers", "verify_answer"]
 
@@ -31,41 +40,9 @@ _RUN: Final = 4  # words of it in a row that are not there, from which on it is
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
-_CLAUSE: Final = 2  # words and numbers of a part of a sentence that is looked up for itself
-_JOINS: Final = re.compile(
-    r"[;；]|[,，、،](?=\s|[^\x00-\x7f])|\s(?=(?:and|but|while|whereas|und|während|aber|et|tandis|mais|y|mientras|pero|e|enquanto|mas|и|а|но|بينما)\s)"
-    r"|\s(?=و[^\W\d_]{3})",
-    re.IGNORECASE,
-)
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but what it said is not kept any more"
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A part of a sentence, and the numbers that it cites."""
-
-    text: str
-    """What it says, without marks and markup."""
-    numbers: tuple[int, ...]
-    """What it cites."""
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    start: int
-    end: int
-    text: str
-    plain: str
-    """What it says, without marks and markup."""
-    parts: tuple[_Part, ...]
-    """The same in parts that cite pages of their own; one part when the marks stand together."""
-
-    @cached_property
-    def numbers(self) -> tuple[int, ...]:
-        """All numbers that it cites."""
-        return tuple(dict.fromkeys(number for part in self.parts for number in part.numbers))
 
 
 def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entailment | None = None) -> Report:
@@ -88,21 +65,21 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
     indexes: dict[int, PageIndex] = {}
     findings = []
     unknown: dict[int, None] = {}
-    for sentence in _sentences(answer):
+    for sentence in sentences_of(answer):
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
         finding = _judge(sentence, known, indexes, entailment)
         findings.append(_explained(finding, sentence, indexes.get(finding.source or 0)))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
 
 
-def _explained(finding: Finding, sentence: _Sentence, index: PageIndex | None) -> Finding:
+def _explained(finding: Finding, sentence: CitedSentence, index: PageIndex | None) -> Finding:
     """Add to a finding where each difference stands on both sides, how sure it is, and why in a sentence."""
     differ = tuple(_placed(one, finding, sentence, index) for one in finding.disagreements)
     finding = replace(finding, disagreements=differ)
     return replace(finding, confidence=_confidence(finding), reason=reason_of(finding))
 
 
-def _placed(one: Disagreement, finding: Finding, sentence: _Sentence, index: PageIndex | None) -> Disagreement:
+def _placed(one: Disagreement, finding: Finding, sentence: CitedSentence, index: PageIndex | None) -> Disagreement:
     claimed = _find(one.claimed, sentence.text)
     if claimed is not None:
         claimed = TextSpan(sentence.start + claimed.start, sentence.start + claimed.end)
@@ -166,68 +143,8 @@ def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[s
     return (f"there is no source for {', '.join(gone)}",) if gone else ()
 
 
-def _sentences(answer: str) -> list[_Sentence]:
-    """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
-    clean, cited = [], list[tuple[int, Mark]]()
-    place = 0
-    for piece in find_marks(answer):
-        if isinstance(piece, Mark):
-            cited.append((place, piece))
-            clean.append(" " * len(piece.text))
-            place += len(piece.text)
-        else:
-            clean.append(piece)
-            place += len(piece)
-    plain = blank_markup("".join(clean))
-    heads = table_heads(answer)
-    found: list[_Sentence] = []
-    at = 0
-    for span in sentences(answer):
-        if any(head.start <= span.start < head.end for head in heads):
-            continue
-        while at < len(cited) and cited[at][0] < span.start:
-            at += 1
-        marks = []
-        while at < len(cited) and cited[at][0] < span.end:
-            marks.append(cited[at])
-            at += 1
-        text = plain[span.start : span.end]
-        if not squeezed(text):
-            if marks and found:
-                last = found[-1]
-                numbers = tuple(dict.fromkeys((*last.numbers, *(one for _, mark in marks for one in mark.numbers))))
-                whole = _Part(last.plain, numbers)
-                found[-1] = replace(last, end=span.end, text=answer[last.start : span.end], parts=(whole,))
-            continue
-        parts = _parts(plain, span, marks)
-        found.append(_Sentence(span.start, span.end, answer[span.start : span.end], text, parts))
-    return found
-
-
-def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tuple[_Part, ...]:
-    """Return a sentence in the parts before its marks; as one part when one of them says too little."""
-    groups: list[tuple[int, list[int]]] = []
-    for at, mark in marks:
-        begun = groups[-1][0] if groups else span.start
-        if groups and not squeezed(plain[begun:at]):
-            groups[-1][1].extend(mark.numbers)
-        else:
-            groups.append((at, list(mark.numbers)))
-    everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
-    whole = (_Part(plain[span.start : span.end], everything),)
-    if len(groups) < 2 and not (groups and len(words_of(plain[groups[0][0] : span.end])) > _SHORT):
-        return whole
-    parts, begin = [], span.start
-    for at, numbers in groups:
-        parts.append(_Part(plain[begin:at], tuple(dict.fromkeys(numbers))))
-        begin = at
-    if squeezed(rest := plain[begin : span.end]):
-        parts.append(_Part(rest, everything))
-    return tuple(parts) if all(len(words_of(part.text)) >= _CLAUSE for part in parts) else whole
-
-
 def _judge(
-    sentence: _Sentence,
+    sentence: CitedSentence,
     known: Mapping[int, CitedPage],
     indexes: dict[int, PageIndex],
     entailment: Entailment | None,
@@ -267,13 +184,13 @@ def _judge(
 
 
 def _of_part(
-    part: _Part,
+    part: Part,
     pages: Sequence[CitedPage],
     indexes: Mapping[int, PageIndex],
     blank: Finding,
     entailment: Entailment | None,
 ) -> tuple[Finding, set[int]]:
-    """Judge one part of a sentence; return the finding, and the numbers of the pages that say it, each at least in part."""
+    """Judge one part of a sentence; return the finding, and the numbers of the pages that say it or a part of it."""
     findings = [_against(part.text, page, indexes[page.number], blank) for page in pages]
     if entailment:
         findings = [_asked(finding, part.text, entailment) for finding in findings]
@@ -281,11 +198,11 @@ def _of_part(
     best = min(findings, key=_rank)
     if saying:
         return best, saying
-    clauses = _clauses(part.text)
-    if len(clauses) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
+    pieces = clauses(part.text)
+    if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
         return best, saying
     told: list[Finding] = []
-    for clause in clauses:
+    for clause in pieces:
         each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
         told.append(min((finding for finding, _ in each), key=_rank))
         saying |= {number for finding, number in each if finding.verdict == "supported"}
@@ -299,19 +216,6 @@ def _of_part(
 def _scattered(finding: Finding) -> bool:
     """Tell whether what is missing may stand elsewhere on the page: nothing was found in its place."""
     return finding.verdict == "altered" and all(not one.stated for one in finding.disagreements)
-
-
-def _clauses(text: str) -> list[str]:
-    """Return a sentence in the parts between its commas and conjunctions, those that say too little with their neighbors."""
-    cuts = [0, *(found.start() for found in _JOINS.finditer(text)), len(text)]
-    clauses: list[str] = []
-    for begin, end in zip(cuts, cuts[1:], strict=False):
-        piece = text[begin:end]
-        if clauses and (len(words_of(piece)) < _CLAUSE or len(words_of(clauses[-1])) < _CLAUSE):
-            clauses[-1] += piece
-        else:
-            clauses.append(piece)
-    return clauses
 
 
 def _asks(text: str) -> bool:
@@ -397,7 +301,7 @@ def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     run = max(runs, key=len)
     if len(run) < (_RUN if not tongue.dense else 2 * _RUN):
         return ""
-    spelled = dict((tongue.normal_form(word), word) for word in run)
+    spelled = {tongue.normal_form(word): word for word in run}
     _, elsewhere = index.best(spelled)
     return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""
 
@@ -405,7 +309,7 @@ def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
 def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
     """Return a clause of a sentence of which the passage has next to nothing."""
     tongue = aligned.tongue
-    cuts = [*(found.start() for found in _JOINS.finditer(text)), len(text)]
+    cuts = [*(found.start() for found in JOINS.finditer(text)), len(text)]
     near: set[str] | None = None
     at = 0
     for cut in cuts if len(cuts) > 1 else ():
