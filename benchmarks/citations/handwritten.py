@@ -3,8 +3,8 @@
     python -m benchmarks.citations.handwritten [--half tuned|kept|all] [--language de] [--show]
 
 The cases are in `benchmarks/citations/cases`. A false sentence is caught when its verdict is anything but `supported`,
-a true one is accused when it is. Every other page is for tuning; the other half is touched for the figures of the docs only.
-"""
+a true one is accused when it is. Every other page is for tuning; the other half is touched for the figures of the
+docs only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The Markdown of an answer in the markup of a channel: bold, lists, tables, code and links, block by block.
 
-The answer is cut into its blocks as it comes in, so that what a channel is given while the answer is still being written
-is what it is given at the end. A block is read by markdown-it, a kept parser of CommonMark.
+The answer is cut into its blocks as it comes in, so that what a channel is given while the answer is still being
+written is what it is given at the end. A block is read by markdown-it, a kept parser of CommonMark.
 """
 
 from __future__ import annotations

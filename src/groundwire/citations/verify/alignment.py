@@ -1,9 +1,9 @@
 """The words of a sentence beside those of the passage that it is closest to.
 
 Each word of the sentence is put to the word of the passage that is its counterpart: the same word in another form, one
-of like meaning, the same number. What has no counterpart, what stands in the place of something else, and names or numbers
-that have changed places are told. Words that only moved together with what they belong to are no change: active and
-passive, a part put first, the order of a list.
+of like meaning, the same number. What has no counterpart, what stands in the place of something else, and names or
+numbers that have changed places are told. Words that only moved together with what they belong to are no change:
+active and passive, a part put first, the order of a list.
 """
 
 from __future__ import annotations

@@ -194,10 +194,10 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
         after = next((there for there in to[at + 1 : at + 4] if there is not None), None)
         for place in range(max(0, after - 3), after) if after is not None else ():
             other = page[place]
-            if other.kind == "function" and place not in aligned.back:
-                if tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
-                    yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
-                    return
+            lonely = other.kind == "function" and place not in aligned.back
+            if lonely and tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
+                yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
+                return
 
 
 def _astray(aligned: Alignment) -> Iterator[Disagreement]:

@@ -83,9 +83,9 @@ def disagreements(
     facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around)]
     told = list(_names(claim, passage.page, closest, around))
     facts += told or _swapped(claim, passage.page, closest)
-    if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest, claim.language)):
-        if not _made_up(aligned):  # not safe, dangerous
-            facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
+    negated = _negated_otherwise(claim.text, closest, claim.language) if close_share >= _ALIKE else None
+    if negated and not _made_up(aligned):  # not safe, dangerous
+        facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
     yield from facts
     if words and not facts:
         yield from reworded(aligned, lambda: _keys(f"{around.text} {passage.page.title}", claim.language))

@@ -244,8 +244,8 @@ class PageIndex:
                 elif self._is(word, found[0]) if begins else not word.isascii() and stem == word:
                     places.append(at)
                 elif not begins and self.language.prefixes and (whole := _PREFIXED.search(content, max(0, at - 4), at)):
-                    if (full := CONTENT_WORD.match(content, whole.start())) and self._is(word, full[0]):
-                        places.append(whole.start())
+                    full = CONTENT_WORD.match(content, whole.start())
+                    places += [whole.start()] if full and self._is(word, full[0]) else []
                 at = low.find(stem, at + 1)
         self._found[word] = places
         return places

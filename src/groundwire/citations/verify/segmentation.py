@@ -299,7 +299,7 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
 
 
 def clauses(text: str) -> list[str]:
-    """Return a sentence in the parts between its commas and conjunctions; one that says too little joins its neighbor."""
+    """Return a sentence in the parts between its commas and conjunctions; one with too few words joins its neighbor."""
     cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
     clauses: list[str] = []
     for begin, end in itertools.pairwise(cuts):
