@@ -62,6 +62,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         if marker is None or to[at] is not None or marker.family not in _FAMILIES:
             continue
         head = _head(at, claim, to, aligned.tongue.dense)
+        if any(page[place].marker == marker and _belongs(aligned, place) for place in free):
+            continue
         others = [
             place
             for place in free
@@ -73,7 +75,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
-        told = marker.kind in _TOLD.get(marker.family, ())
+        denies = any(one.marker and one.marker.family == "negation" for one in claim)
+        told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
     for place in free:
@@ -85,6 +88,17 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+
+
+def _belongs(aligned: Alignment, place: int) -> bool:
+    """Tell whether what a marker of the passage stands before is in the sentence, too."""
+    page = aligned.page
+    for other in range(place + 1, min(len(page), place + _NEAR)):
+        if page[other].breaks:
+            return False
+        if page[other].kind in {"word", "number"}:
+            return other in aligned.back
+    return False
 
 
 def _within(aligned: Alignment, place: int) -> bool:

@@ -105,7 +105,7 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
     found: list[Denial] = []
     if tongue.dense:
         return found
-    for negation in tongue.negation.finditer(text):
+    for negation in tongue.negation.finditer(fold(text)):
         if _NOT_ONLY.match(text, negation.end()):
             continue
         words = words_of(text[negation.end() : negation.end() + _SCOPE], tongue)

@@ -140,10 +140,21 @@ def _dates(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Itera
             continue
         if not stated and any(same_date(date, other) for other in near.dates):
             continue
+        if _month_then_number(date, passage):
+            continue
         if _in_parts(date, passage if stated else near):
             continue
         other = next((other for other in stated if not any(same_date(mine, other) for mine in claim.dates)), None)
         yield Disagreement(kind="date", claimed=date.text, stated=other.text if other else "")
+
+
+def _month_then_number(date: Date, passage: IndexedPassage) -> bool:
+    """Tell whether what looks like a day of a month is a month and a number: 12 in April, and in May 19."""
+    year, _, day = date.readings[0]
+    month = re.match(r"[^\W\d_]+", date.text)
+    if year is not None or month is None or day is None:
+        return False
+    return month[0] in passage.text and any(day == number.values[0] for number in passage.numbers)
 
 
 def _in_parts(date: Date, passage: IndexedPassage) -> bool:
@@ -232,7 +243,7 @@ def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> It
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue
             instead = instead or next((replaced[word] for word in lost if word in replaced), "")
-        if instead:
+        if instead and not _abbreviates(name.text, instead):
             yield Disagreement(kind="name", claimed=name.text, stated=instead)
 
 
@@ -261,6 +272,24 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
                 claimed=claim.text[here[0].start() : here[-1].end()],
                 stated=said[there[0].start() : there[-1].end()],
             )
+
+
+def _abbreviates(short: str, long: str) -> bool:
+    """Tell whether a name is the usual short form of another: US, WHO."""
+    letters, words = short.replace(".", "").casefold(), long.split()
+    if len(words) < 2 or not short.replace(".", "").isupper():
+        return False
+    known = _SHORT_FORMS.get(letters)
+    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
+
+
+_SHORT_FORMS: Final = {
+    "us": "united states",
+    "usa": "united states",
+    "uk": "united kingdom",
+    "eu": "european union",
+    "un": "united nations",
+}
 
 
 def _may_name(word: str, tongue: Language) -> bool:

@@ -293,7 +293,9 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
         run = run[:-1]  # an "and" that led nowhere
     total, current, start, end = 0.0, 0.0, run[0][2], run[-1][3]
     if len(run) == 1 and not run[0][1] and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
-        return
+        counts = run[0][0] > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
+        if not counts:
+            return
     if run[0][1]:
         opening = re.search(r"(?i)\b(?:half )?an? $", text[max(0, start - 8) : start])
         if tongue.code == "en" and opening is None:

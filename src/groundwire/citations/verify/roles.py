@@ -42,7 +42,7 @@ def inverted(aligned: Alignment) -> bool:
     blocks = _blocks(aligned)
     firsts = [aligned.to[block[0]] or 0 for block in blocks]
     return any(
-        firsts[two] < firsts[one] and _class(aligned, blocks[one]) == _class(aligned, blocks[two])
+        firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
         for one in range(len(blocks))
         for two in range(one + 1, min(len(blocks), one + 8))
     )
@@ -52,7 +52,16 @@ def _class(aligned: Alignment, block: Sequence[int]) -> str:
     token = aligned.claim[block[0]]
     if isinstance(token.value, object) and token.value is not None:
         return type(token.value).__name__
+    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+        return groups[0]
     return "name" if token.name else "word"
+
+
+def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether two parts are of one kind; what begins a sentence has a capital whatever it is."""
+    one, other = _class(aligned, left), _class(aligned, right)
+    begins = left[0] <= 1 and len(left) == 1 and not aligned.tongue.dense
+    return one == other or (begins and {one, other} == {"name", "word"})
 
 
 def roles(aligned: Alignment) -> Iterator[Disagreement]:
@@ -61,7 +70,7 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
     for one in range(len(blocks)):
         for two in range(one + 1, min(len(blocks), one + 10)):
             left, right = blocks[one], blocks[two]
-            if _class(aligned, left) != _class(aligned, right):
+            if not _alike(aligned, left, right):
                 continue
             if _changed_places(aligned, blocks, one, two):
                 yield Disagreement(
