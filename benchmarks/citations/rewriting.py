@@ -6,7 +6,7 @@ import calendar
 import itertools
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from groundwire.citations.verify.entities import dates_of, names_of
 from groundwire.citations.verify.language_packs import language
@@ -249,7 +249,7 @@ def _negated(sentence: str, chance: random.Random) -> str | None:
     return None if changed == sentence else changed
 
 
-def _one_of(sentence: str, chance: random.Random, others: dict[str, tuple[str, ...]]) -> str | None:
+def _one_of(sentence: str, chance: random.Random, others: Mapping[str, tuple[str, ...]]) -> str | None:
     """Return a sentence in which one word of a table is another of its row."""
     found = [match for match in re.finditer(r"[A-Za-z]+", sentence) if match[0].lower() in others]
     if not found:
@@ -415,12 +415,12 @@ def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str]
         name = chance.choice(mine)
         return sentence[: name.start] + chance.choice(rest) + sentence[name.end :]
     if kind == "word":
-        mine = [match for match in re.finditer(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])", sentence) if match[0] not in _DULL]
+        spans = [match for match in re.finditer(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])", sentence) if match[0] not in _DULL]
         words = [word for word in re.findall(r"\b[a-z]{5,}\b", chance.choice(others)) if word not in _DULL]
         words = [word for word in words if word not in sentence]
-        if len(mine) < 4 or not words:
+        if len(spans) < 4 or not words:
             return None
-        match = chance.choice(mine)
+        match = chance.choice(spans)
         return sentence[: match.start()] + chance.choice(words) + sentence[match.end() :]
     if kind == "half invented":
         words, other = sentence.rstrip(".!").split(), chance.choice(others).rstrip(".!").split()

@@ -84,8 +84,10 @@ def test_sources_without_a_number_and_bytes_that_are_no_text(terminal: Terminal,
 
 
 def test_what_differs_stands_side_by_side_in_color() -> None:
-    page = CitedPage(number=1, url="", content="The tower was opened in March 1889, and it is 324 metres tall today.")
-    (finding,) = verify_answer("The tower was opened in March 1889, and it is 342 metres tall today [1].", [page]).findings
+    page = CitedPage(number=1, url="", content="The tower was opened in March 1889, and it is 324 metres high.")
+    (finding,) = verify_answer(
+        "The tower was opened in March 1889, and it is 342 metres tall today [1].", [page]
+    ).findings
     shown = side_by_side(finding, 60)
     assert "\x1b[31m\x1b[4m342\x1b[0m" in shown
     assert "\x1b[32m\x1b[4m324\x1b[0m" in shown

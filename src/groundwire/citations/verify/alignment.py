@@ -19,7 +19,7 @@ from groundwire.citations.verify.language_packs import Language, Marker, fold
 from groundwire.citations.verify.quantities import Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
-__all__ = ["Alignment", "Token", "align", "tokens_of"]
+__all__ = ["Alignment", "WordToken", "align", "tokens_of"]
 
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -32,7 +32,7 @@ Kind = Literal["word", "number", "marker", "function"]
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class WordToken:
     """A word or a number as it stands in a sentence."""
 
     text: str
@@ -59,7 +59,7 @@ class Token:
 
 def tokens_of(
     text: str, tongue: Language, dates: Sequence[Date] | None = None, numbers: Sequence[Number] | None = None
-) -> list[Token]:
+) -> list[WordToken]:
     """Return the words, numbers and dates of a text, in order.
 
     Args:
@@ -69,11 +69,11 @@ def tokens_of(
         numbers: Its numbers, likewise.
     """
     low = fold(text)
-    spans: list[Token] = []
+    spans: list[WordToken] = []
     dates = dates_of(text) if dates is None else dates
-    spans += (Token(date.text, date.start, date.end, "number", value=date) for date in dates)
+    spans += (WordToken(date.text, date.start, date.end, "number", value=date) for date in dates)
     spans += (
-        Token(number.text, number.start, number.end, "number", value=number)
+        WordToken(number.text, number.start, number.end, "number", value=number)
         for number in (numbers_of(text, tongue) if numbers is None else numbers)
         if not any(date.start < number.end and number.start < date.end for date in dates)
     )
@@ -82,10 +82,10 @@ def tokens_of(
             marker = tongue.markers.get(phrase[0])
             kind: Kind = "marker" if marker else "word"
             keys = (phrase[0], *tongue.groups.get(phrase[0], ()))
-            spans.append(Token(text[slice(*phrase.span())], *phrase.span(), kind, keys, marker))
+            spans.append(WordToken(text[slice(*phrase.span())], *phrase.span(), kind, keys, marker))
     spans.sort(key=lambda one: one.start)
     names = {at for name in names_of(text, tongue) for at in range(name.start, name.end)} if tongue.nouns else set()
-    found: list[Token] = []
+    found: list[WordToken] = []
     place = 0
     for one in [*spans, None]:
         end = one.start if one else len(text)
@@ -98,7 +98,7 @@ def tokens_of(
     ]
 
 
-def _after_number(words: Iterator[Token], before: Sequence[Token], tongue: Language) -> Iterator[Token]:
+def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongue: Language) -> Iterator[WordToken]:
     """Yield words; those that are the unit of the number before them are a part of its value."""
     value = before[-1].value if before else None
     unit = value.unit if isinstance(value, Number) else ""
@@ -113,7 +113,7 @@ def _after_number(words: Iterator[Token], before: Sequence[Token], tongue: Langu
             and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
         )
         if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
-            word = Token(word.text, word.start, word.end, "function", (form,))
+            word = WordToken(word.text, word.start, word.end, "function", (form,))
         yield word
 
 
@@ -121,24 +121,24 @@ def _named(unit: str, tongue: Language) -> Iterator[str]:
     return (name for name, of in tongue.units.items() if of == unit and " " in name)
 
 
-def _with_break(token: Token, gap: str) -> Token:
+def _with_break(token: WordToken, gap: str) -> WordToken:
     if not _BREAK.search(gap):
         return token
     return replace(token, breaks=True, stops=_STOP.search(gap) is not None)
 
 
-def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[Token]:
+def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
     for match in CONTENT_WORD.finditer(text, start, end):
         if _IS_DENSE.match(match[0]):
             yield from _dense(match[0], match.start(), tongue)
             continue
         word, form = match[0], low[match.start() : match.end()]
         if form.endswith(("n't", "n’t")) and tongue.code == "en":
-            yield Token(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
+            yield WordToken(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
         elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
-            yield Token(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
+            yield WordToken(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
         elif tongue.is_function(word) and word != "May":
-            yield Token(word, match.start(), match.end(), "function", (form,))
+            yield WordToken(word, match.start(), match.end(), "function", (form,))
         else:
             keys = tongue.keys(word)
             if tongue.nouns:
@@ -147,10 +147,10 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
                 name = not tongue.knows_form(keys[0])
             else:
                 name = word[0].isupper() and form not in tongue.not_names
-            yield Token(word, match.start(), match.end(), "word", keys, name=name)
+            yield WordToken(word, match.start(), match.end(), "word", keys, name=name)
 
 
-def _dense(run: str, start: int, tongue: Language) -> Iterator[Token]:
+def _dense(run: str, start: int, tongue: Language) -> Iterator[WordToken]:
     """Yield the words of a run of a script without spaces: the longest that are known, else single characters."""
     place = 0
     while place < len(run):
@@ -168,22 +168,22 @@ def _dense(run: str, start: int, tongue: Language) -> Iterator[Token]:
         word = run[place : place + length]
         begin, place = start + place, place + length
         if (marker := tongue.markers.get(word)) is not None:
-            yield Token(word, begin, begin + length, "marker", (word,), marker)
+            yield WordToken(word, begin, begin + length, "marker", (word,), marker)
         elif (word in tongue.function_words and word not in tongue.groups and word not in tongue.opposites) or (
             not known and _HIRAGANA.match(word)
         ):
-            yield Token(word, begin, begin + length, "function", (word,))
+            yield WordToken(word, begin, begin + length, "function", (word,))
         else:
-            yield Token(word, begin, begin + length, "word", tongue.keys(word), name=not known)
+            yield WordToken(word, begin, begin + length, "word", tongue.keys(word), name=not known)
 
 
 @dataclass(frozen=True)
 class Alignment:
     """A sentence and a passage, and which word of the one stands for which of the other."""
 
-    claim: Sequence[Token]
+    claim: Sequence[WordToken]
     """The sentence."""
-    page: Sequence[Token]
+    page: Sequence[WordToken]
     """The passage."""
     to: Sequence[int | None]
     """For each token of the sentence the place of its counterpart in the passage."""
@@ -207,7 +207,7 @@ class Alignment:
         return sum(there is not None for there in self.to) / (len(self.to) or 1)
 
 
-def align(claim: Sequence[Token], page: Sequence[Token], tongue: Language) -> Alignment:
+def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Language) -> Alignment:
     """Find the counterparts of a sentence's words in a passage."""
     by_key: dict[str, list[int]] = {}
     numbers = [place for place, token in enumerate(page) if token.value is not None]
@@ -245,7 +245,9 @@ def align(claim: Sequence[Token], page: Sequence[Token], tongue: Language) -> Al
     return Alignment(claim, page, to, tongue)
 
 
-def _options(token: Token, page: Sequence[Token], by_key: dict[str, list[int]], numbers: Sequence[int]) -> list[int]:
+def _options(
+    token: WordToken, page: Sequence[WordToken], by_key: dict[str, list[int]], numbers: Sequence[int]
+) -> list[int]:
     if token.value is not None:
         return [place for place in numbers if _same_value(token.value, page[place].value)]
     exact = [place for key in token.keys[:1] for place in by_key.get(key, ()) if page[place].kind == token.kind]
@@ -274,7 +276,7 @@ def _expected(place: int, to: Sequence[int | None]) -> float:
     return float(place)
 
 
-def _akin(one: Token, other: Token) -> bool:
+def _akin(one: WordToken, other: WordToken) -> bool:
     """Tell whether two words share a stem: measure, measurement."""
     if one.name != other.name or not one.keys or not other.keys:
         return False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, Token
+from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.argument_roles import inverted, joined, roles
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.roles import inverted, joined, roles
 
 __all__ = ["made_up", "reworded"]
 
@@ -48,7 +48,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     yield from _replaced(aligned, near, converse=not swapped and inverted(aligned))
 
 
-def _said(tokens: Sequence[Token]) -> str:
+def _said(tokens: Sequence[WordToken]) -> str:
     return " ".join(token.text for token in tokens)
 
 
@@ -121,13 +121,14 @@ def _within(aligned: Alignment, place: int) -> bool:
     return place < reach
 
 
-def _head(at: int, tokens: Sequence[Token], to: Sequence[int | None], dense: bool) -> int | None:
+def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
     """Return the counterpart of the word that a marker belongs to: the next that has one, or the one before."""
     ahead = range(at + 1, min(len(tokens), at + _NEAR))
     behind = range(at - 1, max(-1, at - _NEAR), -1)
     for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
         if tokens[place].kind in {"word", "number"}:
-            if (there := to[place]) is not None:
+            there: int | None = to[place]
+            if there is not None:
                 return there
             if place > at and not dense:
                 break
@@ -164,7 +165,7 @@ def made_up(aligned: Alignment) -> bool:
     )
 
 
-def _around(tokens: Sequence[Token], at: int) -> str:
+def _around(tokens: Sequence[WordToken], at: int) -> str:
     return _said(tokens[at : at + 4])
 
 

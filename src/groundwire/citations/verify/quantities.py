@@ -151,8 +151,8 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
     """Return what the word behind a number multiplies it by, and where that word ends."""
     if tongue.dense:
         scale, end = 1.0, place
-        while (factor := tongue.scales.get(text[end : end + 1])) is not None:
-            scale, end = scale * factor, end + 1
+        while (more := tongue.scales.get(text[end : end + 1])) is not None:
+            scale, end = scale * more, end + 1
         return (scale, end) if end > place else (None, place)
     after = _AFTER.match(text, place)
     if after is None or not after["word"]:
@@ -162,12 +162,10 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
     if two and (both := tongue.scales.get(f"{word} {fold(two[1])}")) is not None:
         return both, after.end() + two.end()
     bare = word.rstrip(".")
-    scale = tongue.scales.get(bare)
+    factor = tongue.scales.get(bare)
     if bare in _LETTERS and not signed and (bare == "m" or gap):
-        scale = None
-    if scale is None:
-        return None, place
-    return scale, after.end()
+        factor = None
+    return (factor, after.end()) if factor is not None else (None, place)
 
 
 def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
@@ -196,11 +194,11 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     low = fold(text)
     if tongue.dense:
         yield from _in_kanji(text, tongue)
-    for phrase, value in tongue.fractions.items():
+    for phrase, part in tongue.fractions.items():
         if (" " in phrase or "-" in phrase or tongue.dense) and (at := low.find(phrase)) >= 0:
             end = at + len(phrase)
             if tongue.dense or not (low[at - 1 : at].isalnum() or low[end : end + 1].isalnum()):
-                yield Number(text[at:end], (value * 100,), "%", True, at, end)
+                yield Number(text[at:end], (part * 100,), "%", True, at, end)
     if tongue.dense or not tongue.numbers:
         return
     for half in _HALF.finditer(text) if tongue.code == "en" else ():

@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, Token
+from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.report import Disagreement
 
 __all__ = ["inverted", "joined", "roles"]
 
 
-def joined(tokens: Sequence[Token], dense: bool) -> str:
+def joined(tokens: Sequence[WordToken], dense: bool) -> str:
     """Return words as one text."""
     return ("" if dense else " ").join(token.text for token in tokens)
 
@@ -29,7 +29,7 @@ def _blocks(aligned: Alignment) -> list[list[int]]:
             continue
         last = blocks[-1][-1] if blocks else -2
         before = aligned.to[last] if blocks else None
-        same = blocks and aligned.claim[last].name == aligned.claim[at].name and aligned.claim[at].value is None
+        same = bool(blocks) and aligned.claim[last].name == aligned.claim[at].name and aligned.claim[at].value is None
         if same and at == last + 1 and before is not None and there == before + 1 and aligned.claim[last].value is None:
             blocks[-1].append(at)
         else:
@@ -50,7 +50,7 @@ def inverted(aligned: Alignment) -> bool:
 
 def _class(aligned: Alignment, block: Sequence[int]) -> str:
     token = aligned.claim[block[0]]
-    if isinstance(token.value, object) and token.value is not None:
+    if token.value is not None:
         return type(token.value).__name__
     if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
         return groups[0]
@@ -160,7 +160,7 @@ def _kind(aligned: Alignment, block: Sequence[int]) -> str:
     return "name" if token.name else ""
 
 
-def _pairing(places: Sequence[int], tokens: Sequence[Token]) -> bool | None:
+def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
     """Tell whether of four places the first goes with the third and the second with the fourth; None when unclear."""
     one, two, third, fourth = places
 
@@ -175,7 +175,7 @@ def _pairing(places: Sequence[int], tokens: Sequence[Token]) -> bool | None:
 _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
 
 
-def _passive(aligned: Alignment, tokens: Sequence[Token], left: int, right: int) -> bool:
+def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Tell whether what comes second does it: an agent's word stands before it."""
     tongue = aligned.tongue
     start = max(0, left + 1)
@@ -183,10 +183,10 @@ def _passive(aligned: Alignment, tokens: Sequence[Token], left: int, right: int)
     if tongue.code == "zh":
         return "被" in between or "由" in between
     tail = [word for word in between[-3:] if word not in tongue.articles]
-    return bool(tail) and bool(tongue.agent & set(tail[-1:])) and bool(tongue.passive & set(between))
+    return not tongue.agent.isdisjoint(tail) and not tongue.passive.isdisjoint(between)
 
 
-def fold_text(token: Token) -> str:
+def fold_text(token: WordToken) -> str:
     """Return a token's word as the lists have it."""
     return token.keys[0] if token.kind in {"function", "marker"} and token.keys else token.text.lower()
 
@@ -195,7 +195,7 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
     """Tell by the particles behind two names whether they changed roles, as in Japanese."""
     topics = {"は", "が", "のは"}
 
-    def acts(tokens: Sequence[Token], at: int) -> bool | None:
+    def acts(tokens: Sequence[WordToken], at: int) -> bool | None:
         after = next((token.text for token in tokens[at + 1 : at + 3] if token.kind == "function"), "")
         return True if after in topics else False if after in {"を", "に", "の", "から"} else None
 
@@ -225,7 +225,7 @@ def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> b
     )
 
 
-def _joined_by_and(aligned: Alignment, tokens: Sequence[Token], left: int, right: int) -> bool:
+def _joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Tell whether two places are items of one list: separators stand behind the one and before the other."""
     if right - left > 12 or right <= left:
         return False
@@ -269,7 +269,7 @@ def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -
     return False
 
 
-def _article(aligned: Alignment, tokens: Sequence[Token], at: int) -> str:
+def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     for token in reversed(tokens[max(0, at - 2) : at]):
         if token.kind == "function":
             return fold_text(token)
@@ -292,7 +292,7 @@ def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int])
     return here == there[::-1] and here[0] != here[1] and all(here)
 
 
-def _preposition(aligned: Alignment, tokens: Sequence[Token], at: int) -> str:
+def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     """Return the word that ties a part to the rest: what stands before it and its article."""
     tongue = aligned.tongue
     for token in reversed(tokens[max(0, at - 3) : at]):
