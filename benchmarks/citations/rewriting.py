@@ -421,7 +421,7 @@ def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str]
         if len(spans) < 4 or not words:
             return None
         match = chance.choice(spans)
-        return sentence[: match.start()] + chance.choice(words) + sentence[match.end() :]
+        return f"{sentence[: match.start()]}{chance.choice(words)}{sentence[match.end() :]}"
     if kind == "half invented":
         words, other = sentence.rstrip(".!").split(), chance.choice(others).rstrip(".!").split()
         if len(words) < 10 or len(other) < 10:
