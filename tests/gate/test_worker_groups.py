@@ -1,0 +1,33 @@
+"""Tests of one worker group run in one worker."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_TESTS = """
+import os, pytest
+from pathlib import Path
+
+@pytest.mark.parametrize("group", [pytest.param(n, marks=pytest.mark.xdist_group(f"g{n % 3}")) for n in range(24)])
+def test_one(group):
+    folder = Path(__file__).parent / f"seen{group % 3}"
+    folder.mkdir(exist_ok=True)
+    (folder / str(os.getpid())).touch()
+"""
+
+
+@pytest.mark.timeout(120)
+def test_a_group_stays_in_one_worker(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("from worker_groups import pytest_collection_modifyitems\n")
+    (tmp_path / "test_groups.py").write_text(_TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist=loadgroup"]
+    folder = str(Path(__file__).parents[1] / "components")
+    done = subprocess.run(
+        [*command, str(tmp_path)], cwd=tmp_path, env={"PYTHONPATH": folder}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [len(list((tmp_path / f"seen{n}").iterdir())) for n in range(3)] == [1, 1, 1]
