@@ -10,13 +10,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.citations.marker_parser import Mark, find_marks
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 __all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
 
@@ -98,7 +100,11 @@ class Dialect:
     """Whether paragraphs, lists and tables are elements of HTML; otherwise they are lines."""
 
 
-_PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # costs nothing until it is used
+
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links: LinkFilter) -> str:
@@ -123,7 +129,7 @@ def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links
             out.append(text[at : at + length])
         at += length
     source = FORMULA.sub(lambda found: writer.hold_formula(found[0]), "".join(out))
-    return writer.blocks(_PARSER.parse(source)) or writer.text(source.strip())  # what other blocks refer to
+    return writer.blocks(_parser().parse(source)) or writer.text(source.strip())  # what other blocks refer to
 
 
 class _Writer:
