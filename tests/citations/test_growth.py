@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from components.work import growth
+from components.work import growth, lines
 from groundwire.citations.marker_parser import find_marks
 from groundwire.citations.rendering import render_answer
 from groundwire.citations.verify import CitedPage, verify_answer
@@ -87,3 +87,7 @@ def test_a_number_beyond_all_floating_points_is_compared() -> None:
         f"About {digits} ships sail by the sea [1].", [page(f"About {digits}1 ships sail by the sea.")]
     )
     assert [finding.source for finding in report.findings] == [1]
+
+
+def test_a_sentence_of_numbers_is_not_compared_with_each_of_a_page() -> None:
+    assert lines(lambda: verify_answer("12 " * 600 + "[1].", [page("12 " * 2_400)])) < 12_000_000

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date
 from groundwire.citations.verify.language_packs import Language, Marker, fold
-from groundwire.citations.verify.quantities import Number, numbers_of, same_number, same_quantity
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
 __all__ = ["Alignment", "WordToken", "align", "tokens_of"]
@@ -74,7 +74,7 @@ def tokens_of(
     spans += (WordToken(date.text, date.start, date.end, "number", value=date) for date in dates)
     spans += (
         WordToken(number.text, number.start, number.end, "number", value=number)
-        for number in (numbers_of(text, tongue) if numbers is None else numbers)
+        for number in (numbers_of(text, tongue)[:MAX_NUMBERS] if numbers is None else numbers)
         if not any(date.start < number.end and number.start < date.end for date in dates)
     )
     for phrase in tongue.phrases.finditer(low):

@@ -15,7 +15,7 @@ from groundwire.citations.verify.differences import reworded
 from groundwire.citations.verify.entities import Date, Name, dates_of, denied, is_like, names_of, quotes_of, same_date
 from groundwire.citations.verify.language_packs import Language, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
-from groundwire.citations.verify.quantities import Number, numbers_of, same_number, same_quantity
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD, spelled_words, squeezed, words_of
 
@@ -54,7 +54,7 @@ class Claim:
     @cached_property
     def numbers(self) -> list[Number]:
         """Its numbers that are not part of a date."""
-        return _outside(numbers_of(self.text, self.language), self.dates)
+        return _outside(numbers_of(self.text, self.language)[:MAX_NUMBERS], self.dates)
 
     @cached_property
     def names(self) -> list[Name]:

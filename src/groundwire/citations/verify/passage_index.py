@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from groundwire.citations.verify.entities import Date, dates_of
 from groundwire.citations.verify.language_packs import Language, fold, language, language_of, script_of
-from groundwire.citations.verify.quantities import Number, numbers_of
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
     MAX_SENTENCE,
@@ -79,8 +79,8 @@ class IndexedPassage:
 
     @cached_property
     def numbers(self) -> list[Number]:
-        """Its numbers, those of dates among them."""
-        return numbers_of(self.text, self.page.language)
+        """Its numbers, those of dates among them; of a row of a great many the first ones."""
+        return numbers_of(self.text, self.page.language)[: 4 * MAX_NUMBERS]
 
     @property
     def texts(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.citations.verify.language_packs import DENSE, UNIT_BASES, Language, fold, language
 
-__all__ = ["Number", "numbers_of", "same_number", "same_quantity"]
+__all__ = ["MAX_NUMBERS", "Number", "numbers_of", "same_number", "same_quantity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Number:
     """The code point after its last."""
 
 
+MAX_NUMBERS: Final = 200
+"""Numbers of a sentence that are compared as values; more are compared as words."""
 _LETTERS: Final = frozenset({"k", "m", "b"})  # scales only behind a currency sign, or without a space
 _DIGITS: Final = (
     r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"

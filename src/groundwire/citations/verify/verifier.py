@@ -65,7 +65,8 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
             half takes support away, one over nine tenths gives it, unless a fact disagrees.
 
     Returns:
-        A finding for each sentence. Of one of more than 4,000 characters these are compared.
+        A finding for each sentence. Of one of more than 4,000 characters these are compared, of more than 200
+            numbers these as values.
 
     Raises:
         InvalidRequest: more than 5,000 sentences would have to be compared with sources.
