@@ -33,12 +33,11 @@ def main() -> None:
     wrong = dict.fromkeys(["markdown", *tests.READERS], 0)
     for _ in range(arguments.answers):
         answer = "".join(chance.choice(tests.PARTS) for _ in range(chance.randint(1, 40)))
+        before, _links = tests.read_markdown(answer)
         for channel, read in tests.READERS.items():
-            shown, links = read(render_answer(answer, tests.SOURCES, channel, footer=False).text)
-            right = shown == tests.visible(answer, channel)
-            wrong[channel] += not right or [url for _, url in links] != tests.expected_links(answer)
-        before, _ = tests.read_markdown(answer)
-        after, _ = tests.read_markdown(render_answer(answer, tests.SOURCES, "markdown", footer=False).text)
+            shown, _links = read(render_answer(answer, tests.SOURCES, channel, footer=False).text)
+            wrong[channel] += any(shown.count(word) < before.count(word) for word in ("Fact", "word", "日本"))
+        after, _links = tests.read_markdown(render_answer(answer, tests.SOURCES, "markdown", footer=False).text)
         wrong["markdown"] += before != after
     for channel, count in wrong.items():
         print(f"{channel:22} {count:5} of {arguments.answers:,} wrong")

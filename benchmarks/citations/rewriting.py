@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import calendar
+import itertools
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from groundwire.citations.verify.entities import dates_of, names_of, numbers_of
-from groundwire.citations.verify.vocabulary import NUMBER_WORDS
+from groundwire.citations.verify.entities import dates_of, names_of
+from groundwire.citations.verify.language_packs import language
+from groundwire.citations.verify.quantities import numbers_of
 
 __all__ = ["MUTATIONS", "PARAPHRASES", "mutate", "paraphrase"]
 
+NUMBER_WORDS = language("en").numbers
 Rule = Callable[[str, random.Random], str | None]
 """Returns a sentence changed, or None when the rule has nothing to change in it."""
 
@@ -246,8 +249,150 @@ def _negated(sentence: str, chance: random.Random) -> str | None:
     return None if changed == sentence else changed
 
 
-MUTATIONS: dict[str, Rule] = {"number": _number, "unit": _unit, "date": _date, "negation": _negated}
+def _one_of(sentence: str, chance: random.Random, others: Mapping[str, tuple[str, ...]]) -> str | None:
+    """Return a sentence in which one word of a table is another of its row."""
+    found = [match for match in re.finditer(r"[A-Za-z]+", sentence) if match[0].lower() in others]
+    if not found:
+        return None
+    match = chance.choice(found)
+    word = chance.choice(others[match[0].lower()])
+    return sentence[: match.start()] + (word.capitalize() if match[0][0].isupper() else word) + sentence[match.end() :]
+
+
+_QUANTIFIERS = {
+    "all": ("some", "few"), "every": ("no",), "each": ("no",), "some": ("all", "no"), "many": ("few", "all"),
+    "most": ("all", "few"), "few": ("many", "most"), "several": ("all",), "always": ("never", "sometimes"),
+    "often": ("never", "rarely"), "usually": ("rarely", "always"), "never": ("always",), "sometimes": ("always",),
+}  # fmt: skip
+_MODALS = {
+    "may": ("must", "will"), "might": ("must", "will"), "must": ("may", "might"), "should": ("must", "may"),
+    "will": ("may", "might"), "could": ("must", "will"),
+}  # fmt: skip
+_COMPARED = {
+    "more": ("less",), "less": ("more",), "higher": ("lower",), "lower": ("higher",), "larger": ("smaller",),
+    "smaller": ("larger",), "better": ("worse",), "worse": ("better",), "best": ("worst",), "largest": ("smallest",),
+    "fewer": ("more",), "greater": ("smaller",), "longer": ("shorter",), "shorter": ("longer",), "older": ("younger",),
+    "faster": ("slower",), "easier": ("harder",), "earlier": ("later",), "later": ("earlier",), "highest": ("lowest",),
+    "cheaper": ("dearer",), "bigger": ("smaller",), "stronger": ("weaker",),
+}  # fmt: skip
+
+
+def _quantifier(sentence: str, chance: random.Random) -> str | None:
+    return _one_of(sentence, chance, _QUANTIFIERS)
+
+
+def _modal(sentence: str, chance: random.Random) -> str | None:
+    plain = re.sub(r"\b(?:May|Will)\b", "#", sentence)  # the month, a name
+    return None if plain != sentence else _one_of(sentence, chance, _MODALS)
+
+
+def _compared(sentence: str, chance: random.Random) -> str | None:
+    return _one_of(sentence, chance, _COMPARED)
+
+
+def _exchanged(sentence: str, spans: Sequence[tuple[int, int]]) -> str | None:
+    (one, end), (two, last) = spans
+    if sentence[one:end].lower() == sentence[two:last].lower():
+        return None
+    return sentence[:one] + sentence[two:last] + sentence[end:two] + sentence[one:end] + sentence[last:]
+
+
+def _numbers_swapped(sentence: str, chance: random.Random) -> str | None:
+    dates = dates_of(sentence)
+    found = [
+        (number.start, number.end)
+        for number in numbers_of(sentence)
+        if re.fullmatch(r"[\d.,]*\d", number.text) and not any(date.start <= number.start < date.end for date in dates)
+    ]
+    found = [span for span in found if len(sentence[span[0] : span[1]]) > 1]
+    if len(found) < 2 or re.search(r"\d ?(?:[-–/:x]|to|and|or) ?\d", sentence):
+        return None
+    return _exchanged(sentence, sorted(chance.sample(found, 2)))
+
+
+def _names_swapped(sentence: str, chance: random.Random) -> str | None:
+    found = [
+        (name.start, name.end)
+        for name in names_of(sentence)
+        if (not name.first or len(name.words) > 1) and len(name.text) > 2
+    ]
+    for first, second in sorted(itertools.pairwise(found), key=lambda _: chance.random()):
+        between = sentence[first[1] : second[0]]
+        if (
+            len(between.split()) >= 2
+            and not re.fullmatch(r"\W*(?:,|and|or|&|of the|of|in|the)*\W*", between)
+            and "," not in between
+        ) and not re.search(r"\b(?:and|or)\b", between):
+            return _exchanged(sentence, (first, second))
+    return None
+
+
+MUTATIONS: dict[str, Rule] = {
+    "number": _number, "unit": _unit, "date": _date, "negation": _negated, "quantifier": _quantifier, "modal": _modal,
+    "comparison": _compared, "numbers swapped": _numbers_swapped, "names swapped": _names_swapped,
+}  # fmt: skip
 """The rules by which a sentence is made wrong, as far as it alone is needed for it."""
+
+
+_DULL = frozenset(
+    [
+        "about",
+        "above",
+        "after",
+        "again",
+        "along",
+        "although",
+        "among",
+        "around",
+        "because",
+        "before",
+        "being",
+        "below",
+        "between",
+        "could",
+        "during",
+        "either",
+        "every",
+        "having",
+        "himself",
+        "itself",
+        "maybe",
+        "might",
+        "other",
+        "others",
+        "quite",
+        "rather",
+        "shall",
+        "should",
+        "since",
+        "still",
+        "their",
+        "theirs",
+        "there",
+        "these",
+        "thing",
+        "things",
+        "those",
+        "though",
+        "through",
+        "together",
+        "toward",
+        "towards",
+        "under",
+        "until",
+        "using",
+        "which",
+        "while",
+        "whose",
+        "within",
+        "without",
+        "would",
+        "years",
+        "often",
+        "never",
+        "always",
+    ]
+)
 
 
 def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str], chance: random.Random) -> str | None:
@@ -255,7 +400,7 @@ def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str]
 
     Args:
         sentence: A true sentence.
-        kind: `number`, `unit`, `date`, `name`, `negation` or `invented`.
+        kind: One of `MUTATIONS`, `name`, `word`, `half invented` or `invented`.
         names: Names from this page and from others, to put in place of one.
         others: Sentences of other pages.
         chance: Decides.
@@ -269,6 +414,19 @@ def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str]
             return None
         name = chance.choice(mine)
         return sentence[: name.start] + chance.choice(rest) + sentence[name.end :]
+    if kind == "word":
+        spans = [match for match in re.finditer(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])", sentence) if match[0] not in _DULL]
+        words = [word for word in re.findall(r"\b[a-z]{5,}\b", chance.choice(others)) if word not in _DULL]
+        words = [word for word in words if word not in sentence]
+        if len(spans) < 4 or not words:
+            return None
+        match = chance.choice(spans)
+        return f"{sentence[: match.start()]}{chance.choice(words)}{sentence[match.end() :]}"
+    if kind == "half invented":
+        words, other = sentence.rstrip(".!").split(), chance.choice(others).rstrip(".!").split()
+        if len(words) < 10 or len(other) < 10:
+            return None
+        return " ".join([*words, "and", *other[-min(9, len(other) - 3) :]]) + "."
     if kind == "invented":
         words, other = sentence.split(), chance.choice(others).split()
         if len(words) < 10 or len(other) < 10:

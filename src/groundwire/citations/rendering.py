@@ -1,146 +1,20 @@
-"""An answer with its marks as links and its sources below, whole or as it is being written.
-
-Where an answer is shown: how text is escaped there, and how a link is written.
-"""
+"""An answer with its marks as links and its sources below, whole or as it is being written."""
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, Literal
-from urllib.parse import quote, urlsplit
 
+from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, leads, one_line
 from groundwire.citations.link_filter import LinkFilter
+from groundwire.citations.markdown_blocks import FORMULA, BlockSplitter, render_block
 from groundwire.citations.marker_parser import Mark, MarkScanner
 from groundwire.models import Source
 from groundwire.models.validators import check_choice
 
 __all__ = ["CHANNELS", "Channel", "ChannelName", "CitationStream", "RenderedAnswer", "one_line", "render_answer"]
-
-ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
-"""The channels that are known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
-    """How text and links are written on a channel."""
-
-    name: ChannelName
-    """What it is called."""
-    answer: Callable[[str], str]
-    """Writes text of the answer: it is shown as the model wrote it, and nothing in it gets out of its place."""
-    text: Callable[[str], str]
-    """Writes other text, such as a source's title: none of it means anything to the channel."""
-    link: Callable[[str, str], str]
-    """Writes a link from its label, which is written already, and its address."""
-    sources: Callable[[Sequence[str]], str]
-    """Writes what stands below an answer, from one line a source, each written already."""
-
-
-_MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
-_TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
-_CONTROLS: Final = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
-_TERMINAL: Final = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
-_SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986 all but brackets and parentheses, which end links
-
-
-def _address(url: str) -> str:
-    """Return an address in characters that end a link nowhere; those of other scripts are percent-encoded."""
-    return quote(url, safe=_SAFE_IN_URLS)
-
-
-def _same(text: str) -> str:
-    return text
-
-
-def _bracketed_link(label: str, url: str) -> str:
-    return f"[{label}]({_address(url)})"
-
-
-def _html(text: str) -> str:
-    return html.escape(text, quote=False)
-
-
-def _html_link(label: str, url: str) -> str:
-    return f'<a href="{html.escape(_address(url))}" rel="nofollow noopener noreferrer">{label}</a>'
-
-
-def _telegram_html_link(label: str, url: str) -> str:
-    return f'<a href="{html.escape(_address(url))}">{label}</a>'
-
-
-def _telegram(text: str) -> str:
-    return _TELEGRAM_SPECIAL.sub(r"\\\1", text)
-
-
-def _slack_link(label: str, url: str) -> str:
-    return f"<{_html(_address(url))}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
-
-
-def _terminal(text: str) -> str:
-    """Return text with control characters made visible: none may move the cursor or color the screen."""
-    return text.translate(_TERMINAL)
-
-
-def _terminal_link(label: str, url: str) -> str:
-    return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
-
-
-def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
-    """Return what writes sources one below the other, under a heading."""
-    return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
-
-
-def _html_list(lines: Sequence[str]) -> str:
-    items = "".join(f"<li>{line}</li>" for line in lines)
-    return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
-
-
-_ALL: Final = (
-    Channel(
-        name="markdown",
-        answer=_same,
-        text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
-        link=_bracketed_link,
-        sources=_listed("**Sources**\n", "- "),
-    ),
-    Channel(name="html", answer=_html, text=_html, link=_html_link, sources=_html_list),
-    Channel(
-        name="telegram_markdown_v2",
-        answer=_telegram,
-        text=_telegram,
-        link=_bracketed_link,
-        sources=_listed("*Sources*"),
-    ),
-    Channel(
-        name="telegram_html",
-        answer=_html,
-        text=_html,
-        link=_telegram_html_link,
-        sources=_listed("<b>Sources</b>"),
-    ),
-    Channel(name="slack", answer=_html, text=_html, link=_slack_link, sources=_listed("*Sources*")),
-    Channel(name="plain", answer=_same, text=_same, link=lambda label, _url: label, sources=_listed("Sources")),
-    Channel(
-        name="ansi",
-        answer=_terminal,
-        text=_terminal,
-        link=_terminal_link,
-        sources=_listed("\x1b[1mSources\x1b[0m"),
-    ),
-)
-
-CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _ALL})
-"""The channels by their names."""
-
-
-def one_line(text: str) -> str:
-    """Return a text with single blanks for whatever parts its words."""
-    return " ".join(text.split())
-
 
 Untrusted = Literal["drop", "keep"]
 """What becomes of images or links whose addresses are none of the sources'."""
@@ -148,7 +22,8 @@ _UNTRUSTED: Final = ("drop", "keep")
 _PREVIEWING: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})  # they fetch every address they show
 _FETCHING: Final = frozenset({"markdown", "html"}) | _PREVIEWING  # what shows the text may load what is in it
 _JOINING: Final = frozenset("!\\")  # before a link in Markdown the one makes an image of it, the other no link
-_LINKED: Final = ("http", "https")  # what a link may lead to
+_MAY_BEGIN: Final = re.compile(r"[$\\]")  # a formula
+_LONGEST_FORMULA: Final = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +41,10 @@ class RenderedAnswer:
 class CitationStream:
     """Writes an answer for a channel while it comes in.
 
-    Every character of the answer is written but for the marks, and at once: only what may be a mark, code within a
-    line, a tag or an image is held back until that is certain. Images whose address is that of no source are written as
-    text. However the answer is cut into chunks, the text written is the same.
+    On the Markdown channel the answer passes through as it is but for the marks, and at once: only what may be a mark,
+    code within a line, a tag, an image, or a line that may hold a formula, is held back until that is certain. On the
+    others its Markdown is written in the markup of the channel, a block at a time. Images whose address is that of no
+    source are written as text. However the answer is cut into chunks, the text written is the same.
 
     Args:
         sources: What the numbers stand for; of two with one number the first counts.
@@ -210,9 +86,11 @@ class CitationStream:
             (*(source.url for source in self._sources.values()), *self._links.values()),
             images="known" if untrusted_images == "drop" else "any",
             links="known" if untrusted_links == "drop" else "any",
-            markdown=channel == "markdown",
         )
         self._scanner = MarkScanner()
+        self._blocks = BlockSplitter()
+        self._begun = False
+        self._pending: list[str | Mark] = []  # a line that may hold a formula, from its first dollar on
         self._used: set[int] = set()
         self._unknown: dict[int, None] = {}
         self._last = ""
@@ -229,20 +107,77 @@ class CitationStream:
 
     def feed(self, chunk: str) -> str:
         """Take the next part of the answer; return what can be shown now."""
-        return self._written(self._scanner.feed(self._filter.feed(chunk)))
+        if self._channel.dialect is not None:
+            return "".join(map(self._rendered, self._blocks.feed(chunk)))
+        return self._written(self._settled(self._scanner.feed(self._filter.feed(chunk))))
 
     def close(self) -> str:
         """Return what was held back and, when sources were used, the sources; the answer has ended."""
-        rest = self._written(self._scanner.feed(self._filter.close())) + self._written(self._scanner.close())
+        if self._channel.dialect is not None:
+            rest = "".join(map(self._rendered, self._blocks.close()))
+        else:
+            pieces = [*self._scanner.feed(self._filter.close()), *self._scanner.close()]
+            rest = self._written([*self._settled(pieces), *self._without_formulas()])
         if not self._footer or not self._used:
             return rest
         fence = f"\n{self._scanner.open_fence}" if self._channel.name == "markdown" and self._scanner.open_fence else ""
         return rest + fence + self._channel.sources([self._line(number) for number in self.used])
 
+    def _rendered(self, block: str) -> str:
+        """Write a block of the answer's Markdown."""
+        dialect = self._channel.dialect
+        if dialect is None or not block.strip():
+            return ""
+        written = render_block(block, dialect, self._mark, self._filter)
+        between = ("\n" if dialect.html else "\n\n") if self._begun else ""
+        self._begun = True
+        return between + written
+
+    def _settled(self, pieces: Iterable[str | Mark]) -> list[str | Mark]:
+        """Return the pieces of which it is certain whether they belong to a formula; hold back the rest."""
+        out: list[str | Mark] = []
+        for piece in pieces:
+            if isinstance(piece, Mark):
+                (self._pending or out).append(piece)
+                continue
+            for line in re.split(r"(?<=\n)", piece):
+                begin = None if self._pending else _MAY_BEGIN.search(line)
+                if self._pending:
+                    self._pending.append(line)
+                elif begin is not None:
+                    out.append(line[: begin.start()])
+                    self._pending.append(line[begin.start() :])
+                else:
+                    out.append(line)
+                if line.endswith("\n") and self._pending and not self._goes_on():
+                    out += self._without_formulas()
+        return [piece for piece in out if piece]
+
+    def _goes_on(self) -> bool:
+        """Tell whether what is held back is a formula of several lines that has not ended."""
+        whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in self._pending)
+        if not whole.startswith(("$$", "\\[")) or len(whole) > _LONGEST_FORMULA or not whole.splitlines()[-1].strip():
+            return False
+        return FORMULA.match(whole) is None
+
+    def _without_formulas(self) -> list[str | Mark]:
+        """Return the pieces that were held back; marks within formulas are plain text."""
+        pieces, self._pending = self._pending, []
+        whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces)
+        formulas = [found.span() for found in FORMULA.finditer(whole)]
+        out: list[str | Mark] = []
+        at = 0
+        for piece in pieces:
+            text = piece.text if isinstance(piece, Mark) else piece
+            inside = any(start <= at and at + len(text) <= end for start, end in formulas)
+            out.append(text if inside else piece)
+            at += len(text)
+        return out
+
     def _written(self, pieces: Iterable[str | Mark]) -> str:
         out: list[str] = []
         for piece in pieces:
-            out.append(self._mark(piece) if isinstance(piece, Mark) else self._channel.answer(piece))
+            out.append(self._mark(piece) if isinstance(piece, Mark) else piece)
             self._last = (piece.text if isinstance(piece, Mark) else piece)[-1:] or self._last
         return "".join(out)
 
@@ -251,9 +186,9 @@ class CitationStream:
         known = [number for number in mark.numbers if number in self._sources]
         self._used.update(known)
         self._unknown.update(dict.fromkeys(number for number in mark.numbers if number not in self._sources))
+        dialect, text = self._channel.dialect, self._channel.text
         if self._channel.name == "plain" or not known:
-            return self._channel.answer(mark.text)
-        text = self._channel.text
+            return dialect.text(mark.text) if dialect else mark.text
         if len(mark.numbers) == 1 and self._last not in _JOINING:
             return self._linked(mark.numbers[0], text(mark.text))
         return "".join(
@@ -270,10 +205,7 @@ class CitationStream:
         if source is None:
             return ""
         url = self._links.get(number, source.url)
-        try:
-            return url if urlsplit(url).scheme.lower() in _LINKED else ""
-        except ValueError:
-            return ""
+        return url if leads(url) else ""
 
     def _line(self, number: int) -> str:
         """Write a source on one line: its number, its title as a link, or its address where there are no links."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -11,14 +15,14 @@ import click
 
 from groundwire.cli.call_runner import run, say_error
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, escaped
+from groundwire.cli.terminal_text import cells, clean, escaped, wrap
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.citations.verify import Report
+    from groundwire.citations.verify import Finding, Report
 
-__all__ = ["verify"]
+__all__ = ["side_by_side", "verify"]
 
 _EXIT_CODES = """\b
 Exit codes:
@@ -60,8 +64,40 @@ def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_j
     if as_json:
         click.echo(escaped(json.dumps(report_json(report), ensure_ascii=False)))
     else:
+        differing = [finding for finding in report.findings if finding.verdict == "altered" and finding.passage]
         click.echo(clean(report_text(report)))
+        for finding in differing if sys.stdout.isatty() else ():
+            click.echo("\n" + side_by_side(finding, shutil.get_terminal_size().columns))
     sys.exit(ExitCode.OK if report.supported else ExitCode.NOTHING)
+
+
+def side_by_side(finding: Finding, width: int) -> str:
+    """Return a sentence beside what its page says, what differs in red on the one side and in green on the other.
+
+    Args:
+        finding: A finding with a passage.
+        width: Columns of the terminal.
+    """
+    room = max(20, (width - 3) // 2)
+    left = wrap(clean(finding.text), room).split("\n")
+    right = wrap(clean(finding.passage), room).split("\n")
+    claimed = [" ".join(clean(one.claimed).split()) for one in finding.disagreements if one.claimed]
+    stated = [" ".join(clean(one.stated).split()) for one in finding.disagreements if one.stated]
+    lines = [click.style(f"{'you say':{room}} │ [{finding.source}] says", bold=True)]
+    for mine, theirs in itertools.zip_longest(left, right, fillvalue=""):
+        gap = " " * max(0, room - cells(mine))
+        lines.append(f"{_painted(mine, claimed, 'red')}{gap} │ {_painted(theirs, stated, 'green')}")
+    return "\n".join(lines)
+
+
+def _painted(line: str, parts: Sequence[str], color: str) -> str:
+    """Return a line in which parts are colored and underlined; one that goes over its end is colored by words."""
+    words = {word for part in parts if part not in line for word in part.split()}
+    wanted = [*(part for part in parts if part in line), *sorted(words, key=len, reverse=True)]
+    if not wanted:
+        return line
+    pattern = "|".join(rf"(?<!\w){re.escape(part)}(?!\w)" for part in wanted)
+    return re.sub(pattern, lambda found: click.style(found[0], fg=color, underline=True), line)
 
 
 def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:

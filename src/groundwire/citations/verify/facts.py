@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
-from groundwire.citations.verify.entities import (
-    Date,
-    Name,
-    Number,
-    dates_of,
-    denied,
-    is_like,
-    names_of,
-    numbers_of,
-    quotes_of,
-    same_date,
-    same_number,
-)
-from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex, squeezed
+from groundwire.citations.verify.alignment import Alignment, tokens_of
+from groundwire.citations.verify.differences import made_up as _made_up
+from groundwire.citations.verify.differences import reworded
+from groundwire.citations.verify.entities import Date, Name, dates_of, denied, is_like, names_of, quotes_of, same_date
+from groundwire.citations.verify.language_packs import Language, fold, language
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.segmentation import CONTENT_WORD, normal_form, spelled_words, words_of
-from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, NO_NAMES, OPPOSITES
+from groundwire.citations.verify.segmentation import CONTENT_WORD, spelled_words, squeezed, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
 _BEFORE, _AFTER = 3, 1  # sentences around a passage in which what it takes for granted may stand
 _ALIKE: Final = 0.6  # of the words of a sentence, from which on a missing "not" is a contradiction
-_NEGATIONS: Final = frozenset({"not", "no", "never", "none", "nor", "neither", "cannot", "without"})
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _VERBATIM: Final = 0.75  # how alike two sentences are, from which on a word in another's place is a change
 
@@ -42,12 +33,18 @@ class Claim:
 
     text: str
     """What it says."""
+    language: Language = field(default_factory=lambda: language("en"))
+    """The language by whose words it is compared: that of the page."""
 
     @cached_property
     def words(self) -> dict[str, str]:
         """Its words by their normal form; function words, negations and numbers only when it has no others."""
-        words = {form: word for form, word in spelled_words(self.text) if form not in _NEGATIONS}
+        words = {form: word for form, word in spelled_words(self.text, self.language) if not self._denies(word)}
         return {form: word for form, word in words.items() if not form[0].isdecimal()} or words
+
+    def _denies(self, word: str) -> bool:
+        marker = self.language.markers.get(fold(word))
+        return marker is not None and marker.family == "negation" and not self.language.dense
 
     @cached_property
     def dates(self) -> list[Date]:
@@ -57,12 +54,12 @@ class Claim:
     @cached_property
     def numbers(self) -> list[Number]:
         """Its numbers that are not part of a date."""
-        return _outside(numbers_of(self.text), self.dates)
+        return _outside(numbers_of(self.text, self.language)[:MAX_NUMBERS], self.dates)
 
     @cached_property
     def names(self) -> list[Name]:
         """Its names."""
-        return names_of(self.text)
+        return names_of(self.text, self.language)
 
     @cached_property
     def states_facts(self) -> bool:
@@ -70,17 +67,32 @@ class Claim:
         return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
 
 
-def disagreements(claim: Claim, passage: IndexedPassage) -> Iterator[Disagreement]:
-    """Yield in what a sentence differs from the passage that is most like it."""
-    near = passage.around(_BEFORE, _AFTER).text
+def disagreements(
+    claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool = True
+) -> Iterator[Disagreement]:
+    """Yield in what a sentence differs from the passage that is most like it.
+
+    Args:
+        claim: The sentence.
+        passage: The passage.
+        aligned: Both, word by word.
+        words: Whether other words and another order are looked for, when no fact differs.
+    """
+    around = passage.around(_BEFORE, _AFTER)
     closest, close_share = _closest(claim, passage)
-    yield from _dates(claim, passage.text, near)
-    yield from _numbers(claim, passage.text, near)
-    told = list(_names(claim, passage.page, closest, near))
-    yield from told or _swapped(claim, passage.page, closest)
-    if close_share >= _ALIKE and (negated := _negated_otherwise(claim.text, closest)):
-        yield Disagreement(kind="negation", claimed=negated[0], stated=negated[1])
-    yield from _opposites(claim.text, closest)
+    facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around)]
+    told = list(_names(claim, passage.page, closest, around))
+    facts += told or _swapped(claim, passage.page, closest)
+    negated = _negated_otherwise(claim.text, closest, claim.language) if close_share >= _ALIKE else None
+    if negated and not _made_up(aligned):  # not safe, dangerous
+        facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
+    yield from facts
+    if words and not facts:
+        yield from reworded(aligned, lambda: _keys(f"{around.text} {passage.page.title}", claim.language))
+
+
+def _keys(text: str, tongue: Language) -> frozenset[str]:
+    return frozenset(key for token in tokens_of(text, tongue, (), ()) for key in token.keys)
 
 
 def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
@@ -89,9 +101,9 @@ def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
         quote = claim.text[span.start : span.end]
         if all(part in page.squeezed for part in map(squeezed, _pieces(quote)) if part):
             continue
-        passage, share = page.best(dict(spelled_words(quote)), widest=2)
+        passage, share = page.best(dict(spelled_words(quote, page.language)), widest=2)
         stated = " ".join(passage.text.split()) if passage is not None and share >= 0.5 else ""
-        yield Disagreement(kind="quote", claimed=quote, stated=_like(quote, stated))
+        yield Disagreement(kind="quote", claimed=quote, stated=_like(quote, stated, page.language))
 
 
 def _pieces(quote: str) -> list[str]:
@@ -99,10 +111,10 @@ def _pieces(quote: str) -> list[str]:
     return quote.replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;").split("…")
 
 
-def _like(quote: str, stated: str) -> str:
+def _like(quote: str, stated: str, tongue: Language) -> str:
     """Return the part of a passage that is most like a quotation."""
-    words, wanted = stated.split(), [normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
-    given = [normal_form(word.strip(".,;:\"“”'")) for word in words]
+    words, wanted = stated.split(), [tongue.normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
+    given = [tongue.normal_form(word.strip(".,;:\"“”'")) for word in words]
     blocks = [
         block for block in SequenceMatcher(None, given, wanted, autojunk=False).get_matching_blocks() if block.size
     ]
@@ -119,45 +131,64 @@ def _outside(numbers: Sequence[Number], dates: Sequence[Date]) -> list[Number]:
     ]
 
 
-def _dates(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
-    stated = dates_of(said)
+def _dates(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
+    if not claim.dates:
+        return
+    stated = passage.dates
     for date in claim.dates:
         if any(same_date(date, other) for other in stated):
             continue
-        if not stated and any(same_date(date, other) for other in dates_of(near)):
+        if not stated and any(same_date(date, other) for other in near.dates):
             continue
-        if _in_parts(date, said if stated else near):
+        if _month_then_number(date, passage):
+            continue
+        if _in_parts(date, passage if stated else near):
             continue
         other = next((other for other in stated if not any(same_date(mine, other) for mine in claim.dates)), None)
         yield Disagreement(kind="date", claimed=date.text, stated=other.text if other else "")
 
 
-def _in_parts(date: Date, text: str) -> bool:
+def _month_then_number(date: Date, passage: IndexedPassage) -> bool:
+    """Tell whether what looks like a day of a month is a month and a number: 12 in April, and in May 19."""
+    year, _, day = date.readings[0]
+    month = re.match(r"[^\W\d_]+", date.text)
+    if year is not None or month is None or day is None:
+        return False
+    return month[0] in passage.text and any(day == number.values[0] for number in passage.numbers)
+
+
+def _in_parts(date: Date, passage: IndexedPassage) -> bool:
     """Tell whether month and year of a date without a day both stand in a text, though not together, as in a table."""
-    stated = [reading for other in dates_of(text) for reading in other.readings]
+    stated = [reading for other in passage.dates for reading in other.readings]
     months = {month for _, month, _ in stated}
-    years = {year for year, _, _ in stated} | {value for number in numbers_of(text) for value in number.values}
+    years = {year for year, _, _ in stated} | {value for number in passage.numbers for value in number.values}
     return any(
         day is None and year is not None and year in years and month in months for year, month, day in date.readings
     )
 
 
-def _numbers(claim: Claim, said: str, near: str) -> Iterator[Disagreement]:
-    stated = numbers_of(said)
+def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
+    if not claim.numbers:
+        return
+    stated = passage.numbers
     taken: list[Number] = []
     missing: list[Number] = []
     for number in claim.numbers:
-        same = [other for other in stated if same_number(number, other)]
+        same = [other for other in stated if same_quantity(number, other)] or [
+            other for other in stated if same_number(number, other)
+        ]
         if not same:
             missing.append(number)
             continue
         taken += same
-        if number.unit and all(other.unit and other.unit != number.unit for other in same):
+        if number.unit and all(
+            other.unit and other.unit != number.unit and not same_quantity(number, other) for other in same
+        ):
             yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
-    left = [other for other in _outside(stated, dates_of(said)) if other not in taken]
-    context = numbers_of(near) if missing else []
+    left = [other for other in _outside(stated, passage.dates) if other not in taken]
+    context = near.numbers if missing else []
     for number in missing:
-        if not left and any(same_number(number, other) for other in context):
+        if not left and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
         if _is_vague(number):
             continue
@@ -180,16 +211,17 @@ def _with_unit(number: Number) -> str:
     return number.text if shown else f"{number.text} {number.unit}"
 
 
-def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disagreement]:
+def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> Iterator[Disagreement]:
     if not claim.names:
         return
-    here = _bare_words(said)
+    tongue = claim.language
+    here = _bare_words(said, tongue)
     if all(word in here for name in claim.names for word in name.words):
         return
-    around = here | _bare_words(near) | _bare_words(page.title)
+    around = here | _bare_words(near.text, tongue) | _bare_words(page.title, tongue)
     claimed = {word for name in claim.names for word in name.words} | set(claim.words)
-    replaced = _replaced(claim.text, said)
-    stated = names_of(said)
+    replaced = _replaced(claim.text, said, tongue)
+    stated = names_of(said, tongue)
     others = [
         name
         for name in stated
@@ -211,13 +243,14 @@ def _names(claim: Claim, page: PageIndex, said: str, near: str) -> Iterator[Disa
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue
             instead = instead or next((replaced[word] for word in lost if word in replaced), "")
-        if instead:
+        if instead and not _abbreviates(name.text, instead):
             yield Disagreement(kind="name", claimed=name.text, stated=instead)
 
 
 def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]:
     """Yield the names of a sentence that stand in the place of others in one that is nearly the same."""
     mine, theirs = list(CONTENT_WORD.finditer(claim.text)), list(CONTENT_WORD.finditer(said))
+    normal_form = claim.language.normal_form
     one, two = [normal_form(word[0]) for word in mine], [normal_form(word[0]) for word in theirs]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     if not claim.names or matcher.ratio() < _VERBATIM:
@@ -226,7 +259,7 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
         if change != "replace":
             continue
         here = [word for word in mine[first:last] if any(name.start <= word.start() < name.end for name in claim.names)]
-        there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0])]
+        there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0], claim.language)]
         if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
             continue
         others = [word for word in there if not any(is_like(normal_form(word[0]), other) for other in one)]
@@ -241,8 +274,26 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
             )
 
 
-def _may_name(word: str) -> bool:
-    return word[0].isupper() and word.lower() not in FUNCTION_WORDS and word.lower() not in NO_NAMES
+def _abbreviates(short: str, long: str) -> bool:
+    """Tell whether a name is the usual short form of another: US, WHO."""
+    letters, words = short.replace(".", "").casefold(), long.split()
+    if len(words) < 2 or not short.replace(".", "").isupper():
+        return False
+    known = _SHORT_FORMS.get(letters)
+    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
+
+
+_SHORT_FORMS: Final = {
+    "us": "united states",
+    "usa": "united states",
+    "uk": "united kingdom",
+    "eu": "european union",
+    "un": "united nations",
+}
+
+
+def _may_name(word: str, tongue: Language) -> bool:
+    return word[0].isupper() and not tongue.is_function(word) and fold(word) not in tongue.not_names
 
 
 def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
@@ -251,25 +302,25 @@ def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]])
     return len(short) == 1 and len(long) > 1 and short[0][0].casefold() == initials
 
 
-def _replaced(claimed: str, stated: str) -> dict[str, str]:
+def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:
     """Return the words of a sentence that stand where another, which is nearly the same, has others."""
     mine, theirs = CONTENT_WORD.findall(claimed), CONTENT_WORD.findall(stated)
-    one, two = [normal_form(word) for word in mine], [normal_form(word) for word in theirs]
+    one, two = [tongue.normal_form(word) for word in mine], [tongue.normal_form(word) for word in theirs]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     if matcher.ratio() < _VERBATIM:
         return {}
     return {
         word: " ".join(theirs[from_theirs:to_theirs])
         for change, first, last, from_theirs, to_theirs in matcher.get_opcodes()
-        if change == "replace" and any(word.lower() not in FUNCTION_WORDS for word in theirs[from_theirs:to_theirs])
+        if change == "replace" and any(not tongue.is_function(word) for word in theirs[from_theirs:to_theirs])
         for word in one[first:last]
     }
 
 
-def _negated_otherwise(claimed: str, stated: str) -> tuple[str, str] | None:
+def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str, str] | None:
     """Return what one of two sentences denies and the other says, each in its words; None when they agree."""
-    mine, theirs = denied(claimed), denied(stated)
-    my_words, their_words = set(words_of(claimed)), set(words_of(stated))
+    mine, theirs = denied(claimed, tongue), denied(stated, tongue)
+    my_words, their_words = set(words_of(claimed, tongue)), set(words_of(stated, tongue))
     all_mine = {word for scope in mine for word in scope.wide}
     all_theirs = {word for scope in theirs for word in scope.wide}
     for scope in mine:
@@ -283,22 +334,6 @@ def _negated_otherwise(claimed: str, stated: str) -> tuple[str, str] | None:
     return None
 
 
-def _opposites(claimed: str, stated: str) -> Iterator[Disagreement]:
-    """Yield the words of a sentence in whose place another has words that say the opposite."""
-    mine = {word.lower(): word for word in CONTENT_WORD.findall(claimed)}
-    theirs = {word.lower(): word for word in CONTENT_WORD.findall(stated)}
-    for pair in OPPOSITES:
-        for here, there in (pair, pair[::-1]):
-            one, other = here.split(), there.split()
-            said = next((mine[word] for word in one if word in mine), "")
-            instead = next((theirs[word] for word in other if word in theirs), "")
-            if not said or not instead or not theirs.keys().isdisjoint(one) or not mine.keys().isdisjoint(other):
-                continue
-            rest = set(words_of(claimed)) - {normal_form(said)}
-            if len(rest.intersection(words_of(stated))) >= _ALIKE * (len(rest) or 1):
-                yield Disagreement(kind="opposite", claimed=said, stated=instead)
-
-
 def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:
     """Tell whether a passage has another word in the place of one of a name's: John Smith for John Brown."""
     common = [word for word in other.words if any(is_like(word, mine) for mine in name.words)]
@@ -307,8 +342,8 @@ def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:
     )
 
 
-def _bare_words(text: str) -> set[str]:
-    return {normal_form(word) for word in CONTENT_WORD.findall(text)}
+def _bare_words(text: str, tongue: Language) -> set[str]:
+    return {tongue.normal_form(word) for word in CONTENT_WORD.findall(text)}
 
 
 def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:
@@ -316,7 +351,7 @@ def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:
     best, best_share = "", 0.0
     wanted = claim.words.keys()
     for text in passage.texts:
-        share = len(wanted & set(words_of(text))) / (len(wanted) or 1)
+        share = len(wanted & set(words_of(text, claim.language))) / (len(wanted) or 1)
         if share > best_share:
             best, best_share = text, share
     return best, best_share

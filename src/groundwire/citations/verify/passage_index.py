@@ -14,32 +14,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
+from groundwire.citations.verify.entities import Date, dates_of
+from groundwire.citations.verify.language_packs import Language, fold, language, language_of, script_of
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
+    MAX_SENTENCE,
     TextSpan,
     blank_markup,
     blocks,
-    normal_form,
-    other_forms,
     sentences_of_block,
+    squeezed,
     words_of,
 )
 
-__all__ = ["MAX_SENTENCE", "IndexedPassage", "PageIndex", "squeezed"]
+__all__ = ["IndexedPassage", "PageIndex"]
 
 _ABSENT: Final = 4
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
-_SQUEEZE: Final = re.compile(r"[\W_]+")
 _SENTENCE: Final = 90  # characters of a usual sentence, headings and cells among them
 _OFTEN: Final = 400  # places of a word that are looked at
 _CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
 _ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
 _LONGEST: Final = 40  # characters of a word that are looked for
 _STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
-_SAMPLE: Final = 20_000  # characters
+_CLEARLY: Final = 4  # little words by which a language is ahead on a page that has many
+_BRIEF: Final = 400  # characters of a page that has few
+_PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
+_SAMPLE: Final = 6_000  # characters that tell a page's language
 _CONTEXT: Final = 2_000  # characters before a sentence in which markup may begin that reaches into it
-MAX_SENTENCE: Final = 4_000
-"""Characters of a sentence that are compared; of a text without full stops the beginning of each block is."""
 _MAX_PASSAGE: Final = 3 * MAX_SENTENCE
 
 
@@ -64,10 +67,20 @@ class IndexedPassage:
         start = self.page.span(self.first).start
         return TextSpan(start, min(self.page.span(self.last).end, start + _MAX_PASSAGE))
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What it says, without markup."""
         return self.page.plain_of(self.span, self.first.block)
+
+    @cached_property
+    def dates(self) -> list[Date]:
+        """Its dates."""
+        return dates_of(self.text)
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """Its numbers, those of dates among them; of a row of a great many the first ones."""
+        return numbers_of(self.text, self.page.language)[: 4 * MAX_NUMBERS]
 
     @property
     def texts(self) -> Iterator[str]:
@@ -98,8 +111,7 @@ class PageIndex:
     def __init__(self, content: str, title: str = "") -> None:
         self.content = content
         self.title = title
-        low = content.lower()
-        self._low = low if len(low) == len(content) else "".join(character.lower()[0] for character in content)
+        self._low = fold(content)
         self._found: dict[str, list[int]] = {}
         self._spans: dict[int, list[TextSpan]] = {}
 
@@ -107,6 +119,42 @@ class PageIndex:
     def squeezed(self) -> str:
         """The page's letters and digits alone, in one line: in it what is quoted is found exactly."""
         return squeezed(blank_markup(self.content))
+
+    @cached_property
+    def language(self) -> Language:
+        """The language the page is in; English when nothing tells."""
+        return language(self.spoken[1])
+
+    @cached_property
+    def spoken(self) -> tuple[str, str, int]:
+        """The page's script, the code of its language, and how clearly it is that one."""
+        code, ahead = language_of(self.sample)
+        told = ahead >= _CLEARLY or len(self.sample) < _BRIEF
+        return script_of(self.sample), code if told else "", ahead
+
+    def may_say(self, claim: str, *, doubt: int = 0) -> bool:
+        """Tell whether the page may say in its words what a sentence says in its own; when in doubt it may.
+
+        Args:
+            claim: The sentence.
+            doubt: How many little words of another language leave it in doubt.
+        """
+        script, code, clearly = self.spoken
+        other = script_of(claim)
+        if not other or not script:
+            return True
+        if other != script:
+            return {other, script} == {"kana", "han"}
+        if other != "latin":
+            return True
+        mine, ahead = language_of(claim)
+        return not mine or not code or mine == code or ahead <= doubt or not clearly
+
+    @cached_property
+    def figures(self) -> tuple[list[Number], list[Date]]:
+        """All its numbers, those of dates among them, and all its dates."""
+        plain = blank_markup(self.content)
+        return numbers_of(plain, self.language), dates_of(plain)
 
     @cached_property
     def sample(self) -> str:
@@ -198,18 +246,47 @@ class PageIndex:
             return self._found[word]
         places: list[int] = []
         low, content = self._low, self.content
-        for stem in _stems(word[:_LONGEST], spelled[:_LONGEST]):
+        for stem in self._stems(word[:_LONGEST], spelled[:_LONGEST]):
             at = low.find(stem)
             while at >= 0 and len(places) < _OFTEN:
                 if not at or not low[at - 1].isalnum():
                     found = CONTENT_WORD.match(content, at)
-                    if found is not None and _is(word, found[0]):
+                    if found is not None and self._is(word, found[0]):
                         places.append(at)
-                elif not word.isascii() and stem == word and CONTENT_WORD.match(content, at, at + 1):
+                elif CONTENT_WORD.match(content, at, at + 1) is None:
+                    pass
+                elif not word.isascii() and stem == word:
                     places.append(at)
+                elif self.language.prefixes and (whole := _PREFIXED.search(content, max(0, at - 4), at)):
+                    full = CONTENT_WORD.match(content, whole.start())
+                    places += [whole.start()] if full and self._is(word, full[0]) else []
                 at = low.find(stem, at + 1)
         self._found[word] = places
         return places
+
+    def _stems(self, word: str, spelled: str) -> Iterator[str]:
+        """Yield what the forms of a word begin with, without case and marks of pronunciation."""
+        low = fold(spelled)
+        if word[0].isdecimal():
+            stem = low
+        elif not low.startswith(word):  # a prefix was taken off
+            stem = word if word in low else low[:1] if not low.isascii() else low[: max(2, len(word) - 2)]
+        elif self.language.code != "en":
+            stem = word
+        elif len(word) >= _STEM:
+            stem = low[: min(len(word), len(low)) - 1]
+        else:
+            stem = low[: len(word)]
+        yield stem
+        yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
+
+    def _is(self, word: str, found: str) -> bool:
+        """Tell whether a word as it stands on a page is one in normal form."""
+        return (
+            found == word
+            if found[0].isdecimal()
+            else self.language.normal_form(found) == word or word == found[: len(word)]
+        )
 
     def weight(self, word: str, spelled: str) -> float:
         """Return how much a word tells: the rarer on the page, the more.
@@ -252,7 +329,9 @@ class PageIndex:
                 last = self.after(last)
         if best is None:
             return None, 0.0
-        said = {word for text in best.texts for word in words_of(text)}  # what stands in addresses is not said
+        said = {
+            word for text in best.texts for word in words_of(text, self.language)
+        }  # what stands in addresses is not said
         return best, sum(weights[word] for word in words if word in said) / total
 
     def _marked(self, words: Mapping[str, str]) -> dict[int, list[tuple[int, str]]]:
@@ -292,26 +371,3 @@ class PageIndex:
 
 def _start(span: TextSpan) -> int:
     return span.start
-
-
-def _stems(word: str, spelled: str) -> Iterator[str]:
-    """Yield what the forms of a word begin with."""
-    low = spelled.lower()
-    if word[0].isdecimal() or not word.isascii():
-        stem = low
-    elif len(word) >= _STEM:
-        stem = low[: min(len(word), len(low)) - 1]
-    else:
-        stem = low[: len(word)]
-    yield stem
-    yield from (form for form in other_forms(word) if not form.startswith(stem))
-
-
-def _is(word: str, found: str) -> bool:
-    """Tell whether a word as it stands on a page is one in normal form."""
-    return found == word if found[0].isdecimal() else normal_form(found) == word or word == found[: len(word)]
-
-
-def squeezed(text: str) -> str:
-    """Return the letters and digits of a text, without case, with one space between words."""
-    return _SQUEEZE.sub(" ", text.casefold()).strip()

@@ -26,7 +26,21 @@ source. `not_comparable`: the page is in another language or script. `uncited`: 
 `no_claim`: it has no mark and states nothing that could be checked.
 """
 
-Kind = Literal["quote", "number", "unit", "date", "name", "negation", "opposite", "entailment"]
+Kind = Literal[
+    "quote",
+    "number",
+    "unit",
+    "date",
+    "name",
+    "negation",
+    "opposite",
+    "quantifier",
+    "modal",
+    "comparison",
+    "word",
+    "order",
+    "entailment",
+]
 """In what a sentence and its source disagree."""
 
 
@@ -62,6 +76,16 @@ class Disagreement:
     """What the answer says."""
     stated: str
     """What the page says in its place; empty when nothing there is like it."""
+    source: int | None = None
+    """The number of that page."""
+    claimed_start: int | None = None
+    """Where it stands in the answer: its first code point."""
+    claimed_end: int | None = None
+    """The code point after its last."""
+    stated_start: int | None = None
+    """Where it stands in the page's Markdown: its first code point."""
+    stated_end: int | None = None
+    """The code point after its last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +118,12 @@ class Finding:
     """In what they differ."""
     notes: tuple[str, ...] = ()
     """What else should be known, such as that the page has changed since."""
+    unsupporting: tuple[int, ...] = ()
+    """The numbers that a supported sentence cites though their pages do not say it."""
+    confidence: float = 0.0
+    """How sure the verdict is: 0 to 1. It ranks findings; it is no probability."""
+    reason: str = ""
+    """Why, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

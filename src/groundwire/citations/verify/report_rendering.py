@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.citations.rendering import one_line
+from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.report import Disagreement, Finding, Report, Verdict
+from groundwire.citations.verify.segmentation import MAX_SENTENCE, CitedSentence, TextSpan
 
-__all__ = ["report_html", "report_json", "report_text"]
+__all__ = ["explained", "report_html", "report_json", "report_text"]
 
 _LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
     {
@@ -40,6 +43,97 @@ _COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
         "no_claim": ("transparent", "transparent"),
     }
 )
+
+
+def explained(finding: Finding, sentence: CitedSentence, index: PageIndex | None) -> Finding:
+    """Add to a finding where each difference stands on both sides, how sure it is, and why in a sentence."""
+    differ = tuple(_with_places(one, finding, sentence, index) for one in finding.disagreements)
+    finding = replace(finding, disagreements=differ)
+    return replace(finding, confidence=_confidence(finding), reason=_reason(finding))
+
+
+def _with_places(one: Disagreement, finding: Finding, sentence: CitedSentence, index: PageIndex | None) -> Disagreement:
+    claimed = _find(one.claimed, sentence.text[:MAX_SENTENCE])
+    if claimed is not None:
+        claimed = TextSpan(sentence.start + claimed.start, sentence.start + claimed.end)
+    stated = None
+    if index is not None and finding.passage_start is not None and finding.passage_end is not None:
+        begin, end = max(0, finding.passage_start - 1_000), finding.passage_end + 1_000
+        stated = _find(one.stated, finding.passage)
+        begin = finding.passage_start if stated else begin
+        stated = stated or _find(one.stated, index.content[begin:end])
+        stated = TextSpan(begin + stated.start, begin + stated.end) if stated else None
+    return replace(
+        one,
+        source=finding.source,
+        claimed_start=claimed.start if claimed else None,
+        claimed_end=claimed.end if claimed else None,
+        stated_start=stated.start if stated else None,
+        stated_end=stated.end if stated else None,
+    )
+
+
+def _find(words: str, text: str) -> TextSpan | None:
+    """Return where words stand in a text, whatever markup is between them."""
+    if not words.strip():
+        return None
+    at = text.find(words)
+    if at >= 0:
+        return TextSpan(at, at + len(words))
+    found = re.search(r"[\W_]{1,40}".join(map(re.escape, re.findall(r"[^\W_]+", words)[:40])), text) if words else None
+    return TextSpan(*found.span()) if found and found[0] else None
+
+
+_FIRM: Final = frozenset({"number", "unit", "date", "negation", "opposite", "quote", "name"})
+
+
+def _confidence(finding: Finding) -> float:
+    """Return how sure a finding is, 0 to 1: what is there to the letter is certain, a single other word is not."""
+    match finding.verdict:
+        case "supported":
+            sure = 1.0 if finding.exact else 0.5 + 0.45 * finding.share
+        case "altered":
+            firm = any(one.kind in _FIRM for one in finding.disagreements)
+            sure = (0.9 if firm else 0.7) * (0.6 + 0.4 * finding.share)
+        case "not_found":
+            sure = 0.95 - 0.6 * finding.share
+        case "unknown_source" | "not_opened" | "uncited":
+            sure = 1.0
+        case _:
+            sure = 0.5
+    return round(max(0.0, min(1.0, sure)), 2)
+
+
+def _reason(finding: Finding) -> str:
+    """Return in one sentence why a finding has its verdict."""
+    page = f"[{finding.source}]" if finding.source is not None else "the page"
+    match finding.verdict:
+        case "supported" if finding.exact:
+            return f"{page} says it in the same words."
+        case "supported":
+            return f"{page} says it in other words."
+        case "altered" if finding.disagreements:
+            one = finding.disagreements[0]
+            claimed, stated = one_line(one.claimed), one_line(one.stated)
+            if not stated:
+                return f"You say “{claimed}”, and {page} has nothing like it."
+            if not claimed:
+                return f"{page} says “{stated}”, and you leave that out."
+            return f"You say “{claimed}”, {page} says “{stated}”."
+        case "altered":
+            return f"{page} says nearly that."
+        case "not_found":
+            return f"{page} does not say it."
+        case "not_opened":
+            return f"{page} was not opened, and what was seen of it does not say it."
+        case "unknown_source":
+            return "No source has the number that it cites."
+        case "not_comparable":
+            return f"{page} is in another language or script."
+        case "uncited":
+            return "It states facts and cites nothing."
+        case _:
+            return "It states nothing that could be checked."
 
 
 def report_json(report: Report) -> dict[str, Any]:
@@ -160,5 +254,6 @@ def _kind(disagreement: Disagreement) -> str:
 
 def _summary(report: Report) -> list[str]:
     counted = [f"{report.count(verdict)} {_LABELS[verdict][1]}" for verdict in _LABELS if report.count(verdict)]
-    lines = [f"{len(report.findings)} sentences: {', '.join(counted)}."] if counted else ["There is nothing to check."]
+    many = "sentence" if len(report.findings) == 1 else "sentences"
+    lines = [f"{len(report.findings)} {many}: {', '.join(counted)}."] if counted else ["There is nothing to check."]
     return [*lines, *(f"Note: {warning}." for warning in report.warnings)]

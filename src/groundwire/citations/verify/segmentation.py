@@ -5,27 +5,34 @@ Words of a text in the form in which two texts are compared.
 
 from __future__ import annotations
 
+import itertools
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from types import MappingProxyType
+from functools import cached_property
 from typing import Final
 
-from groundwire.citations.verify.vocabulary import FUNCTION_WORDS, IRREGULAR, MONTHS
+from groundwire.citations.marker_parser import Mark, find_marks
+from groundwire.citations.verify.language_packs import DENSE, Language, language, months_of_all
 
 __all__ = [
     "CONTENT_WORD",
-    "DENSE",
+    "JOINS",
+    "MAX_SENTENCE",
+    "CitedSentence",
+    "Part",
     "TextSpan",
     "blank_markup",
     "blocks",
+    "clauses",
     "normal_form",
-    "other_forms",
     "sentences",
+    "sentences_of",
     "sentences_of_block",
     "spelled_words",
+    "squeezed",
+    "table_heads",
     "words_of",
 ]
 
@@ -40,6 +47,8 @@ class TextSpan:
     """The code point after its last."""
 
 
+MAX_SENTENCE: Final = 4_000
+"""Characters of a sentence that are compared; of a text without full stops the beginning of each block is."""
 _NEW_BLOCK: Final = re.compile(
     r"\n(?=[ \t]*(?:\n|#{1,6}[ \t]|>|[-*+][ \t]|\d{1,3}[.)][ \t]|\||```|~~~|[-=*_]{3,}[ \t]*(?:\n|$)))"
 )
@@ -67,6 +76,18 @@ def sentences(text: str) -> Iterator[TextSpan]:
     """
     for block in blocks(text):
         yield from sentences_of_block(text, block)
+
+
+def table_heads(text: str) -> list[TextSpan]:
+    """Return the head rows of the tables of a text in Markdown, with the lines below that part them from the rest."""
+    found: list[TextSpan] = []
+    begin, before = 0, ""
+    for line in text.splitlines(keepends=True):
+        bare = line.strip()
+        if "|" in before and "-" in bare and not bare.strip("|:- \t") and bare.count("|") + 1 >= 2 and "|" in bare:
+            found.append(TextSpan(begin - len(before), begin + len(line)))
+        begin, before = begin + len(line), line
+    return found
 
 
 def blocks(text: str) -> Iterator[TextSpan]:
@@ -119,7 +140,7 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     if character.islower():
         return False
     if _DAY.search(text, max(0, dot - 3), dot + 1) and (month := _MONTH.match(text, after, end)):
-        return month[1].lower() not in MONTHS  # 31. März
+        return month[1].lower() not in months_of_all()  # 31. März
     return marked or not _ABBREVIATION.search(text, max(0, dot - 12), dot + 1)
 
 
@@ -130,16 +151,11 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
         yield TextSpan(begin, begin + len(stripped))
 
 
-# Scripts that put no spaces between words are compared by pairs of characters.
-DENSE: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-)
-"""The characters of those scripts, as a class of a pattern has them."""
-
 CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*")
 """One word, one number, or one run of a script without spaces."""
 
 _IS_DENSE: Final = re.compile(rf"[{DENSE}]")
+_SQUEEZE: Final = re.compile(r"[\W_]+")
 _MARKUP: Final = re.compile(
     r"!?\[(?=[^\]\n]{0,500}\]\()"  # a link's or image's beginning
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
@@ -149,60 +165,163 @@ _MARKUP: Final = re.compile(
     r"|[*_`|\\]+"
 )
 
-_ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
-_SHORTEST: Final = 3  # characters of a word without its ending
-
 
 def blank_markup(text: str) -> str:
     """Return Markdown with its marks and the addresses of its links as spaces; every character keeps its place."""
     return _MARKUP.sub(lambda found: " " * len(found[0]), text)
 
 
-@lru_cache(maxsize=20_000)
 def normal_form(word: str) -> str:
-    """Return a word without case, marks of pronunciation, and the commonest endings, which are those of English."""
-    if word.isascii():
-        word = word.lower()
-    else:
-        spread = unicodedata.normalize("NFKD", word.casefold())
-        word = "".join(character for character in spread if not unicodedata.combining(character)).replace("’", "'")
-    word = word.removesuffix("'s").replace("'", "")
-    word = IRREGULAR.get(word, word)
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST and not word.endswith("ss"):
-            word = word[: -len(ending)] + instead
-            break
-    if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "aeiousl":
-        word = word[:-1]
-    return word.removesuffix("e") if len(word) > _SHORTEST else word
+    """Return an English word without case, marks of pronunciation, and the commonest endings."""
+    return language("en").normal_form(word)
 
 
-@lru_cache(maxsize=1)
-def _forms() -> Mapping[str, tuple[str, ...]]:
-    forms: dict[str, list[str]] = {}
-    for form, base in IRREGULAR.items():
-        forms.setdefault(normal_form(base), [base]).append(form)
-    return MappingProxyType({word: tuple(found) for word, found in forms.items()})
-
-
-def other_forms(word: str) -> tuple[str, ...]:
-    """Return the spellings that no ending tells of a word in normal form."""
-    return _forms().get(word, ())
-
-
-def words_of(text: str) -> list[str]:
+def words_of(text: str, tongue: Language | None = None) -> list[str]:
     """Return the words of a text without its function words, in their normal form."""
-    return [form for form, _ in spelled_words(text)]
+    return [form for form, _ in spelled_words(text, tongue)]
 
 
-def spelled_words(text: str) -> list[tuple[str, str]]:
-    """Return the words of a text without its function words, in their normal form and as they are spelled."""
+def spelled_words(text: str, tongue: Language | None = None) -> list[tuple[str, str]]:
+    """Return the words of a text without its function words, in their normal form and as they are spelled.
+
+    Args:
+        text: The text.
+        tongue: Its language; English when none is given.
+    """
+    tongue = tongue or language("en")
     found: list[tuple[str, str]] = []
     for word in CONTENT_WORD.findall(text):
         if not word.isascii() and _IS_DENSE.match(word):
             found += [(word[place : place + 2],) * 2 for place in range(max(1, len(word) - 1))]
         elif word[0].isdecimal():
             found.append((word, word))
-        elif word.lower() not in FUNCTION_WORDS:
-            found.append((normal_form(word), word))
+        elif not tongue.is_function(word):
+            found.append((tongue.normal_form(word), word))
     return found
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text, without case, with one space between words."""
+    return _SQUEEZE.sub(" ", text.casefold()).strip()
+
+
+_SHORT: Final = 4  # words after the last mark, from which on they are a part of their own
+_CLAUSE: Final = 2  # words and numbers of a part of a sentence that is looked up for itself
+JOINS: Final = re.compile(
+    r"[;；]|[,，、،](?=\s|[^\x00-\x7f])|\s(?=(?:and|but|while|whereas|und|während|aber|et|tandis|mais|y|mientras|pero|e|enquanto|mas|и|а|но|بينما)\s)"
+    r"|\s(?=و[^\W\d_]{3})",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a sentence, and the numbers that it cites."""
+
+    text: str
+    """What it says, without marks and markup."""
+    numbers: tuple[int, ...]
+    """What it cites."""
+
+
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence of an answer."""
+
+    start: int
+    """Its first code point in the answer."""
+    end: int
+    """The code point after its last."""
+    text: str
+    """The sentence with its marks."""
+    plain: str
+    """What it says, without marks and markup."""
+    parts: tuple[Part, ...]
+    """The same in parts that cite pages of their own; one part when the marks stand together."""
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """All numbers that it cites."""
+        return tuple(dict.fromkeys(number for part in self.parts for number in part.numbers))
+
+
+def sentences_of(answer: str) -> list[CitedSentence]:
+    """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
+    clean, cited, places = [], list[tuple[int, Mark]](), list[int]()
+    place = 0
+    for piece in find_marks(answer):
+        if isinstance(piece, Mark):
+            cited.append((place, piece))
+            places.append(place)
+            clean.append(" " * len(piece.text))
+            place += len(piece.text)
+        else:
+            clean.append(piece)
+            place += len(piece)
+    plain = blank_markup("".join(clean))
+    heads = table_heads(answer)
+    found: list[tuple[TextSpan, Sequence[tuple[int, Mark]], dict[int, None], int]] = []
+    for span in sentences(answer):
+        head = bisect_right(heads, span.start, key=_start) - 1
+        if head >= 0 and span.start < heads[head].end:
+            continue
+        marks = cited[bisect_left(places, span.start) : bisect_left(places, span.end)]
+        if squeezed(plain[span.start : span.end]):
+            found.append((span, marks, {}, span.end))
+        elif marks and found:
+            first, own, more, _ = found[-1]
+            more.update(dict.fromkeys(number for _, mark in marks for number in mark.numbers))
+            found[-1] = (first, own, more, span.end)
+    return [_cited_sentence(answer, plain, *one) for one in found]
+
+
+def _cited_sentence(
+    answer: str, plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]], more: dict[int, None], end: int
+) -> CitedSentence:
+    """Return a sentence whose text ends at `end`, where the lines of marks behind it end that cite `more`."""
+    said = plain[span.start : min(span.end, span.start + MAX_SENTENCE)]
+    parts = _parts(plain, span, marks)
+    if more or len(said) < span.end - span.start:
+        numbers = dict.fromkeys(number for _, mark in marks for number in mark.numbers) | more
+        parts = (Part(said, tuple(numbers)),)
+    return CitedSentence(span.start, end, answer[span.start : end], said, parts)
+
+
+def _start(span: TextSpan) -> int:
+    return span.start
+
+
+def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tuple[Part, ...]:
+    """Return a sentence in the parts before its marks; as one part when one of them says too little."""
+    groups: list[tuple[int, list[int]]] = []
+    after = span.start
+    for at, mark in marks:
+        if groups and not squeezed(plain[after:at]):
+            groups[-1][1].extend(mark.numbers)
+        else:
+            groups.append((at, list(mark.numbers)))
+        after = at + len(mark.text)
+    everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
+    whole = (Part(plain[span.start : span.end], everything),)
+    if len(groups) < 2 and not (groups and len(words_of(plain[groups[0][0] : span.end])) > _SHORT):
+        return whole
+    parts, begin = [], span.start
+    for at, numbers in groups:
+        parts.append(Part(plain[begin:at], tuple(dict.fromkeys(numbers))))
+        begin = at
+    if squeezed(rest := plain[begin : span.end]):
+        parts.append(Part(rest, everything))
+    return tuple(parts) if all(len(words_of(part.text)) >= _CLAUSE for part in parts) else whole
+
+
+def clauses(text: str) -> list[str]:
+    """Return a sentence in the parts between its commas and conjunctions; one with too few words joins its neighbor."""
+    cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
+    clauses: list[tuple[int, int, int]] = []  # where each begins and ends, and how many words it has
+    for begin, end in itertools.pairwise(cuts):
+        words = len(words_of(text[begin:end]))
+        if clauses and (words < _CLAUSE or clauses[-1][2] < _CLAUSE):
+            clauses[-1] = (clauses[-1][0], end, clauses[-1][2] + words)
+        else:
+            clauses.append((begin, end, words))
+    return [text[begin:end] for begin, end, _ in clauses]

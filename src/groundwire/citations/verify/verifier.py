@@ -1,98 +1,54 @@
-"""Checking an answer against the pages it cites, without a model.
-
-Whether two texts can be compared word by word: their scripts, and for Latin ones their languages.
-"""
+"""Checking an answer against the pages it cites, without a model."""
 
 from __future__ import annotations
 
 import asyncio
-import re
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
+from groundwire.citations.verify.alignment import Alignment, align, tokens_of
+from groundwire.citations.verify.entities import same_date
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
-from groundwire.citations.verify.passage_index import MAX_SENTENCE, IndexedPassage, PageIndex, squeezed
+from groundwire.citations.verify.language_packs import Language, language, language_of
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
+from groundwire.citations.verify.quantities import same_number, same_quantity
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
-from groundwire.citations.verify.segmentation import TextSpan, blank_markup, normal_form, sentences, words_of
-from groundwire.citations.verify.vocabulary import ATTRIBUTION, TELLING_WORDS
+from groundwire.citations.verify.report_rendering import explained
+from groundwire.citations.verify.segmentation import (
+    JOINS,
+    CitedSentence,
+    Part,
+    clauses,
+    sentences_of,
+    squeezed,
+)
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
-__all__ = ["Entailment", "cited_numbers", "comparable", "verify_answer", "verify_in_worker", "verify_off_loop"]
-
-_SCRIPTS: Final = re.compile(
-    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
-    r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
-    r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
-)
-_ENOUGH: Final = 3  # telling words from which on a language is believed
-_SAMPLE: Final = 20_000  # characters
-_WORD: Final = re.compile(r"[^\W\d_]+")
-
-
-def comparable(claim: str, page: str) -> bool:
-    """Tell whether a sentence may say in its words what a page says in its own; when in doubt it may."""
-    one, two = _script(claim), _script(page[:_SAMPLE])
-    if not one or not two:
-        return True
-    if one != two:
-        return {one, two} == {"kana", "han"}
-    if one != "latin":
-        return True
-    mine, theirs = _language(claim), _language(page[:_SAMPLE])
-    return not mine or not theirs or mine == theirs
-
-
-def _script(text: str) -> str:
-    counts: Counter[str] = Counter()
-    for found in _SCRIPTS.finditer(text):
-        counts[found.lastgroup or ""] += len(found[0])
-    return counts.most_common(1)[0][0] if counts else ""
-
-
-def _language(text: str) -> str:
-    """Return the language whose little words a text has most of; nothing when none is clearly ahead."""
-    words = _WORD.findall(text.lower())
-    counts = Counter(TELLING_WORDS[word] for word in words if word in TELLING_WORDS).most_common(2)
-    if not counts or counts[0][1] < _ENOUGH:
-        return ""
-    second = counts[1][1] if len(counts) > 1 else 0
-    return counts[0][0] if counts[0][1] >= 2 * second else ""
-
+__all__ = ["Entailment", "cited_numbers", "verify_answer", "verify_in_worker", "verify_off_loop"]
 
 Entailment = Callable[[str, str], float]
 """A model of one's own: takes a passage and a sentence, returns how surely the one says the other, 0 to 1."""
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that a passage must have to be the one meant
 _ENTAILED: Final = 0.5
-_MOSTLY: Final = 0.8  # share below which a sentence may be half from elsewhere
+_MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
+_ALL: Final = 0.95  # share below which a part of a sentence may be from elsewhere
 _RUN: Final = 4  # words of it in a row that are not there, from which on it is
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which on it may be there in the same words
 _SHORT: Final = 4  # words; a shorter sentence must be there whole
-_ATTRIBUTION: Final = frozenset(map(normal_form, ATTRIBUTION))
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
-"""Sentences of an answer, each once for every source that it cites."""
+"""Sentences of an answer, or parts of them that cite pages of their own, each once for every source that it cites."""
 _CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but what it said is not kept any more"
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    start: int
-    end: int
-    text: str
-    claim: Claim
-    numbers: tuple[int, ...]
 
 
 def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entailment | None = None) -> Report:
@@ -109,7 +65,8 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
             half takes support away, one over nine tenths gives it, unless a fact disagrees.
 
     Returns:
-        A finding for each sentence. Of one of more than 4,000 characters these are compared.
+        A finding for each sentence. Of one of more than 4,000 characters these are compared, of more than 200
+            numbers these as values.
 
     Raises:
         InvalidRequest: more than 5,000 sentences would have to be compared with sources.
@@ -118,8 +75,8 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
     indexes: dict[int, PageIndex] = {}
     findings = []
     unknown: dict[int, None] = {}
-    asserted = _sentences(answer)
-    compared = sum(number in known for sentence in asserted for number in sentence.numbers)
+    asserted = sentences_of(answer)
+    compared = sum(number in known for sentence in asserted for part in sentence.parts for number in part.numbers)
     if compared > MAX_COMPARISONS:
         raise InvalidRequest(
             "answer",
@@ -128,7 +85,8 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
         )
     for sentence in asserted:
         unknown.update(dict.fromkeys(number for number in sentence.numbers if number not in known))
-        findings.append(_judge(sentence, known, indexes, entailment))
+        finding = _judge(sentence, known, indexes, entailment)
+        findings.append(explained(finding, sentence, indexes.get(finding.source or 0)))
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
 
 
@@ -187,40 +145,8 @@ def _warnings(known: Mapping[int, CitedPage], unknown: Iterable[int]) -> tuple[s
     return (f"there is no source for {', '.join(gone)}",) if gone else ()
 
 
-def _sentences(answer: str) -> list[_Sentence]:
-    """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
-    clean, cited, places = [], list[Mark](), list[int]()
-    place = 0
-    for piece in find_marks(answer):
-        if isinstance(piece, Mark):
-            cited.append(piece)
-            places.append(place)
-            clean.append(" " * len(piece.text))
-            place += len(piece.text)
-        else:
-            clean.append(piece)
-            place += len(piece)
-    plain = blank_markup("".join(clean))
-    found: list[tuple[TextSpan, dict[int, None]]] = []
-    for span in sentences(answer):
-        marks = cited[bisect_left(places, span.start) : bisect_left(places, span.end)]
-        numbers = dict.fromkeys(number for mark in marks for number in mark.numbers)
-        if squeezed(plain[span.start : span.end]):
-            found.append((span, numbers))
-        elif numbers and found:
-            first, known = found[-1]
-            found[-1] = (TextSpan(first.start, span.end), known)
-            known.update(numbers)
-    return [_sentence(answer, plain, span, tuple(numbers)) for span, numbers in found]
-
-
-def _sentence(answer: str, plain: str, span: TextSpan, numbers: tuple[int, ...]) -> _Sentence:
-    claim = Claim(plain[span.start : min(span.end, span.start + MAX_SENTENCE)].rstrip())
-    return _Sentence(span.start, span.end, answer[span.start : span.end], claim, numbers)
-
-
 def _judge(
-    sentence: _Sentence,
+    sentence: CitedSentence,
     known: Mapping[int, CitedPage],
     indexes: dict[int, PageIndex],
     entailment: Entailment | None,
@@ -233,17 +159,65 @@ def _judge(
         verdict="no_claim",
     )
     if not sentence.numbers:
-        return blank if _asks(sentence.text) or not sentence.claim.states_facts else replace(blank, verdict="uncited")
-    cited = [known[number] for number in sentence.numbers if number in known]
-    if not cited:
+        states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
+        return blank if _asks(sentence.text) or not states else replace(blank, verdict="uncited")
+    for number in sentence.numbers:
+        if number in known and number not in indexes:
+            page = known[number]
+            indexes[number] = PageIndex(page.content if page.content is not None else page.snippet, page.title)
+    if not any(number in known for number in sentence.numbers):
         return replace(blank, verdict="unknown_source")
-    findings = []
-    for page in cited:
-        if page.number not in indexes:
-            indexes[page.number] = PageIndex(page.content if page.content is not None else page.snippet, page.title)
-        finding = _against(sentence, page, indexes[page.number], blank)
-        findings.append(_asked(finding, sentence, entailment) if entailment else finding)
-    return min(findings, key=_rank)
+    judged: list[Finding] = []
+    saying: set[int] = set()
+    for part in sentence.parts:
+        pages = [known[number] for number in part.numbers if number in known]
+        if not pages:
+            judged.append(replace(blank, verdict="unknown_source"))
+            continue
+        finding, by = _of_part(part, pages, indexes, blank, entailment)
+        judged.append(finding)
+        saying |= by
+    finding = max(judged, key=_rank)
+    if finding.verdict == "supported":
+        others = tuple(number for number in sentence.numbers if number in known and number not in saying)
+        told = [f"[{number}] does not say it" for number in others]
+        finding = replace(judged[0], unsupporting=others, notes=(*judged[0].notes, *told))
+    return finding
+
+
+def _of_part(
+    part: Part,
+    pages: Sequence[CitedPage],
+    indexes: Mapping[int, PageIndex],
+    blank: Finding,
+    entailment: Entailment | None,
+) -> tuple[Finding, set[int]]:
+    """Judge one part of a sentence; return the finding, and the numbers of the pages that say it or a part of it."""
+    findings = [_against(part.text, page, indexes[page.number], blank) for page in pages]
+    if entailment:
+        findings = [_asked(finding, part.text, entailment) for finding in findings]
+    saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
+    best = min(findings, key=_rank)
+    if saying:
+        return best, saying
+    pieces = clauses(part.text)
+    if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
+        return best, saying
+    told: list[Finding] = []
+    for clause in pieces:
+        each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
+        told.append(min((finding for finding, _ in each), key=_rank))
+        saying |= {number for finding, number in each if finding.verdict == "supported"}
+    worst = max(told, key=_rank)
+    if worst.verdict == "supported":
+        places = {(finding.source, finding.passage_start) for finding in told}
+        return (told[0], saying) if len(places) > 1 else (best, set())
+    return (worst if len(pages) > 1 else best), set()
+
+
+def _scattered(finding: Finding) -> bool:
+    """Tell whether what is missing may stand elsewhere on the page: nothing was found in its place."""
+    return finding.verdict == "altered" and all(not one.stated for one in finding.disagreements)
 
 
 def _asks(text: str) -> bool:
@@ -257,19 +231,24 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return _ORDER.index(finding.verdict), len(finding.disagreements), -finding.share
 
 
-def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
-    """Compare a sentence with one page."""
+def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, strict: bool = False) -> Finding:
+    """Compare a sentence, or a part of one that must be there whole, with one page."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
-    claim = sentence.claim
+    tongue = index.language
+    claim = Claim(text, tongue)
     finding = replace(blank, source=page.number, notes=notes)
-    passage, share = index.literally(claim.text.strip()), 1.0
+    passage, share = index.literally(text.strip()), 1.0
     exact = literal = passage is not None
     if passage is None:
         passage, share = index.best(_told(claim.words, index))
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
+    aligned = None
     if passage is not None:
         span = passage.span
+        if not exact:
+            aligned = _aligned(text, passage, tongue)
+            share = max(share, 0.95 * aligned.share)
         finding = replace(
             finding,
             passage=index.content[span.start : span.end],
@@ -279,19 +258,26 @@ def _against(sentence: _Sentence, page: CitedPage, index: PageIndex, blank: Find
             exact=exact,
         )
     if exact and passage is not None:  # signs such as those of currencies are no letters
-        signs = () if literal or not claim.numbers else disagreements(claim, passage)
+        signs = () if literal or not claim.numbers else disagreements(claim, passage, _aligned(text, passage, tongue))
         other = tuple(one for one in signs if one.kind in {"number", "unit"})
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
+    if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
+        return _missing(finding, page, text, index, quotes)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
-    if passage is None or share < enough:
-        return _missing(finding, page, claim, index, quotes)
-    if share < _MOSTLY and (gap := _gap(claim, index, passage)):
+    if passage is None or aligned is None or share < enough:
+        return _missing(finding, page, text, index, quotes)
+    if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
-    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage))
+    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
     if differ:
         return replace(finding, verdict="altered", disagreements=differ)
     return replace(finding, verdict="supported")
+
+
+def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
+    page = tokens_of(passage.text, tongue, passage.dates, passage.numbers)
+    return align(tokens_of(text, tongue), page, tongue)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
@@ -299,56 +285,98 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
     if passage is None or share < _WHOLE:
         return False
     words = squeezed(claim.text)
-    return words in squeezed(passage.around(1, 1).text) or words in index.squeezed
+    return bool(words) and (words in squeezed(passage.around(1, 1).text) or words in index.squeezed)
 
 
-def _gap(claim: Claim, index: PageIndex, passage: IndexedPassage) -> str:
+def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     """Return words of a sentence, several in a row, that stand neither near a passage nor together elsewhere."""
-    near = set(words_of(passage.around(1, 1).text))
+    tongue = index.language
+    near = {key for token in tokens_of(passage.around(1, 1).text, tongue) for key in token.keys}
     runs: list[list[str]] = [[]]
-    for word in _told(claim.words, index):
-        if word in near:
+    for token, there in zip(aligned.claim, aligned.to, strict=True):
+        if token.kind != "word" or token.keys[0] in tongue.attribution:
+            continue
+        if there is not None or not near.isdisjoint(token.keys):
             runs.append([])
         else:
-            runs[-1].append(word)
+            runs[-1].append(token.text)
     run = max(runs, key=len)
-    if len(run) < _RUN:
+    if len(run) < (_RUN if not tongue.dense else 2 * _RUN):
         return ""
-    spelled = {word: claim.words[word] for word in run}
+    spelled = {tongue.normal_form(word): word for word in run}
     _, elsewhere = index.best(spelled)
-    return " ".join(spelled.values()) if elsewhere < _TOGETHER else ""
+    return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""
+
+
+def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
+    """Return a clause of a sentence of which the passage has next to nothing."""
+    tongue = aligned.tongue
+    cuts = [*(found.start() for found in JOINS.finditer(text)), len(text)]
+    near: set[str] | None = None
+    at = 0
+    for cut in cuts if len(cuts) > 1 else ():
+        there = here = 0
+        begin = at
+        while at < len(aligned.claim) and aligned.claim[at].start < cut:
+            token = aligned.claim[at]
+            if token.kind in {"word", "number"} and token.keys[:1] != () and token.keys[0] not in tongue.attribution:
+                here += 1
+                if aligned.to[at] is None and near is None:
+                    around = passage.around(2, 1)
+                    near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
+                there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
+            at += 1
+        if here >= (_RUN - 1) * (1 + tongue.dense) and there < 0.4 * here and begin < at:
+            return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
+    return ""
 
 
 def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
     """Return a sentence's words without those that only say who says it, unless the page has them."""
-    told = {form: word for form, word in words.items() if form not in _ATTRIBUTION or index.has(form, word)}
+    said = index.language.attribution
+    told = {form: word for form, word in words.items() if form not in said or index.has(form, word)}
     return told or words
 
 
 def _missing(
-    finding: Finding, page: CitedPage, claim: Claim, index: PageIndex, quotes: tuple[Disagreement, ...]
+    finding: Finding, page: CitedPage, text: str, index: PageIndex, quotes: tuple[Disagreement, ...]
 ) -> Finding:
     """Say why a sentence was not found."""
     if page.content is None:
         seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
         note = _GONE if page.version else seen
         return replace(finding, verdict="not_opened", notes=(*finding.notes, note))
-    if not comparable(claim.text, index.sample):
-        return replace(
-            finding, verdict="not_comparable", notes=(*finding.notes, "the page is in another language or script")
-        )
+    if not index.may_say(text):
+        finding = replace(finding, notes=(*finding.notes, "the page is in another language or script"))
+        other = tuple(_figures(text, index))
+        return replace(finding, verdict="altered" if other else "not_comparable", disagreements=other)
     if quotes and any(quote.stated for quote in quotes):
         return replace(finding, verdict="altered", disagreements=quotes)
     return replace(finding, verdict="not_found", disagreements=quotes)
 
 
-def _asked(finding: Finding, sentence: _Sentence, entailment: Entailment) -> Finding:
+def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
+    """Yield the numbers and dates of a sentence that a page in another language does not have."""
+    tongue = language(language_of(text)[0])
+    claim = Claim(text, tongue)
+    if not claim.numbers and not claim.dates:
+        return
+    numbers, dates = index.figures
+    for date in claim.dates:
+        if not any(same_date(date, other) for other in dates):
+            yield Disagreement(kind="date", claimed=date.text, stated="")
+    for number in claim.numbers:
+        if number.values[0] > 1 and not any(same_number(number, one) or same_quantity(number, one) for one in numbers):
+            yield Disagreement(kind="number", claimed=number.text, stated="")
+
+
+def _asked(finding: Finding, text: str, entailment: Entailment) -> Finding:
     """Let a model of the caller's judge what the rules could not, or found supported in other words."""
     if finding.exact or not finding.passage or finding.verdict not in {"supported", "not_found"}:
         return finding
-    sure = entailment(finding.passage, sentence.claim.text.strip())
+    sure = entailment(finding.passage, text.strip())
     if finding.verdict == "supported" and sure < _ENTAILED:
-        said = Disagreement(kind="entailment", claimed=sentence.claim.text.strip(), stated=finding.passage)
+        said = Disagreement(kind="entailment", claimed=text.strip(), stated=finding.passage)
         return replace(finding, verdict="altered", disagreements=(said,))
     if finding.verdict == "not_found" and sure > 0.9 and not finding.disagreements:
         return replace(finding, verdict="supported", notes=(*finding.notes, "a model says so; the words differ"))

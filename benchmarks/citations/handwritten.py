@@ -1,0 +1,95 @@
+"""How often hand-written false sentences are caught and true ones accused, in nine languages.
+
+    python -m benchmarks.citations.handwritten [--half tuned|kept|all] [--language de] [--show]
+
+The cases are in `benchmarks/citations/cases`. A false sentence is caught when its verdict is anything but `supported`,
+a true one is accused when it is. Every other page is for tuning; the other half is touched for the figures of the
+docs only."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundwire.citations.verify import CitedPage, Report, verify_answer
+
+__all__ = ["Written", "main", "read_cases"]
+
+FOLDER = Path(__file__).with_name("cases")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One sentence, and the pages that it cites."""
+
+    language: str
+    pages: tuple[str, ...]
+    sentence: str
+    kind: str
+    """What is wrong with it; `true` when nothing is."""
+    several: bool
+    """Whether it is about several pages."""
+    kept: bool
+    """Whether it is of the half that is not tuned on."""
+
+    def report(self) -> Report:
+        """Check it."""
+        pages = [CitedPage(number=number, url="", content=text) for number, text in enumerate(self.pages, start=1)]
+        answer = self.sentence if "[" in self.sentence else f"{self.sentence} [1]"
+        stop = "。" if self.language in {"zh", "ja"} else "."
+        return verify_answer(answer + stop, pages)
+
+
+def read_cases(folder: Path = FOLDER) -> Iterator[Written]:
+    """Yield the cases of all languages."""
+    for path in sorted(folder.glob("*.txt")):
+        pages: list[str] = []
+        group = -1
+        for line in path.read_text("utf-8").splitlines():
+            sign, _, text = line.partition(" ")
+            if sign.startswith("="):
+                pages = pages if sign not in {"=", "=1"} else []
+                group += sign in {"=", "=1"}
+                pages.append(text)
+            elif sign in {"+", "-"}:
+                kind, _, sentence = ("true", "", text) if sign == "+" else text.partition(": ")
+                yield Written(path.stem, tuple(pages), sentence, kind, len(pages) > 1, group % 2 == 1)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=("tuned", "kept", "all"), default="tuned")
+    parser.add_argument("--language", default="")
+    parser.add_argument("--show", action="store_true", help="print each case that is judged wrongly")
+    arguments = parser.parse_args()
+    counts: Counter[tuple[str, bool, bool]] = Counter()
+    for case in read_cases():
+        if arguments.half != "all" and case.kept != (arguments.half == "kept"):
+            continue
+        if arguments.language and case.language != arguments.language:
+            continue
+        findings = [one for one in case.report().findings if one.verdict != "no_claim"]
+        supported = bool(findings) and all(one.verdict == "supported" for one in findings)
+        group = f"{case.language} over two pages" if case.several else case.language
+        counts[group, case.kind == "true", supported] += 1
+        if arguments.show and supported != (case.kind == "true"):
+            print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages))
+            for one in findings:
+                print(
+                    "   ", one.verdict, one.share, [(d.kind, d.claimed, d.stated) for d in one.disagreements], one.notes
+                )
+    for group in sorted({group for group, _, _ in counts}):
+        caught, missed = counts[group, False, False], counts[group, False, True]
+        accused, right = counts[group, True, False], counts[group, True, True]
+        print(
+            f"{group:20} false caught {caught:3}/{caught + missed:3} {caught / (caught + missed or 1):6.1%}"
+            f"   true accused {accused:3}/{accused + right:3} {accused / (accused + right or 1):6.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""Where an answer is shown: how text is escaped there, how a link is written, and the rest of its markup."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+from urllib.parse import quote, urlsplit
+
+from groundwire.citations.markdown_blocks import Dialect
+
+__all__ = ["CHANNELS", "Channel", "ChannelName", "leads", "one_line"]
+
+ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
+"""The channels that are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """How text and links are written on a channel."""
+
+    name: ChannelName
+    """What it is called."""
+    dialect: Dialect | None = None
+    """How the answer's Markdown is written; None where it is shown as the model wrote it."""
+    text: Callable[[str], str]
+    """Writes other text, such as a source's title: none of it means anything to the channel."""
+    link: Callable[[str, str], str]
+    """Writes a link from its label, which is written already, and its address."""
+    sources: Callable[[Sequence[str]], str]
+    """Writes what stands below an answer, from one line a source, each written already."""
+
+
+_MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
+_TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
+_CONTROLS: Final = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
+_TERMINAL: Final = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+_SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986 all but brackets and parentheses, which end links
+
+
+def _address(url: str) -> str:
+    """Return an address in characters that end a link nowhere; those of other scripts are percent-encoded."""
+    return quote(url, safe=_SAFE_IN_URLS)
+
+
+def _same(text: str) -> str:
+    return text
+
+
+def _bracketed_link(label: str, url: str) -> str:
+    return f"[{label}]({_address(url)})"
+
+
+def _html(text: str) -> str:
+    return html.escape(text, quote=False)
+
+
+def _html_link(label: str, url: str) -> str:
+    return f'<a href="{html.escape(_address(url))}" rel="nofollow noopener noreferrer">{label}</a>'
+
+
+def _telegram_html_link(label: str, url: str) -> str:
+    return f'<a href="{html.escape(_address(url))}">{label}</a>'
+
+
+def _telegram(text: str) -> str:
+    return _TELEGRAM_SPECIAL.sub(r"\\\1", text)
+
+
+def _slack_link(label: str, url: str) -> str:
+    return f"<{_html(_address(url))}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
+
+
+def _terminal(text: str) -> str:
+    """Return text with control characters made visible: none may move the cursor or color the screen."""
+    return text.translate(_TERMINAL)
+
+
+def _terminal_link(label: str, url: str) -> str:
+    return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
+
+
+def _html_code(text: str, language: str) -> str:
+    kind = f' class="language-{html.escape(_word(language))}"' if _word(language) else ""
+    return f"<pre><code{kind}>{_html(text)}</code></pre>"
+
+
+def _word(language: str) -> str:
+    return language if re.fullmatch(r"[\w+#.-]{1,40}", language) else ""
+
+
+def _telegram_code(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("`", "\\`")
+
+
+def _unquoted(text: str) -> str:
+    return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram knows no quotation within another
+
+
+def leads(url: str) -> bool:
+    """Tell whether an address is one that a link may lead to."""
+    try:
+        return urlsplit(url).scheme.lower() in _LINKED
+    except ValueError:
+        return False
+
+
+def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """Return what writes a link of the answer's own: its label alone when its address leads nowhere that is known."""
+    return lambda label, url: link(label, url) if leads(url) else label
+
+
+def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
+    """Return what writes sources one below the other, under a heading."""
+    return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
+
+
+def _html_list(lines: Sequence[str]) -> str:
+    items = "".join(f"<li>{line}</li>" for line in lines)
+    return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
+
+
+_DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {
+        "html": Dialect(
+            text=_html,
+            link=_let_through(_html_link),
+            strong=("<strong>", "</strong>"),
+            emphasis=("<em>", "</em>"),
+            struck=("<s>", "</s>"),
+            code=lambda text: f"<code>{_html(text)}</code>",
+            block=lambda text, language: _html_code(text, language),
+            quote=lambda text: f"<blockquote>{text}</blockquote>",
+            html=True,
+        ),
+        "telegram_html": Dialect(
+            text=_html,
+            link=_let_through(_telegram_html_link),
+            strong=("<b>", "</b>"),
+            emphasis=("<i>", "</i>"),
+            struck=("<s>", "</s>"),
+            code=lambda text: f"<code>{_html(text)}</code>",
+            block=lambda text, language: _html_code(text, language).replace("\n</code>", "</code>"),
+            quote=lambda text: f"<blockquote>{_unquoted(text)}</blockquote>",
+        ),
+        "telegram_markdown_v2": Dialect(
+            text=_telegram,
+            link=_let_through(_bracketed_link),
+            strong=("*", "*"),
+            emphasis=("_", "_"),
+            struck=("~", "~"),
+            code=lambda text: f"`{_telegram_code(text)}`",
+            block=lambda text, language: f"```{_telegram_code(_word(language))}\n{_telegram_code(text)}```",
+            quote=lambda text: "\n".join(f">{line.lstrip('>')}" for line in text.split("\n")),
+        ),
+        "slack": Dialect(
+            text=_html,
+            link=_let_through(_slack_link),
+            strong=("*", "*"),
+            emphasis=("_", "_"),
+            struck=("~", "~"),
+            code=lambda text: f"`{_html(text)}`",
+            block=lambda text, _language: f"```\n{_html(text)}```",
+            quote=lambda text: "\n".join(f"&gt; {line}" for line in text.split("\n")).replace("&gt; ", "> "),
+        ),
+        "plain": Dialect(
+            text=_same,
+            link=lambda label, url: label if url in label else f"{label} ({url})",
+            strong=("", ""),
+            emphasis=("", ""),
+            struck=("", ""),
+            code=_same,
+            block=lambda text, _language: text.rstrip("\n"),
+            quote=lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
+        ),
+        "ansi": Dialect(
+            text=_terminal,
+            link=_let_through(_terminal_link),
+            strong=("\x1b[1m", "\x1b[22m"),
+            emphasis=("\x1b[3m", "\x1b[23m"),
+            struck=("\x1b[9m", "\x1b[29m"),
+            code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
+            block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
+            quote=lambda text: "\n".join(f"│ {line}" for line in text.split("\n")),
+        ),
+    }
+)
+
+_ALL: Final = (
+    Channel(
+        name="markdown",
+        text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
+        link=_bracketed_link,
+        sources=_listed("**Sources**\n", "- "),
+    ),
+    Channel(name="html", text=_html, link=_html_link, sources=_html_list, dialect=_DIALECTS["html"]),
+    Channel(
+        name="telegram_markdown_v2",
+        text=_telegram,
+        link=_bracketed_link,
+        sources=_listed("*Sources*"),
+        dialect=_DIALECTS["telegram_markdown_v2"],
+    ),
+    Channel(
+        name="telegram_html",
+        text=_html,
+        link=_telegram_html_link,
+        sources=_listed("<b>Sources</b>"),
+        dialect=_DIALECTS["telegram_html"],
+    ),
+    Channel(name="slack", text=_html, link=_slack_link, sources=_listed("*Sources*"), dialect=_DIALECTS["slack"]),
+    Channel(
+        name="plain",
+        text=_same,
+        link=lambda label, _url: label,
+        sources=_listed("Sources"),
+        dialect=_DIALECTS["plain"],
+    ),
+    Channel(
+        name="ansi",
+        text=_terminal,
+        link=_terminal_link,
+        sources=_listed("\x1b[1mSources\x1b[0m"),
+        dialect=_DIALECTS["ansi"],
+    ),
+)
+
+CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _ALL})
+"""The channels by their names."""
+
+
+def one_line(text: str) -> str:
+    """Return a text with single blanks for whatever parts its words."""
+    return " ".join(text.split())
+
+
+_LINKED: Final = ("http", "https")  # what a link may lead to

@@ -1,0 +1,308 @@
+"""The Markdown of an answer in the markup of a channel: bold, lists, tables, code and links, block by block.
+
+The answer is cut into its blocks as it comes in, so that what a channel is given while the answer is still being
+written is what it is given at the end. A block is read by markdown-it, a kept parser of CommonMark.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from groundwire.citations.link_filter import LinkFilter
+from groundwire.citations.marker_parser import Mark, find_marks
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+__all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
+
+FORMULA: Final = re.compile(
+    r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
+)
+"""A formula of TeX: what stands in it means nothing to Markdown, and a bracketed number in it is no mark."""
+
+_HELD: Final = re.compile("\ue000(\\d{1,6})\ue001")
+_OURS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_LONGEST: Final = 100_000  # characters of a block; a longer one is cut at a line
+
+
+class BlockSplitter:
+    """Cuts Markdown that comes in chunks into its blocks: at blank lines outside of code and lists."""
+
+    def __init__(self) -> None:
+        self._line = ""
+        self._lines: list[str] = []
+        self._size = 0
+        self._fence = ""
+        self._blank = False
+
+    def feed(self, chunk: str) -> Iterator[str]:
+        """Take the next chunk; yield the blocks that are whole."""
+        *lines, rest = (self._line + chunk).split("\n")
+        self._line = rest
+        for line in lines:
+            yield from self._take(f"{line}\n")
+
+    def close(self) -> Iterator[str]:
+        """Yield what is left; the text has ended."""
+        if self._line:
+            yield from self._take(self._line)
+            self._line = ""
+        if self._lines:
+            yield "".join(self._lines)
+            self._lines = []
+
+    def _take(self, line: str) -> Iterator[str]:
+        begins = self._blank and not self._fence and bool(line.strip()) and not line.startswith((" ", "\t"))
+        goes_on = _ITEM.match(line) and self._lines and _ITEM.match(self._lines[0])
+        if (begins and not goes_on) or self._size > _LONGEST:
+            yield "".join(self._lines)
+            self._lines, self._size = [], 0
+        self._lines.append(line)
+        self._size += len(line)
+        self._blank = not line.strip()
+        fence = _FENCE.match(line)
+        if fence and not self._fence:
+            self._fence = fence[1]
+        elif fence and fence[1].startswith(self._fence) and not line.strip().strip(self._fence[0]):
+            self._fence = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How a channel writes what Markdown can say. Texts that come in are written for the channel already."""
+
+    text: Callable[[str], str]
+    """Writes plain text."""
+    link: Callable[[str, str], str]
+    """Writes a link from its label and its address; an address that is not let through comes back as the label."""
+    strong: tuple[str, str]
+    """What stands before and after bold text."""
+    emphasis: tuple[str, str]
+    """The same of italic text."""
+    struck: tuple[str, str]
+    """The same of text that is struck through."""
+    code: Callable[[str], str]
+    """Writes code within a line."""
+    block: Callable[[str, str], str]
+    """Writes a block of code from its text and its language."""
+    quote: Callable[[str], str]
+    """Writes a quotation."""
+    html: bool = False
+    """Whether paragraphs, lists and tables are elements of HTML; otherwise they are lines."""
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # costs nothing until it is used
+
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links: LinkFilter) -> str:
+    """Return one block of Markdown in the markup of a channel.
+
+    Args:
+        text: The block.
+        dialect: How the channel writes it.
+        mark: Writes a citation mark.
+        links: Which images, links and addresses stay; of others the words do.
+    """
+    writer = _Writer(dialect, links)
+    text = text.translate(_OURS)
+    formulas = [found.span() for found in FORMULA.finditer(text)]
+    out: list[str] = []
+    at = 0
+    for piece in find_marks(text):
+        length = len(piece.text) if isinstance(piece, Mark) else len(piece)
+        if isinstance(piece, Mark) and not any(start <= at and at + length <= end for start, end in formulas):
+            out.append(writer.hold(piece.text, mark(piece)))
+        else:
+            out.append(text[at : at + length])
+        at += length
+    source = FORMULA.sub(lambda found: writer.hold_formula(found[0]), "".join(out))
+    return writer.blocks(_parser().parse(source)) or writer.text(source.strip())  # what other blocks refer to
+
+
+class _Writer:
+    """Writes what a parser found in a block."""
+
+    def __init__(self, dialect: Dialect, links: LinkFilter) -> None:
+        self._dialect = dialect
+        self._links = links
+        self._held: list[tuple[str, str]] = []  # as it was, and as it is written
+        self._bold = False  # whether all is bold already, as in a heading
+
+    def hold(self, raw: str, written: str) -> str:
+        """Put something aside that the parser must not read; return what stands for it."""
+        self._held.append((raw, written))
+        return f"\ue000{len(self._held) - 1}\ue001"
+
+    def hold_formula(self, text: str) -> str:
+        """Put a formula aside."""
+        raw = self._raw(text)
+        return self.hold(raw, self._plain(raw, goes_on=True))
+
+    def _raw(self, text: str) -> str:
+        return _HELD.sub(lambda found: self._held[int(found[1])][0], text)
+
+    def text(self, text: str, *, goes_on: bool = False) -> str:
+        """Write plain text, with what was put aside in its place.
+
+        Args:
+            text: The text.
+            goes_on: Whether what is shown after it may add to an address at its end.
+        """
+        parts = _HELD.split(text)
+        last = len(parts) - 1
+        return "".join(
+            self._held[int(part)][1] if at % 2 else self._plain(part, goes_on=goes_on or at < last)
+            for at, part in enumerate(parts)
+        )
+
+    def _plain(self, text: str, *, goes_on: bool = False) -> str:
+        return self._dialect.text(self._links.in_text(text, goes_on=goes_on))
+
+    def blocks(self, tokens: Sequence[Token]) -> str:
+        """Write blocks that stand one below the other."""
+        written = []
+        at = 0
+        while at < len(tokens):
+            end = _closing(tokens, at)
+            written.append(self._block(tokens[at], tokens[at + 1 : end]))
+            at = end + 1
+        return ("\n" if self._dialect.html else "\n\n").join(filter(None, written))
+
+    def _block(self, token: Token, inner: Sequence[Token]) -> str:
+        dialect = self._dialect
+        match token.type:
+            case "paragraph_open":
+                body = self._inline(inner)
+                return f"<p>{body}</p>" if dialect.html and not token.hidden else body
+            case "heading_open":
+                self._bold = not dialect.html
+                body = self._inline(inner)
+                self._bold = False
+                if dialect.html:
+                    return f"<{token.tag}>{body}</{token.tag}>"
+                return dialect.strong[0] + body + dialect.strong[1] if body else ""
+            case "fence" | "code_block":
+                return dialect.block(self._raw(token.content), token.info.split()[0] if token.info.split() else "")
+            case "blockquote_open":
+                return dialect.quote(self.blocks(inner))
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token, inner)
+            case "table_open":
+                return self._table(inner)
+            case "hr":
+                return "<hr>" if dialect.html else dialect.text("———")
+            case "inline":
+                return self._inline([token])
+            case _:
+                return self.text(token.content)
+
+    def _list(self, token: Token, inner: Sequence[Token]) -> str:
+        dialect, items = self._dialect, list[str]()
+        number = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
+        at = 0
+        while at < len(inner):
+            end = _closing(inner, at)
+            body = self.blocks(inner[at + 1 : end])
+            if dialect.html:
+                items.append(f"<li>{body}</li>")
+            else:
+                sign = dialect.text("• " if number is None else f"{number}. ")
+                lines = re.sub(r"\n{2,}", "\n", body).split("\n")
+                items.append(sign + "\n".join([lines[0], *(f"  {line}" for line in lines[1:])]))
+                number = None if number is None else number + 1
+            at = end + 1
+        if dialect.html:
+            start = f' start="{number}"' if number is not None and number != 1 else ""
+            return f"<{token.tag}{start}>{''.join(items)}</{token.tag}>"
+        return "\n".join(items)
+
+    def _table(self, inner: Sequence[Token]) -> str:
+        rows: list[list[tuple[str, str, str]]] = []
+        for at, token in enumerate(inner):
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in {"th_open", "td_open"}:
+                cell = inner[at + 1 : at + 2]
+                rows[-1].append((token.tag, self._inline(cell), self._raw(_shown(cell))))
+        if self._dialect.html:
+            lines = ("".join(f"<{tag}>{body}</{tag}>" for tag, body, _ in row) for row in rows)
+            return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+        marks = any(body != self._dialect.text(shown) for row in rows for _, body, shown in row)
+        if marks:  # what has links or bold text in it cannot stand in a block of code
+            return "\n".join(self._dialect.text(" | ").join(body for _, body, _ in row) for row in rows)
+        widths = [
+            max(_width(row[at][2]) for row in rows if at < len(row)) for at in range(max(map(len, rows), default=0))
+        ]
+        lines_ = [
+            "  ".join(cell[2] + " " * (widths[at] - _width(cell[2])) for at, cell in enumerate(row)) for row in rows
+        ]
+        return self._dialect.block("\n".join(line.rstrip() for line in lines_) + "\n", "")
+
+    def _inline(self, tokens: Sequence[Token]) -> str:
+        out: list[str] = []
+        links: list[tuple[str, int]] = []
+        dialect = self._dialect
+        pairs = {"strong": dialect.strong, "em": dialect.emphasis, "s": dialect.struck}
+        children = [child for one in tokens for child in one.children or ()]
+        for at, token in enumerate(children):
+            name, _, side = token.type.rpartition("_")
+            if name == "strong" and self._bold:
+                continue
+            if name in pairs:
+                out.append(pairs[name][side == "close"])
+            elif token.type == "link_open":
+                links.append((self._raw(str(token.attrs.get("href", ""))), len(out)))
+            elif token.type == "link_close" and links:
+                url, begin = links.pop()
+                label = "".join(out[begin:])
+                out[begin:] = [dialect.link(label, url) if self._links.keeps_link(url) else label]
+            elif token.type == "code_inline":
+                out.append(dialect.code(self._raw(token.content)))
+            elif token.type == "image":  # a person decides whether to load it
+                url = self._raw(str(token.attrs.get("src", "")))
+                label = self.text(token.content, goes_on=True) or self._plain(url, goes_on=True)
+                kept = self._links.keeps_image(url) and self._links.keeps_link(url)
+                out.append(dialect.link(label, url) if kept else label)
+            elif token.type in {"softbreak", "hardbreak"}:
+                out.append("<br>\n" if dialect.html and token.type == "hardbreak" else "\n")
+            else:
+                out.append(self.text(token.content, goes_on=self._goes_on(children[at + 1 : at + 2], links)))
+        return "".join(out)
+
+    def _goes_on(self, following: Sequence[Token], links: Sequence[tuple[str, int]]) -> bool:
+        """Tell whether what follows a text may add to an address at its end: no line break, and no end of a link."""
+        if following and following[0].type == "link_close":
+            return not links or not self._links.keeps_link(links[-1][0])
+        return bool(following) and following[0].type not in {"softbreak", "hardbreak"}
+
+
+def _closing(tokens: Sequence[Token], at: int) -> int:
+    """Return the place of what closes a token; its own when it needs nothing."""
+    depth = 0
+    for place in range(at, len(tokens)):
+        depth += tokens[place].nesting
+        if depth <= 0:
+            return place
+    return len(tokens) - 1
+
+
+def _shown(tokens: Sequence[Token]) -> str:
+    return "".join(child.content for token in tokens for child in token.children or ())
+
+
+def _width(text: str) -> int:
+    """Return how many columns a text takes."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

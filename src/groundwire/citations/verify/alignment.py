@@ -1,0 +1,287 @@
+"""The words of a sentence beside those of the passage that it is closest to.
+
+Each word of the sentence is put to the word of the passage that is its counterpart: the same word in another form, one
+of like meaning, the same number. What has no counterpart, what stands in the place of something else, and names or
+numbers that have changed places are told. Words that only moved together with what they belong to are no change:
+active and passive, a part put first, the order of a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal
+
+from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date
+from groundwire.citations.verify.language_packs import Language, Marker, fold
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
+from groundwire.citations.verify.segmentation import CONTENT_WORD
+
+__all__ = ["Alignment", "WordToken", "align", "tokens_of"]
+
+_KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
+_IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
+_BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
+
+_STOP: Final = re.compile(r"[.!?。！？؟]\s|[。！？؟]|\n\s*\n")
+
+Kind = Literal["word", "number", "marker", "function"]
+
+
+@dataclass(frozen=True, slots=True)
+class WordToken:
+    """A word or a number as it stands in a sentence."""
+
+    text: str
+    """As it is written."""
+    start: int
+    """Its first code point."""
+    end: int
+    """The code point after its last."""
+    kind: Kind
+    """What it is: a function word says little, a marker denies, counts or weakens."""
+    keys: tuple[str, ...] = ()
+    """What it is compared by, its normal form first."""
+    marker: Marker | None = None
+    """What a marker does."""
+    value: Number | Date | None = None
+    """What a number or date is worth."""
+    name: bool = False
+    """Whether it looks like a part of a name."""
+    breaks: bool = False
+    """Whether a comma or the like stands before it."""
+    stops: bool = False
+    """Whether a sentence ended before it."""
+
+
+def tokens_of(
+    text: str, tongue: Language, dates: Sequence[Date] | None = None, numbers: Sequence[Number] | None = None
+) -> list[WordToken]:
+    """Return the words, numbers and dates of a text, in order.
+
+    Args:
+        text: The text.
+        tongue: Its language.
+        dates: Its dates, when they are known already.
+        numbers: Its numbers, likewise.
+    """
+    low = fold(text)
+    spans: list[WordToken] = []
+    dates = dates_of(text) if dates is None else dates
+    spans += (WordToken(date.text, date.start, date.end, "number", value=date) for date in dates)
+    spans += (
+        WordToken(number.text, number.start, number.end, "number", value=number)
+        for number in (numbers_of(text, tongue)[:MAX_NUMBERS] if numbers is None else numbers)
+        if not any(date.start < number.end and number.start < date.end for date in dates)
+    )
+    for phrase in tongue.phrases.finditer(low):
+        if not any(one.start < phrase.end() and phrase.start() < one.end for one in spans):
+            marker = tongue.markers.get(phrase[0])
+            kind: Kind = "marker" if marker else "word"
+            keys = (phrase[0], *tongue.groups.get(phrase[0], ()))
+            spans.append(WordToken(text[slice(*phrase.span())], *phrase.span(), kind, keys, marker))
+    spans.sort(key=lambda one: one.start)
+    names = {at for name in names_of(text, tongue) for at in range(name.start, name.end)} if tongue.nouns else set()
+    found: list[WordToken] = []
+    place = 0
+    for one in [*spans, None]:
+        end = one.start if one else len(text)
+        found += _after_number(_words(text, low, place, end, tongue, names), found, tongue)
+        if one:
+            found.append(one)
+            place = max(place, one.end)
+    return [
+        _with_break(token, text[found[at - 1].end : token.start]) if at else token for at, token in enumerate(found)
+    ]
+
+
+def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongue: Language) -> Iterator[WordToken]:
+    """Yield words; those that are the unit of the number before them are a part of its value."""
+    value = before[-1].value if before else None
+    unit = value.unit if isinstance(value, Number) else ""
+    if not unit:
+        yield from words
+        return
+    for at, word in enumerate(words):
+        form = fold(word.text)
+        is_unit = (
+            at < 2
+            and unit
+            and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
+        )
+        if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
+            word = WordToken(word.text, word.start, word.end, "function", (form,))
+        yield word
+
+
+def _named(unit: str, tongue: Language) -> Iterator[str]:
+    return (name for name, of in tongue.units.items() if of == unit and " " in name)
+
+
+def _with_break(token: WordToken, gap: str) -> WordToken:
+    if not _BREAK.search(gap):
+        return token
+    return replace(token, breaks=True, stops=_STOP.search(gap) is not None)
+
+
+def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
+    for match in CONTENT_WORD.finditer(text, start, end):
+        if _IS_DENSE.match(match[0]):
+            yield from _dense(match[0], match.start(), tongue)
+            continue
+        word, form = match[0], low[match.start() : match.end()]
+        if form.endswith(("n't", "n’t")) and tongue.code == "en":
+            yield WordToken(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
+        elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
+            yield WordToken(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
+        elif tongue.is_function(word) and word != "May":
+            yield WordToken(word, match.start(), match.end(), "function", (form,))
+        else:
+            keys = tongue.keys(word)
+            if tongue.nouns:
+                name = match.start() in names
+            elif tongue.script == "arabic":
+                name = not tongue.knows_form(keys[0])
+            else:
+                name = word[0].isupper() and form not in tongue.not_names
+            yield WordToken(word, match.start(), match.end(), "word", keys, name=name)
+
+
+def _dense(run: str, start: int, tongue: Language) -> Iterator[WordToken]:
+    """Yield the words of a run of a script without spaces: the longest that are known, else single characters."""
+    place = 0
+    while place < len(run):
+        length = next(
+            (
+                size
+                for size in range(min(tongue.longest, len(run) - place), 0, -1)
+                if tongue.knows(run[place : place + size])
+            ),
+            0,
+        )
+        if not length and (katakana := _KATAKANA.match(run, place)):
+            length = len(katakana[0])
+        known, length = bool(length), length or 1
+        word = run[place : place + length]
+        begin, place = start + place, place + length
+        if (marker := tongue.markers.get(word)) is not None:
+            yield WordToken(word, begin, begin + length, "marker", (word,), marker)
+        elif (word in tongue.function_words and word not in tongue.groups and word not in tongue.opposites) or (
+            not known and _HIRAGANA.match(word)
+        ):
+            yield WordToken(word, begin, begin + length, "function", (word,))
+        else:
+            yield WordToken(word, begin, begin + length, "word", tongue.keys(word), name=not known)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A sentence and a passage, and which word of the one stands for which of the other."""
+
+    claim: Sequence[WordToken]
+    """The sentence."""
+    page: Sequence[WordToken]
+    """The passage."""
+    to: Sequence[int | None]
+    """For each token of the sentence the place of its counterpart in the passage."""
+    tongue: Language
+    """The language of both."""
+
+    @cached_property
+    def back(self) -> dict[int, int]:
+        """For each token of the passage that is a counterpart, the place of what it stands for."""
+        return {there: here for here, there in enumerate(self.to) if there is not None}
+
+    @cached_property
+    def share(self) -> float:
+        """How much of the sentence's words and numbers have a counterpart: 0 to 1."""
+        told = [there for token, there in zip(self.claim, self.to, strict=True) if token.kind in {"word", "number"}]
+        return sum(there is not None for there in told) / len(told) if told else 0.0
+
+    @cached_property
+    def strict_share(self) -> float:
+        """The same over all tokens, those that say little among them."""
+        return sum(there is not None for there in self.to) / (len(self.to) or 1)
+
+
+def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Language) -> Alignment:
+    """Find the counterparts of a sentence's words in a passage."""
+    by_key: dict[str, list[int]] = {}
+    numbers = [place for place, token in enumerate(page) if token.value is not None]
+    for place, token in enumerate(page):
+        for key in token.keys:
+            by_key.setdefault(key, []).append(place)
+    to: list[int | None] = [None] * len(claim)
+    used: set[int] = set()
+    options = [_options(token, page, by_key, numbers) for token in claim]
+    wanted = [place for place, token in enumerate(claim) if token.kind in {"word", "number"}]
+    for place in wanted:  # what has one counterpart only
+        if len(options[place]) == 1 and options[place][0] not in used:
+            to[place] = options[place][0]
+            used.add(options[place][0])
+    for kinds in ({"word", "number"}, {"marker"}, {"function"}):
+        for place, token in enumerate(claim):
+            if to[place] is None and token.kind in kinds:
+                free = [option for option in options[place] if option not in used]
+                if not free:
+                    continue
+                expected = _expected(place, to)
+                if token.kind == "marker":
+                    free = [option for option in free if abs(option - expected) <= 6.0]
+                if token.kind == "function":
+                    free = [option for option in free if abs(option - expected) <= 1.0]
+                if free:
+                    best = min(free, key=lambda option: (abs(option - expected), option))
+                    to[place] = best
+                    used.add(best)
+    for place in wanted:  # words made of the same stem
+        if to[place] is None and claim[place].kind == "word":
+            for option in range(len(page)):
+                if option not in used and page[option].kind == "word" and _akin(claim[place], page[option]):
+                    to[place] = option
+                    used.add(option)
+                    break
+    return Alignment(claim, page, to, tongue)
+
+
+def _options(
+    token: WordToken, page: Sequence[WordToken], by_key: dict[str, list[int]], numbers: Sequence[int]
+) -> list[int]:
+    if token.value is not None:
+        return [place for place in numbers if _same_value(token.value, page[place].value)]
+    exact = [place for key in token.keys[:1] for place in by_key.get(key, ()) if page[place].kind == token.kind]
+    if exact or token.kind == "function":
+        return exact
+    if token.marker is not None:
+        return [place for place, other in enumerate(page) if other.marker == token.marker]
+    return sorted({place for key in token.keys for place in by_key.get(key, ()) if page[place].kind == "word"})
+
+
+def _same_value(one: Number | Date, other: Number | Date | None) -> bool:
+    if isinstance(one, Date):
+        return isinstance(other, Date) and same_date(one, other)
+    if isinstance(other, Date):
+        return any(value == reading[0] for value in one.values for reading in other.readings)
+    return other is not None and (same_number(one, other) or same_quantity(one, other))
+
+
+def _expected(place: int, to: Sequence[int | None]) -> float:
+    """Return where in the passage a word should stand by its neighbors."""
+    for distance in range(1, len(to) + 1):
+        if place - distance >= 0 and (left := to[place - distance]) is not None:
+            return left + distance
+        if place + distance < len(to) and (right := to[place + distance]) is not None:
+            return right - distance
+    return float(place)
+
+
+def _akin(one: WordToken, other: WordToken) -> bool:
+    """Tell whether two words share a stem: measure, measurement."""
+    if one.name != other.name or not one.keys or not other.keys:
+        return False
+    short, long = sorted((one.keys[0], other.keys[0]), key=len)
+    common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2

@@ -1,0 +1,304 @@
+"""Who did what to whom: whether names, numbers or words of a sentence stand in each other's place in its passage.
+
+Two parts that stand in the other order are a change when the sentence would run as the passage does if they were
+exchanged; unless one side is passive, or says the same from the other side (buy, sell), or the two are items of a list.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.report import Disagreement
+
+__all__ = ["inverted", "joined", "roles"]
+
+
+def joined(tokens: Sequence[WordToken], dense: bool) -> str:
+    """Return words as one text."""
+    return ("" if dense else " ").join(token.text for token in tokens)
+
+
+def _blocks(aligned: Alignment) -> list[list[int]]:
+    """Return the words of the sentence that have a counterpart, those together that stand together on both sides."""
+    blocks: list[list[int]] = []
+    for at, there in enumerate(aligned.to):
+        if there is None or aligned.claim[at].kind in {"function", "marker"}:
+            continue
+        last = blocks[-1][-1] if blocks else -2
+        before = aligned.to[last] if blocks else None
+        same = bool(blocks) and aligned.claim[last].name == aligned.claim[at].name and aligned.claim[at].value is None
+        if same and at == last + 1 and before is not None and there == before + 1 and aligned.claim[last].value is None:
+            blocks[-1].append(at)
+        else:
+            blocks.append([at])
+    return blocks
+
+
+def inverted(aligned: Alignment) -> bool:
+    """Tell whether two words of a kind stand in the other order: what a converse word is used for."""
+    blocks = _blocks(aligned)
+    firsts = [aligned.to[block[0]] or 0 for block in blocks]
+    return any(
+        firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
+        for one in range(len(blocks))
+        for two in range(one + 1, min(len(blocks), one + 8))
+    )
+
+
+def _class(aligned: Alignment, block: Sequence[int]) -> str:
+    token = aligned.claim[block[0]]
+    if token.value is not None:
+        return type(token.value).__name__
+    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+        return groups[0]
+    return "name" if token.name else "word"
+
+
+def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether two parts are of one kind; what begins a sentence has a capital whatever it is."""
+    one, other = _class(aligned, left), _class(aligned, right)
+    begins = left[0] <= 1 and len(left) == 1 and not aligned.tongue.dense
+    return one == other or (begins and {one, other} == {"name", "word"})
+
+
+def roles(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield two words, names or numbers that stand in each other's place."""
+    blocks = _blocks(aligned)[:60]
+    for one in range(len(blocks)):
+        for two in range(one + 1, min(len(blocks), one + 10)):
+            left, right = blocks[one], blocks[two]
+            if not _alike(aligned, left, right):
+                continue
+            if _changed_places(aligned, blocks, one, two):
+                yield Disagreement(
+                    kind="order",
+                    claimed=joined(aligned.claim[left[0] : right[-1] + 1], aligned.tongue.dense),
+                    stated=_stated(aligned, left, right),
+                )
+                return
+
+
+def _stated(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> str:
+    places = sorted(there for at in (*left, *right) if (there := aligned.to[at]) is not None)
+    return joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
+
+
+def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool:
+    to, page = aligned.to, aligned.page
+    left, right = blocks[one], blocks[two]
+    at, there = [to[block[0]] or 0 for block in blocks], (to[left[0]] or 0, to[right[0]] or 0)
+    inverted = there[1] < there[0]
+    paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
+    if paired is not None:
+        return paired
+    claim_voice = _passive(aligned, aligned.claim, left[-1], right[0])
+    first, second = sorted(there)
+    page_voice = _passive(aligned, page, first, second)
+    names = aligned.claim[left[0]].name
+    if any(token.stops for token in page[first + 1 : second + 1]):
+        return False
+    if aligned.tongue.code == "ja" and names:
+        return _by_particle(aligned, left, right)
+    if not inverted:
+        between = [block for block in blocks if first < (to[block[0]] or 0) < second and block is not left]
+        return names and claim_voice != page_voice and bool(between) and two - one <= 3
+    if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
+        return False
+    if _has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
+        return False
+    if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
+        return False
+    return _exchange_restores(at, one, two)
+
+
+def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
+    """Tell whether the sentence would run as the passage does if two of its parts changed places."""
+    order = list(at)
+    order[one], order[two] = order[two], order[one]
+    begin, end = max(0, one - 1), min(len(order), two + 2)
+    inner = order[one : two + 1]
+    if any(b <= a for a, b in itertools.pairwise(inner)):
+        return False
+    outer = order[begin:end]
+    falls = sum(b <= a for a, b in itertools.pairwise(outer))
+    return falls == 0 or (falls == 1 and len(inner) >= 4)
+
+
+def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool | None:
+    """Tell whether two parts go with other companions than in the passage; None when they have none of a kind.
+
+    41 in May and 38 in June: the months are what tells the numbers apart.
+    """
+    to = aligned.to
+    mine = _class(aligned, blocks[one])
+    span = range(max(0, one - 3), min(len(blocks), two + 4))
+    for third in span:
+        for fourth in range(third + 1, span.stop):
+            if {third, fourth} & {one, two} or _kind(aligned, blocks[third]) != _kind(aligned, blocks[fourth]):
+                continue
+            kind = _kind(aligned, blocks[third])
+            if kind in {"", mine} or (mine == "word" and kind == "name"):
+                continue
+            here = [block[0] for block in (blocks[one], blocks[two], blocks[third], blocks[fourth])]
+            there = [to[place] or 0 for place in here]
+            straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
+            if straight is not None and crossed is not None:
+                return straight != crossed
+    return None
+
+
+def _kind(aligned: Alignment, block: Sequence[int]) -> str:
+    """Return of which kind a companion is: a date, a year, a month or weekday, a name."""
+    token = aligned.claim[block[0]]
+    if token.value is not None:
+        return type(token.value).__name__
+    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+        return groups[0]
+    return "name" if token.name else ""
+
+
+def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
+    """Tell whether of four places the first goes with the third and the second with the fourth; None when unclear."""
+    one, two, third, fourth = places
+
+    def far(here: int, there: int) -> int:
+        low, high = sorted((here, there))
+        return high - low + 3 * sum(token.breaks or token.text.lower() in _AND for token in tokens[low + 1 : high + 1])
+
+    straight, crossed = far(one, third) + far(two, fourth), far(one, fourth) + far(two, third)
+    return None if straight == crossed else straight < crossed
+
+
+_AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
+
+
+def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
+    """Tell whether what comes second does it: an agent's word stands before it."""
+    tongue = aligned.tongue
+    start = max(0, left + 1)
+    between = [fold_text(token) for token in tokens[start:right]]
+    if tongue.code == "zh":
+        return "被" in between or "由" in between
+    tail = [word for word in between[-3:] if word not in tongue.articles]
+    return not tongue.agent.isdisjoint(tail) and not tongue.passive.isdisjoint(between)
+
+
+def fold_text(token: WordToken) -> str:
+    """Return a token's word as the lists have it."""
+    return token.keys[0] if token.kind in {"function", "marker"} and token.keys else token.text.lower()
+
+
+def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell by the particles behind two names whether they changed roles, as in Japanese."""
+    topics = {"は", "が", "のは"}
+
+    def acts(tokens: Sequence[WordToken], at: int) -> bool | None:
+        after = next((token.text for token in tokens[at + 1 : at + 3] if token.kind == "function"), "")
+        return True if after in topics else False if after in {"を", "に", "の", "から"} else None
+
+    to = aligned.to
+    here = [acts(aligned.claim, block[-1]) for block in (left, right)]
+    there = [acts(aligned.page, to[block[-1]] or 0) for block in (left, right)]
+    crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
+    return here == there and None not in here if _has_converse(aligned) else crossed
+
+
+def _has_converse(aligned: Alignment) -> bool:
+    """Tell whether the sentence has a word for the other side of what a word of the passage says: buy, sell."""
+    mine = [token for at, token in enumerate(aligned.claim) if aligned.to[at] is None and token.keys]
+    theirs = {
+        key for at, token in enumerate(aligned.page) if at not in aligned.back and token.keys for key in token.keys[:2]
+    }
+    return any(
+        not aligned.tongue.converse.get(key, frozenset()).isdisjoint(theirs) for one in mine for key in one.keys[:2]
+    )
+
+
+def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    to = aligned.to
+    there = sorted(((to[left[0]] or 0, to[left[-1]] or 0), (to[right[0]] or 0, to[right[-1]] or 0)))
+    return _joined_by_and(aligned, aligned.claim, left[-1], right[0]) and _joined_by_and(
+        aligned, aligned.page, there[0][1], there[1][0]
+    )
+
+
+def _joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
+    """Tell whether two places are items of one list: separators stand behind the one and before the other."""
+    if right - left > 12 or right <= left:
+        return False
+    joins = aligned.tongue.conjunctions
+    items = 1
+    for place in range(left + 1, right + 1):
+        token = tokens[place]
+        if token.breaks or fold_text(token) in joins:
+            items = 0
+        elif token.kind in {"word", "number"} and place != right:
+            items += 1
+            if items > 2:
+                return False
+        if place == left + 1 and not (token.breaks or fold_text(token) in joins):
+            return False
+    before = tokens[right - 1] if right - 1 > left else None
+    article = before is not None and before.kind == "function" and right - 2 > left
+    return (
+        tokens[right].breaks
+        or (before is not None and fold_text(before) in joins)
+        or (article and fold_text(tokens[right - 2]) in joins)
+    )
+
+
+def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether what stands between or before two places holds both ways: met, married, between."""
+    span = aligned.claim[max(0, left[0] - 2) : right[-1] + 3]
+    return any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in span)
+
+
+def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether two words have the endings or articles that they have in the passage, where these tell the roles."""
+    to, claim, page = aligned.to, aligned.claim, aligned.page
+    if aligned.tongue.case:
+        return all(fold_text(claim[at]) == fold_text(page[to[at] or 0]) for at in (*left, *right))
+    if aligned.tongue.code == "de":
+        for block in (left, right):
+            here, there = _article(aligned, claim, block[0]), _article(aligned, page, to[block[0]] or 0)
+            if here == there and here in {"den", "dem", "einen", "einem", "des"}:
+                return True
+    return False
+
+
+def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
+    for token in reversed(tokens[max(0, at - 2) : at]):
+        if token.kind == "function":
+            return fold_text(token)
+    return ""
+
+
+def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether a part moved with its preposition: in May, on Saturday."""
+    to = aligned.to
+    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
+    return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
+
+
+def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether each of two parts stands behind the other's preposition: from 20 to 85."""
+    to = aligned.to
+    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
+    return here == there[::-1] and here[0] != here[1] and all(here)
+
+
+def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
+    """Return the word that ties a part to the rest: what stands before it and its article."""
+    tongue = aligned.tongue
+    for token in reversed(tokens[max(0, at - 3) : at]):
+        word = fold_text(token)
+        if token.kind == "function" and word in tongue.articles:
+            continue
+        tied = token.kind == "function" and word not in tongue.conjunctions and word not in tongue.passive
+        return word if tied else ""
+    return ""

@@ -1,0 +1,326 @@
+"""What aligned sentences disagree in: markers, opposites, and words in the place of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.argument_roles import inverted, joined, roles
+from groundwire.citations.verify.report import Disagreement, Kind
+
+__all__ = ["made_up", "reworded"]
+
+_NEAR: Final = 5  # tokens within which a marker's head stands
+_CLOSE: Final = 0.6  # share of a sentence's words from which on what a marker does is compared
+_VERBATIM: Final = 0.6  # share from which on a word in another's place is a change
+_RUN: Final = 2  # words of a replacement
+_FAMILIES: Final[dict[str, Kind]] = {
+    "negation": "negation",
+    "quantifier": "quantifier",
+    "modal": "modal",
+    "bound": "comparison",
+    "degree": "comparison",
+}
+_TOLD: Final = {
+    "negation": {"not"},
+    "quantifier": {"all", "most", "few", "half", "only", "none"},
+    "modal": {"may", "must"},
+}
+_DROPPED: Final = {"negation": {"not"}, "quantifier": {"few", "half"}, "modal": {"may", "must"}}
+
+
+def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield in what a sentence differs from the passage that it is aligned with.
+
+    Args:
+        aligned: Both, word by word.
+        near: Returns the keys of the words around the passage and in the page's title: what it may take for granted.
+    """
+    if aligned.share < 0.4:
+        return
+    swapped = list(roles(aligned))
+    yield from swapped
+    if aligned.share >= _CLOSE:
+        yield from _markers(aligned)
+    yield from _astray(aligned)
+    yield from _little_opposites(aligned)
+    yield from _replaced(aligned, near, converse=not swapped and inverted(aligned))
+
+
+def _said(tokens: Sequence[WordToken]) -> str:
+    return " ".join(token.text for token in tokens)
+
+
+def _markers(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield the words that deny, count, weaken or compare, where the other side has none or another."""
+    claim, page, to = aligned.claim, aligned.page, aligned.to
+    free = [at for at, token in enumerate(page) if token.marker is not None and at not in aligned.back]
+    taken: set[int] = set()
+    for at, token in enumerate(claim):
+        marker = token.marker
+        if marker is None or to[at] is not None or marker.family not in _FAMILIES:
+            continue
+        head = _head(at, claim, to, aligned.tongue.dense)
+        if any(page[place].marker == marker and _belongs(aligned, place) for place in free):
+            continue
+        others = [
+            place
+            for place in free
+            if place not in taken and (one := page[place].marker) and one.family == marker.family
+        ]
+        rival = min(others, key=lambda place: abs(place - (head if head is not None else 0)), default=None)
+        if rival is not None and page[rival].marker != marker:
+            if head is None or abs(rival - head) <= 2 * _NEAR:
+                taken.add(rival)
+                yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
+            continue
+        denies = any(one.marker and one.marker.family == "negation" for one in claim)
+        told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
+        if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
+            yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
+    for place in free:
+        marker = page[place].marker
+        if place in taken or marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
+            continue
+        if any(one.marker and one.marker.family == marker.family for one in claim):
+            continue
+        head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
+        if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
+            yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+
+
+def _belongs(aligned: Alignment, place: int) -> bool:
+    """Tell whether what a marker of the passage stands before is in the sentence, too."""
+    page = aligned.page
+    for other in range(place + 1, min(len(page), place + _NEAR)):
+        if page[other].breaks:
+            return False
+        if page[other].kind in {"word", "number"}:
+            return other in aligned.back
+    return False
+
+
+def _within(aligned: Alignment, place: int) -> bool:
+    """Tell whether what the sentence takes from the passage stands on both sides of a place, with no break between."""
+    page, reach = aligned.page, _NEAR + 1
+    if aligned.tongue.dense:
+        return True
+    for other in range(place + 1, min(len(page), place + reach)):
+        if page[other].stops:
+            return False
+        if other in aligned.back and page[other].kind in {"word", "number"}:
+            break
+    else:
+        return False
+    for other in range(place, max(-1, place - reach), -1):
+        if other in aligned.back:
+            return True
+        if page[other].breaks:
+            return page[other].stops
+    return place < reach
+
+
+def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
+    """Return the counterpart of the word that a marker belongs to: the next that has one, or the one before."""
+    ahead = range(at + 1, min(len(tokens), at + _NEAR))
+    behind = range(at - 1, max(-1, at - _NEAR), -1)
+    for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
+        if tokens[place].kind in {"word", "number"}:
+            there: int | None = to[place]
+            if there is not None:
+                return there
+            if place > at and not dense:
+                break
+    return None
+
+
+def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False) -> bool:
+    """Tell whether a "not" is made up for by a word of the opposite meaning: not safe, dangerous."""
+    if family != "negation":
+        return False
+    mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
+    counterparts = (
+        set(aligned.back) if of_page else {here for here, there in enumerate(aligned.to) if there is not None}
+    )
+    beside = {here for here, there in enumerate(aligned.to) if there is not None} if of_page else set(aligned.back)
+    lonely = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
+    others = [token for place, token in enumerate(theirs) if place not in beside]
+    return any(
+        aligned.tongue.are_opposite(one.keys[0], other.keys[0])
+        for one in lonely
+        for other in others
+        if one.keys and other.keys
+    )
+
+
+def made_up(aligned: Alignment) -> bool:
+    """Tell whether a negation on one side has a word of the opposite meaning on the other."""
+    return any(
+        token.marker is not None
+        and token.marker.family == "negation"
+        and _balanced(aligned, at, "negation", of_page=of_page)
+        for of_page, tokens in ((False, aligned.claim), (True, aligned.page))
+        for at, token in enumerate(tokens)
+    )
+
+
+def _around(tokens: Sequence[WordToken], at: int) -> str:
+    return _said(tokens[at : at + 4])
+
+
+def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:
+    """Yield the words that stand in the place of others."""
+    claim, page, _to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
+    lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    runs = _runs(aligned)
+    denied = sum(token.marker is not None and token.marker.family == "negation" for token in claim)
+    denied -= sum(token.marker is not None and token.marker.family == "negation" for token in page)
+    for first, last in runs:
+        for at in range(first, last):
+            word = claim[at].keys[0]
+            against = next((place for place in lonely if tongue.are_opposite(word, page[place].keys[0])), None)
+            if against is not None and aligned.share >= 0.5:
+                if converse or denied % 2:
+                    break
+                yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
+                break
+            other = next((place for place in lonely if tongue.exclude(word, page[place].keys[0])), None)
+            if other is not None and aligned.share >= 0.5:
+                yield Disagreement(kind="word", claimed=claim[at].text, stated=page[other].text)
+                break
+        else:
+            there = _in_place(aligned, first, last)
+            if there and _is_change(aligned, first, last, there, near):
+                yield Disagreement(
+                    kind="name" if any(claim[at].name for at in range(first, last)) and not tongue.dense else "word",
+                    claimed=joined(claim[first:last], tongue.dense),
+                    stated=joined([page[place] for place in there], tongue.dense),
+                )
+
+
+def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield words such as before and after that stand in each other's place."""
+    claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
+    for at, token in enumerate(claim):
+        form = tongue.normal_form(token.text) if token.kind == "function" else ""
+        if to[at] is not None or form not in tongue.opposites or at + 1 >= len(to):
+            continue
+        after = next((there for there in to[at + 1 : at + 4] if there is not None), None)
+        for place in range(max(0, after - 3), after) if after is not None else ():
+            other = page[place]
+            lonely = other.kind == "function" and place not in aligned.back
+            if lonely and tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
+                yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
+                return
+
+
+def _astray(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield words that the passage has elsewhere, while it has the opposite where the words around them stand."""
+    claim, page, to = aligned.claim, aligned.page, aligned.to
+    lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    for at, token in enumerate(claim):
+        there = to[at]
+        if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
+            continue
+        around = [
+            place
+            for other in range(max(0, at - 4), min(len(claim), at + 5))
+            if other != at and claim[other].kind in {"word", "number"} and (place := to[other]) is not None
+        ]
+        for rival in lonely:
+            if aligned.tongue.are_opposite(token.keys[0], page[rival].keys[0]):
+                here = sum(1 / (1 + abs(place - there)) for place in around)
+                if sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here:
+                    yield Disagreement(kind="opposite", claimed=token.text, stated=page[rival].text)
+                    return
+
+
+def _runs(aligned: Alignment) -> list[tuple[int, int]]:
+    """Return the stretches of words that have no counterpart."""
+    found: list[tuple[int, int]] = []
+    for at, token in enumerate(aligned.claim):
+        if token.kind != "word" or aligned.to[at] is not None:
+            continue
+        if found and found[-1][1] == at:
+            found[-1] = (found[-1][0], at + 1)
+        else:
+            found.append((at, at + 1))
+    return found
+
+
+def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
+    """Return the words of the passage that stand where a stretch of the sentence stands, between the same neighbors."""
+    page, to = aligned.page, aligned.to
+    left = to[first - 1] if first else None
+    right = to[last] if last < len(to) else None
+    if first and left is None and aligned.claim[first - 1].kind == "function" and first > 1:
+        left = to[first - 2]
+    if last < len(to) and right is None and aligned.claim[last].kind == "function" and last + 1 < len(to):
+        right = to[last + 1]
+    found: list[int] = []
+    if left is not None and right is not None and 0 < right - left <= _RUN + 4:
+        found = [place for place in range(left + 1, right) if page[place].kind == "word" and place not in aligned.back]
+        strangers = [
+            place for place in range(left + 1, right) if place in aligned.back and page[place].kind != "function"
+        ]
+        return found if not strangers else []
+    if left is not None and (right is None or right < left):
+        found = _stretch(aligned, range(left + 1, len(page)))
+        if last < len(to) and right is None and aligned.claim[last].kind != "function":
+            return []
+        if right is not None and found and found[-1] + 1 < len(page) and not _ends(aligned, found[-1] + 1):
+            return []
+        return found
+    if right is not None and left is None and first <= 1:
+        return _stretch(aligned, range(right - 1, -1, -1))
+    return []
+
+
+def _ends(aligned: Alignment, place: int) -> bool:
+    return place >= len(aligned.page) or aligned.page[place].breaks or aligned.page[place].kind == "function"
+
+
+def _stretch(aligned: Alignment, places: range) -> list[int]:
+    """Return the words without a counterpart that begin a stretch of the passage, in order."""
+    found: list[int] = []
+    for place in places:
+        token = aligned.page[place]
+        if token.kind == "function" and not found and place not in aligned.back:
+            continue
+        if token.kind != "word" or place in aligned.back or len(found) >= _RUN + 2:
+            break
+        if found and abs(place - found[-1]) > 1:
+            break
+        found.append(place)
+        if token.breaks and places.step > 0 and len(found) > 1:
+            found.pop()
+            break
+    return sorted(found)
+
+
+def _is_change(
+    aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
+) -> bool:
+    """Tell whether other words in a place are another meaning, as far as words can tell."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    size = 4 if tongue.dense else _RUN
+    if last - first > size or len(there) > size:
+        return False
+    if aligned.share < _VERBATIM or aligned.strict_share < 0.5:
+        return False
+    words = [claim[at] for at in range(first, last)]
+    others = [page[place] for place in there]
+    vague = [any(one.keys[0] in tongue.generic for one in side) for side in (words, others)]
+    named = [any(one.name for one in side) for side in (words, others)]
+    if (vague[0] and named[1]) or (vague[1] and (named[0] or not near().isdisjoint(words[-1].keys))):
+        return False
+    if first <= 10 and all(one.keys[0] in tongue.attribution for one in words):
+        return False
+    if not tongue.dense and all(len(one.text) < 2 for one in words):
+        return False
+    initials = "".join(one.text[0] for one in others).casefold()
+    if len(words) == 1 and len(others) > 1 and initials.startswith(words[0].text.casefold()[:2]):
+        return False
+    known = all(not near().isdisjoint(one.keys) for one in words)
+    return not (known and named[1] and not named[0])

@@ -1,0 +1,329 @@
+"""What is known of each language: number words, units, months, negation, quantifiers, opposites, words of like meaning.
+
+The knowledge is data: one file a language in `languages/`, read when a text in that language is first compared.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "DENSE",
+    "LANGUAGES",
+    "UNIT_BASES",
+    "Language",
+    "Marker",
+    "fold",
+    "language",
+    "language_of",
+    "months_of_all",
+    "script_of",
+]
+
+# Scripts that put no spaces between words are compared by pairs of characters.
+DENSE: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+"""The characters of scripts without spaces, as a class of a pattern has them."""
+
+LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
+"""The languages that have a pack."""
+
+_SCRIPTS: Final = re.compile(
+    r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<cyrillic>[\u0400-\u052f]+)"
+    r"|(?P<hebrew>[\u0590-\u05ff]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<indic>[\u0900-\u0dff]+)"
+    r"|(?P<thai>[\u0e00-\u0e7f]+)|(?P<kana>[\u3040-\u30ff]+)|(?P<han>[\u3400-\u9fff]+)|(?P<hangul>[\uac00-\ud7af]+)"
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
+_SHORTEST: Final = 3  # characters of a word without its ending
+_SPELLED_OTHERWISE: Final = str.maketrans("أإآٱىةß", "اااايهs")
+_SAMPLE: Final = 4_000  # characters that tell a text's language
+
+
+class Marker(NamedTuple):
+    """What a closed-class word does: it denies, counts, weakens or compares."""
+
+    family: str
+    """Such as `negation`, `quantifier`, `modal`, `bound` or `degree`."""
+    kind: str
+    """Which one of its family, such as `all` or `some`."""
+
+
+def fold(text: str) -> str:
+    """Return a text without case and marks of pronunciation; every character keeps its place."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(character.lower()[0] for character in text)
+    if low.isascii():
+        return low
+    for character in set(low):
+        if not character.isascii() and (plain := _plain(character)) != character:
+            low = low.replace(character, plain)
+    return low
+
+
+@lru_cache(maxsize=20_000)
+def _plain(character: str) -> str:
+    if "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af":
+        return character
+    spread = [one for one in unicodedata.normalize("NFKD", character) if not unicodedata.combining(one)]
+    plain = spread[0] if len(spread) == 1 else "'" if character == "’" else character
+    return plain.translate(_SPELLED_OTHERWISE)
+
+
+def _lines(data: Mapping[str, Any], name: str) -> Iterator[str]:
+    yield from filter(None, map(str.strip, str(data.get(name, "")).splitlines()))
+
+
+def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
+    """Yield the words of lines such as `12: twelve dozen`, each with its value."""
+    for line in _lines(data, name):
+        value, _, words = line.partition(":")
+        for word in words.split():
+            yield fold(word.replace("_", " ")), value.strip()
+
+
+class Language:
+    """A language: its words, and the form in which two of its words are compared.
+
+    Args:
+        code: Its code of ISO 639-1.
+        data: What its file says.
+    """
+
+    def __init__(self, code: str, data: Mapping[str, Any]) -> None:
+        self.code = code
+        self.normal_form: Callable[[str], str] = lru_cache(maxsize=20_000)(self._without_endings)
+        """Returns a word without case, marks of pronunciation and the commonest endings."""
+        self.dense = data.get("dense") == "true"
+        self.nouns = data.get("nouns") == "true"
+        self.case = data.get("case") == "true"
+        self._endings = tuple(sorted(map(fold, data.get("endings", "").split()), key=len, reverse=True))
+        self.prefixes = tuple(sorted(map(fold, data.get("prefixes", "").split()), key=len, reverse=True))
+        self._forms: dict[str, str] = {}
+        if code == "en":
+            self._forms = {form: line.split()[0] for line in _lines(data, "forms") for form in line.split()[1:]}
+        self.spellings: Mapping[str, tuple[str, ...]] = MappingProxyType(self._spellings())
+        self.script = str(data.get("script", "latin"))
+        words = data.get("function", "").split()
+        self.function_words = frozenset(words) if self.script == "latin" else frozenset(map(fold, words))
+        self.pronouns = self._folded(data, "pronouns")
+        self.not_names = self._folded(data, "not_names")
+        self.particles = self._folded(data, "particles")
+        self.passive = self._folded(data, "passive")
+        self.agent = self._folded(data, "agent")
+        self.articles = self._folded(data, "articles")
+        self.conjunctions = self._folded(data, "conjunctions")
+        self.vague = self._folded(data, "vague")
+        self.attribution = self._normal(data.get("attribution", "").split())
+        self.generic = self._normal(data.get("generic", "").split())
+        self.symmetric = self._normal(data.get("symmetric", "").split())
+        self.joiner = fold(data.get("joiner", ""))
+        self.months = MappingProxyType(
+            {
+                fold(name.replace("_", " ")): number
+                for number, names in enumerate(data.get("months", ()), start=1)
+                for name in names.split()
+            }
+        )
+        self.numbers = MappingProxyType({word: float(value) for word, value in _valued(data, "numbers")})
+        self.scales = MappingProxyType({word: float(value) for word, value in _valued(data, "scales")})
+        self.fractions = MappingProxyType({word: float(value) for word, value in _valued(data, "fractions")})
+        self.units = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
+        self.opposites = self._pairs(data, "opposites")
+        self.converse = self._pairs(data, "converse")
+        self.contrasts = self._groups(_lines(data, "contrasts"), "c")
+        self.groups = self._groups([*_lines(data, "synonyms"), *_lines(data, "forms")], "g")
+        self.markers: Mapping[str, Marker] = MappingProxyType(
+            {
+                fold(phrase.replace("_", " ")): Marker(family, kind)
+                for family, kinds in reversed(data.get("markers", {}).items())
+                if family != "rounded"
+                for kind, phrases in kinds.items()
+                for phrase in phrases.split()
+            }
+        )
+        denying = sorted((one for one, marker in self.markers.items() if marker.family == "negation"), key=len)[::-1]
+        self.negation = re.compile(rf"\b(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b", re.IGNORECASE)
+        rounded = data.get("markers", {}).get("rounded", {}).get("about", "").split()
+        self.rounded = tuple(sorted((fold(phrase.replace("_", " ")) for phrase in rounded), key=len, reverse=True))
+        phrases = [phrase for phrase in (*self.markers, *self.groups) if " " in phrase]
+        self.phrases = re.compile(
+            rf"\b(?:{'|'.join(map(re.escape, sorted(phrases, key=len, reverse=True))) or '(?!)'})\b"
+        )
+        self._lexicon = (
+            frozenset().union(
+                self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
+                self.pronouns, self.generic, self.attribution, self.units, self.agent, self.passive,
+            )
+            if self.dense
+            else frozenset()
+        )  # fmt: skip
+        self.longest = max(map(len, self._lexicon), default=1)
+
+    def _spellings(self) -> dict[str, tuple[str, ...]]:
+        forms: dict[str, list[str]] = {}
+        for form, base in self._forms.items():
+            forms.setdefault(self.normal_form(base), [base]).append(form)
+        return {word: tuple(found) for word, found in forms.items()}
+
+    def _folded(self, data: Mapping[str, Any], name: str) -> frozenset[str]:
+        return frozenset(fold(word.replace("_", " ")) for word in data.get(name, "").split())
+
+    def _normal(self, words: Iterable[str]) -> frozenset[str]:
+        return frozenset(self.normal_form(word) for word in words)
+
+    def _groups(self, lines: Iterable[str], prefix: str) -> Mapping[str, tuple[str, ...]]:
+        """Return for each word in normal form the names of the groups that it is in."""
+        groups: dict[str, list[str]] = {}
+        for number, line in enumerate(lines):
+            for word in line.split():
+                form = fold(word.replace("_", " ")) if "_" in word else self.normal_form(word)
+                for one in (
+                    dict.fromkeys((form, self.normal_form(f"{word.removesuffix('e')}ed")))
+                    if self.code == "en"
+                    else (form,)
+                ):
+                    groups.setdefault(one, []).append(f"{prefix}{number}")
+        return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
+
+    def _pairs(self, data: Mapping[str, Any], name: str) -> Mapping[str, frozenset[str]]:
+        """Return for each word in normal form those that say the opposite."""
+        pairs: dict[str, set[str]] = {}
+        for line in _lines(data, name):
+            one, _, other = line.partition("|")
+            left, right = self._normal(one.split()), self._normal(other.split())
+            for here, there in ((left, right), (right, left)):
+                for word in here:
+                    pairs.setdefault(word, set()).update(there - here)
+        return MappingProxyType({word: frozenset(others) for word, others in pairs.items()})
+
+    def is_function(self, word: str) -> bool:
+        """Tell whether a word says nothing of what a sentence is about."""
+        low = word.lower().replace("’", "'")
+        return (low if self.script == "latin" else fold(word)) in self.function_words
+
+    def knows_form(self, form: str) -> bool:
+        """Tell whether a word in normal form is in one of the lists of words that mean something."""
+        return form in self.groups or form in self.opposites or form in self.contrasts or form in self.converse
+
+    def knows(self, text: str) -> bool:
+        """Tell whether a run of a script without spaces is a word of this language's lists."""
+        return text in self._lexicon
+
+    def _without_endings(self, word: str) -> str:
+        word = fold(word)
+        if self.code == "en":
+            word = word.removesuffix("'s").replace("'", "")
+            word = self._forms.get(word, word)
+            for ending, instead in _ENDINGS:
+                if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST and not word.endswith("ss"):
+                    word = word[: -len(ending)] + instead
+                    break
+            if len(word) > _SHORTEST and word[-1] == word[-2] and word[-1] not in "aeiousl":
+                word = word[:-1]
+            return word.removesuffix("e") if len(word) > _SHORTEST else word
+        _, _, word = word.rpartition("'") if word.find("'") in (1, 2) else ("", "", word.replace("'", ""))
+        if self.dense:
+            return word
+        for _ in range(2 if self.script == "arabic" else 1):
+            for prefix in self.prefixes:
+                if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST + (self.code == "de"):
+                    word = word.removeprefix(prefix)
+                    break
+        for ending in self._endings:
+            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+                return word[: -len(ending)]
+        return word
+
+    def keys(self, word: str) -> tuple[str, ...]:
+        """Return by what a word is compared: its normal form, and the groups of like meaning that it is in."""
+        form = self.normal_form(word)
+        return (form, *self.groups.get(form, ()))
+
+    def are_opposite(self, word: str, other: str) -> bool:
+        """Tell whether two words in normal form say the opposite."""
+        return other in self.opposites.get(word, ()) or other in self.converse.get(word, ())
+
+    def exclude(self, word: str, other: str) -> bool:
+        """Tell whether two words in normal form name different things of one kind, such as two weekdays."""
+        return word != other and not set(self.contrasts.get(word, ())).isdisjoint(self.contrasts.get(other, ()))
+
+
+def _shared() -> tuple[Mapping[str, tuple[str, float]], Mapping[str, str]]:
+    data = tomllib.loads(files(__package__).joinpath("units.toml").read_text("utf-8"))
+    bases = {unit: (str(dimension), float(factor)) for unit, (dimension, factor) in data["base"].items()}
+    return MappingProxyType(bases), MappingProxyType(
+        {sign: unit for unit, signs in data["signs"].items() for sign in signs.split()}
+    )
+
+
+UNIT_BASES, _SIGNS = _shared()
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def language(code: str) -> Language:
+    """Return a language by its code; English for one that has no pack."""
+    known = code if code in LANGUAGES else "en"
+    text = files(__package__).joinpath("languages", f"{known}.toml").read_text("utf-8")
+    return Language(known, tomllib.loads(text))
+
+
+@lru_cache(maxsize=1)
+def _telling() -> Mapping[str, tuple[str, ...]]:
+    telling: dict[str, list[str]] = {}
+    for code in LANGUAGES:
+        text = files(__package__).joinpath("languages", f"{code}.toml").read_text("utf-8")
+        if 'script = "latin"' in text:
+            words = " ".join(re.findall(r'^(?:telling|function) = "([^"]*)"', text, re.MULTILINE))
+            for word in filter(lambda one: len(one) > 1, dict.fromkeys(words.split())):
+                telling.setdefault(word, []).append(code)
+    return MappingProxyType({word: tuple(codes) for word, codes in telling.items()})
+
+
+@lru_cache(maxsize=1)
+def months_of_all() -> Mapping[str, int]:
+    """Return the names of months of all languages, with their numbers: they are few, and a page may mix languages."""
+    months: dict[str, int] = {}
+    for code in LANGUAGES:
+        text = files(__package__).joinpath("languages", f"{code}.toml").read_text("utf-8")
+        found = re.search(r"^months = .*$", text, re.MULTILINE)
+        listed = tomllib.loads(found[0])["months"] if found else []
+        for number, names in enumerate(listed, start=1):
+            months.update({name.replace("_", " "): number for name in names.split() if name not in months})
+    return MappingProxyType(months)
+
+
+def script_of(text: str) -> str:
+    """Return the script that most letters of a text are in."""
+    counts: Counter[str] = Counter()
+    for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
+        counts[found.lastgroup or ""] += len(found[0])
+    if counts["kana"] and counts["han"] and counts["kana"] * 20 > counts["han"]:
+        return "kana"
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def language_of(text: str) -> tuple[str, int]:
+    """Return the code of the language of a text, and how far it is ahead of the next; `""` when nothing tells."""
+    script = script_of(text)
+    if script != "latin":
+        return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _SAMPLE
+    telling = _telling()
+    counts: Counter[str] = Counter()
+    for word, often in Counter(_WORD.findall(text[:_SAMPLE].lower())).items():
+        for code in telling.get(word, ()):
+            counts[code] += often
+    ranked = counts.most_common(2)
+    if not ranked:
+        return "", 0
+    return ranked[0][0], ranked[0][1] - (ranked[1][1] if len(ranked) > 1 else 0)

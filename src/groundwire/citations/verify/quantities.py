@@ -1,0 +1,370 @@
+"""Numbers of a sentence, as values: digits and words of each language, scales, units, rounding."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from groundwire.citations.verify.language_packs import DENSE, UNIT_BASES, Language, fold, language
+
+__all__ = ["MAX_NUMBERS", "Number", "numbers_of", "same_number", "same_quantity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it stands in a sentence."""
+
+    text: str
+    """As it is written, with what scales it."""
+    values: tuple[float, ...]
+    """What it may be: 1.234 may be a thousand and more, or one and some."""
+    unit: str
+    """What is counted, in one spelling, when it is a unit that is known."""
+    rounded: bool
+    """Whether it says itself that it is not exact."""
+    start: int
+    """Its first code point."""
+    end: int
+    """The code point after its last."""
+
+
+MAX_NUMBERS: Final = 200
+"""Numbers of a sentence that are compared as values; more are compared as words."""
+_LETTERS: Final = frozenset({"k", "m", "b"})  # scales only behind a currency sign, or without a space
+_DIGITS: Final = (
+    r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
+)
+_NUMBER: Final = re.compile(
+    rf"(?P<sign>[$€£¥₹])?[ ]?(?<![^\W{DENSE}])(?<![.,])(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})"
+    r"(?:st|nd|rd|th|er|e(?!\w))?"
+)
+_WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
+_AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
+_BETWEEN: Final = re.compile(r"[ \u00a0-]{1,2}")
+_KANJI: Final = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
+_KANJI_RUN: Final = re.compile(
+    r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
+)
+_KANJI_SCALES: Final = {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
+_MOST_PARTS: Final = 5  # of a number that is written with hyphens: quatre-vingt-dix-neuf
+_HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
+
+
+def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
+    """Return the numbers in a text, in digits and in words, in order.
+
+    Args:
+        text: The text.
+        tongue: Its language; English when none is given.
+    """
+    tongue = tongue or language("en")
+    found = [_in_digits(match, tongue) for match in _NUMBER.finditer(text)]
+    taken = {place for number in found for place in range(number.start, number.end)}
+    for number in _in_words(text, tongue):
+        if taken.isdisjoint(range(number.start, number.end)):
+            found.append(number)
+            taken.update(range(number.start, number.end))
+    return sorted(found, key=lambda number: number.start)
+
+
+def same_number(claimed: Number, stated: Number) -> bool:
+    """Tell whether a number that is claimed is the one that is stated, or that one rounded as it says."""
+    for one in claimed.values:
+        for two in stated.values:
+            if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
+                return True
+            scaled = claimed.rounded or (len(claimed.values) == 1 and one >= 1e5 and claimed.text[-1].isalpha())
+            if scaled and two and abs(one - two) <= _half_a_digit(claimed, one):
+                return True
+    return False
+
+
+def same_quantity(claimed: Number, stated: Number) -> bool:
+    """Tell whether two numbers with units are one quantity: 2 tonnes and 2,000 kg, 5 miles and 8 km."""
+    one, other = UNIT_BASES.get(claimed.unit), UNIT_BASES.get(stated.unit)
+    if one is None or other is None or one[0] != other[0] or claimed.unit == stated.unit:
+        return False
+    factor = other[1] / one[1]
+    power = math.log10(factor)
+    related = (
+        abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
+    )
+    for value in claimed.values[:1]:
+        for two in stated.values[:1]:
+            converted = two * factor
+            if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
+                return True
+            if (claimed.rounded or stated.rounded or not related) and abs(value - converted) <= _half_a_digit(
+                claimed, value
+            ):
+                return True
+    return False
+
+
+def _half_a_digit(number: Number, value: float) -> float:
+    """Return by how much a rounded number may be off: half of its last digit that counts."""
+    digits = re.sub(r"\D", "", number.text).lstrip("0").rstrip("0") or "1"
+    if not value or not math.isfinite(value):
+        return 0.5
+    magnitude = math.floor(math.log10(abs(value)))
+    return 0.50005 * math.pow(10.0, magnitude - len(digits) + 1)
+
+
+def _is_rounded(text: str, begins: int, tongue: Language) -> bool:
+    """Tell whether the words before a number, or right after it, say that it is not exact."""
+    if text[max(0, begins - 1) : begins] in {"~", "≈"}:
+        return True
+    before = " ".join(fold(text[max(0, begins - 24) : begins]).rstrip("$€£¥₹ \n").split())
+    for phrase in tongue.rounded:
+        if before.endswith(phrase) and (
+            tongue.dense or (text[begins - 1 : begins] in {" ", "$", "€", "£", "¥", "₹"} and _ends_word(before, phrase))
+        ):
+            return True
+    return False
+
+
+def _ends_word(text: str, phrase: str) -> bool:
+    return len(text) == len(phrase) or not text[-len(phrase) - 1].isalnum()
+
+
+def _in_digits(match: re.Match[str], tongue: Language) -> Number:
+    text, digits, sign = match.string, match["digits"], match["sign"]
+    values = _readings(digits)
+    if match["minus"]:
+        values = tuple(-value for value in values)
+    if tongue.code not in {"en", "zh", "ja"} and len(values) == 2 and "." in digits:
+        values = values[::-1]
+    end = shown = match.end("digits")
+    signed = tongue.units.get(sign or "", "")
+    scale, end = _scale_at(text, match.end(), tongue, sign is not None)
+    if scale is not None:
+        values, shown = tuple(value * scale for value in values), end
+    unit, after = _unit_at(text, end, tongue, scaled=scale is not None)
+    if not signed and unit == "%":
+        shown = after
+    start = match.start("sign") if sign else match.start("digits")
+    rounded = _is_rounded(text, match.start("digits"), tongue)
+    return Number(text[start:shown], values, signed or unit, rounded, start, shown)
+
+
+def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[float | None, int]:
+    """Return what the word behind a number multiplies it by, and where that word ends."""
+    if tongue.dense:
+        scale, end = 1.0, place
+        while (more := tongue.scales.get(text[end : end + 1])) is not None:
+            scale, end = scale * more, end + 1
+        return (scale, end) if end > place else (None, place)
+    after = _AFTER.match(text, place)
+    if after is None or not after["word"]:
+        return None, place
+    word, gap = fold(after["word"]), after["gap"]
+    two = re.match(r" ([^\W\d_]+)", text[after.end() : after.end() + 20])
+    if two and (both := tongue.scales.get(f"{word} {fold(two[1])}")) is not None:
+        return both, after.end() + two.end()
+    bare = word.rstrip(".")
+    factor = tongue.scales.get(bare)
+    if bare in _LETTERS and not signed and (bare == "m" or gap):
+        factor = None
+    return (factor, after.end()) if factor is not None else (None, place)
+
+
+def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
+    """Return the unit that stands at a place, in one spelling, and where it ends."""
+    if tongue.dense:
+        begin = place + (text[place : place + 1] == " ")
+        for length in range(tongue.longest, 0, -1):
+            if (unit := tongue.units.get(fold(text[begin : begin + length]))) is not None:
+                return unit, begin + length
+    after = _AFTER.match(text, place)
+    if after is None or not after["word"]:
+        return "", place
+    words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:2])]
+    if scaled and words[0] == "d" and len(words) > 1:
+        return tongue.units.get(words[1].strip("'.,;"), ""), place
+    if scaled and words[0] in {"de", "des"} and len(words) > 1:
+        return tongue.units.get(words[1].strip(".,;"), ""), place
+    if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('.,;')}")):
+        return unit, after.end() + 1 + len(words[1].strip(".,;"))
+    word = words[0].rstrip(".")
+    return (tongue.units.get(word, "") if word != "in" else ""), after.end()
+
+
+def _in_words(text: str, tongue: Language) -> Iterator[Number]:
+    """Yield the numbers that are written in words."""
+    low = fold(text)
+    if tongue.dense:
+        yield from _in_kanji(text, tongue)
+    for phrase, part in tongue.fractions.items():
+        if (" " in phrase or "-" in phrase or tongue.dense) and (at := low.find(phrase)) >= 0:
+            end = at + len(phrase)
+            if tongue.dense or not (low[at - 1 : at].isalnum() or low[end : end + 1].isalnum()):
+                yield Number(text[at:end], (part * 100,), "%", True, at, end)
+    if tongue.dense or not tongue.numbers:
+        return
+    for half in _HALF.finditer(text) if tongue.code == "en" else ():
+        if unit := _unit_at(text, half.end(), tongue, scaled=False)[0]:
+            yield Number(half[0].strip(), (0.5,), unit, False, half.start(), half.end() - 1)
+    run: list[tuple[float, bool, int, int]] = []
+    for piece, start, end in _pieces(low, tongue):
+        value, is_scale = _value(piece, tongue, bool(run))
+        joins = bool(run) and piece in {tongue.joiner, "and"}
+        near = not run or _BETWEEN.fullmatch(low, run[-1][3], start)
+        if run and (
+            not near
+            or (value is None and not joins)
+            or (value is not None and not _goes_on(run, value, is_scale, tongue.code == "ar"))
+        ):
+            yield from _number_of(run, text, tongue)
+            run = []
+        if value is not None and (run or not is_scale or value in {100.0, 1000.0} or _opens(low, start)):
+            run.append((value, is_scale, start, end))
+        elif joins and run:
+            run.append((0.0, False, start, end))
+    if run:
+        yield from _number_of(run, text, tongue)
+
+
+def _pieces(low: str, tongue: Language) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text, those with hyphens in parts, as long as numbers are written with hyphens."""
+    for match in _WORDS.finditer(low):
+        parts, place, at = match[0].split("-"), match.start(), 0
+        while at < len(parts):
+            tried = ("-".join(parts[at : at + count]) for count in range(min(_MOST_PARTS, len(parts) - at), 0, -1))
+            word = next((word for word in tried if word in tongue.numbers), parts[at])
+            yield word, place, place + len(word)
+            place, at = place + len(word) + 1, at + 1 + word.count("-")
+
+
+def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bool]:
+    """Return what a word is worth as part of a number, and whether it multiplies what is before it."""
+    if piece in tongue.numbers:
+        return tongue.numbers[piece], False
+    if piece in tongue.scales and piece not in _LETTERS and len(piece) > 1:
+        return tongue.scales[piece], True
+    if tongue.code == "de" and len(piece) > 6:
+        return _glued(piece, tongue), False
+    if within and tongue.code == "ar" and piece.startswith(tongue.joiner):
+        return tongue.numbers.get(piece[1:]), False
+    return None, False
+
+
+def _glued(piece: str, tongue: Language) -> float | None:
+    """Return the value of a number that is written as one word: dreihundertfünfundzwanzig."""
+    total, current, place = 0.0, 0.0, 0
+    while place < len(piece):
+        for length in range(min(10, len(piece) - place), 1, -1):
+            part = piece[place : place + length]
+            if part in tongue.numbers or part in {"hundert", "tausend"} or (part == tongue.joiner and place):
+                break
+        else:
+            return None
+        if part == "hundert":
+            current = (current or 1.0) * 100
+        elif part == "tausend":
+            total, current = total + (current or 1.0) * 1000, 0.0
+        else:
+            current += tongue.numbers.get(part, 0.0)
+        place += len(part)
+    return total + current
+
+
+def _opens(low: str, start: int) -> bool:
+    return re.search(r"\b(?:a|an|half a) $", low[max(0, start - 8) : start]) is not None
+
+
+def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, was_and: bool = False) -> bool:
+    """Tell whether a word goes on the number that the words before it began."""
+    last, was_scale = run[-1][0], run[-1][1]
+    if not last and len(run) > 1:  # an "and"
+        last, was_scale = run[-2][0], run[-2][1]
+    if is_scale:
+        return not was_scale or value > last
+    if was_scale or (last >= 100 and last % 100 == 0):
+        return value < last
+    if last < 10 and value >= 20 and value % 10 == 0 and was_and:
+        return True  # as in Arabic: five and twenty
+    return (last >= 20 and last % 10 == 0 and 1 <= value < 10) or (last in {60.0, 80.0} and 10 <= value < 20)
+
+
+def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Language) -> Iterator[Number]:
+    while run and not run[-1][0] and len(run) > 1:
+        run = run[:-1]  # an "and" that led nowhere
+    total, current, start, end = 0.0, 0.0, run[0][2], run[-1][3]
+    if len(run) == 1 and not run[0][1] and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
+        counts = run[0][0] > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
+        if not counts:
+            return
+    if run[0][1]:
+        opening = re.search(r"(?i)\b(?:half )?an? $", text[max(0, start - 8) : start])
+        if tongue.code == "en" and opening is None:
+            return
+        current = 0.5 if opening and opening[0].lower().startswith("half") else 1.0
+        start -= len(opening[0]) if opening else 0
+    for value, is_scale, _, _ in run:
+        if not is_scale:
+            current += value
+        elif value == 100 or (value == 12 and not total):
+            current *= value
+        else:
+            total, current = total + (current or 1.0) * value, 0.0
+    unit, after = _unit_at(text, end, tongue, scaled=run[-1][1])
+    end = after if unit == "%" and tongue.code != "en" else end
+    yield Number(text[start:end], (total + current,), unit, _is_rounded(text, start, tongue), start, end)
+
+
+def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
+    """Yield the numbers that are written in Chinese characters."""
+    for match in _KANJI_RUN.finditer(text):
+        group = "percent" if match["percent"] else "run"
+        run = match[group]
+        before = text[match.start() - 1 : match.start()]
+        if (
+            (len(run) == 1 and (run in _KANJI_SCALES or run == "一"))
+            or before.isdecimal()
+            or text[match.start() - 2 : match.start()] == "星期"
+        ):
+            continue
+        total, part, digit = 0.0, 0.0, 0.0
+        for character in run:
+            scale = _KANJI_SCALES.get(character)
+            if scale is None:
+                digit = digit * 10 + _KANJI[character] if digit and run.isdecimal() else float(_KANJI[character])
+            elif scale < 1e4:
+                part, digit = part + (digit or 1.0) * scale, 0.0
+            else:
+                total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
+        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)
+        yield Number(
+            match[0],
+            (total + part + digit,),
+            unit,
+            _is_rounded(text, match.start(), tongue),
+            match.start(),
+            match.end(),
+        )
+
+
+def _readings(digits: str) -> tuple[float, ...]:
+    """Return what digits with points and commas may mean."""
+    parts = digits.split(".")
+    if len(parts) > 2 and "".join(parts).isdecimal() and any(len(part) != 3 for part in parts[1:]):
+        return (float("".join(part.lstrip("0").zfill(5) for part in parts[:3])),)  # a version such as 3.12.4
+    bare = re.sub(r"['’ \u00a0\u202f]", "", digits)
+    points, commas = bare.count("."), bare.count(",")
+    if points and commas:
+        decimal = max(bare.rfind("."), bare.rfind(","))
+        return (float(re.sub(r"[.,]", "", bare[:decimal]) + "." + bare[decimal + 1 :]),)
+    if not points and not commas:
+        return (float(bare),)
+    separator = "." if points else ","
+    head, _, tail = bare.rpartition(separator)
+    if points + commas > 1:
+        return (float(bare.replace(separator, "")),)
+    decimal_value = float(f"{head}.{tail}")
+    if len(tail) != 3:
+        return (decimal_value,)
+    whole = float(head + tail)
+    return (whole, decimal_value) if separator == "," else (decimal_value, whole)

@@ -1,0 +1,221 @@
+"""Checking in nine languages: what is said otherwise, what is made wrong, who did what to whom, and several pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundwire.citations.verify import CitedPage, Finding, verify_answer
+from groundwire.citations.verify.language_packs import LANGUAGES, language, language_of
+from groundwire.citations.verify.quantities import numbers_of
+
+pytestmark = pytest.mark.req("B35")
+
+
+def check(sentence: str, *pages: str) -> Finding:
+    cited = [CitedPage(number=number, url="", content=text) for number, text in enumerate(pages, start=1)]
+    (finding,) = verify_answer(sentence, cited).findings
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("page", "right", "wrong", "kind"),
+    [
+        (
+            "Some doors of the old barn stay open at night.",
+            "At night some doors of the old barn stay open",
+            "All doors of the old barn stay open at night",
+            "quantifier",
+        ),
+        (
+            "The syrup may harm small dogs.",
+            "The syrup might harm small dogs",
+            "The syrup must harm small dogs",
+            "modal",
+        ),
+        (
+            "The barn lends its ladders to farmers.",
+            "Farmers can borrow ladders from the barn",
+            "The barn lends its ladders to sailors",
+            "word",
+        ),
+        ("The box weighs 500 g.", "The box weighs 0.5 kg", "The box weighs 5 kg", "number"),
+        (
+            "Ida Holm beat Lea Voss in the race.",
+            "Lea Voss was beaten by Ida Holm in the race",
+            "Lea Voss beat Ida Holm in the race",
+            "order",
+        ),
+        (
+            "Ida Holm beat Lea Voss in the race.",
+            "Lea Voss lost the race to Ida Holm",
+            "Lea Voss was not beaten by Ida Holm in the race",
+            "negation",
+        ),
+        (
+            "Ulm sold 12 carts in April and 19 in May.",
+            "In April Ulm sold 12 carts, and in May 19",
+            "Ulm sold 19 carts in April and 12 in May",
+            "order",
+        ),
+        (
+            "The mill is older than the barn.",
+            "The barn is younger than the mill",
+            "The barn is older than the mill",
+            "order",
+        ),
+        (
+            "Die Scheune hat neun Tore und wurde 1880 erbaut.",
+            "Die 1880 gebaute Scheune hat 9 Tore",
+            "Die Scheune hat acht Tore",
+            "number",
+        ),
+        (
+            "Alle Tore der Scheune sind nachts geschlossen.",
+            "Nachts sind alle Tore der Scheune geschlossen",
+            "Einige Tore der Scheune sind nachts geschlossen",
+            "quantifier",
+        ),
+        (
+            "La grange compte neuf portes rouges.",
+            "La grange a 9 portes rouges",
+            "La grange compte huit portes rouges",
+            "number",
+        ),
+        ("Le moulin est fermé en hiver.", "En hiver, le moulin est fermé", "Le moulin est ouvert en hiver", "opposite"),
+        (
+            "El granero tiene nueve puertas rojas.",
+            "El granero cuenta con 9 puertas rojas",
+            "El granero tiene ocho puertas rojas",
+            "number",
+        ),
+        ("El molino no abre en enero.", "En enero el molino no abre", "El molino abre en enero", "negation"),
+        (
+            "O celeiro tem nove portas vermelhas.",
+            "O celeiro conta com 9 portas vermelhas",
+            "O celeiro tem oito portas vermelhas",
+            "number",
+        ),
+        (
+            "Todos os barcos saem no sábado.",
+            "No sábado saem todos os barcos",
+            "Alguns barcos saem no sábado",
+            "quantifier",
+        ),
+        (
+            "В сарае девять дверей и два окна.",
+            "В сарае 9 дверей и два окна",
+            "В сарае восемь дверей и два окна",
+            "number",
+        ),
+        ("Лодка длиннее плота.", "Плот короче лодки", "Лодка короче плота", "opposite"),
+        ("谷仓有九扇红门。", "谷仓有9扇红门", "谷仓有八扇红门", "number"),
+        ("納屋には九つの赤い扉がある。", "納屋には9つの赤い扉がある", "納屋には八つの赤い扉がある", "number"),
+        ("納屋は冬に閉まる。", "冬に納屋は閉まる", "納屋は冬に開く", "opposite"),
+        ("للحظيرة تسعة أبواب حمراء.", "للحظيرة 9 أبواب حمراء", "للحظيرة ثمانية أبواب حمراء", "number"),
+        ("المخزن مغلق في الشتاء.", "في الشتاء المخزن مغلق", "المخزن مفتوح في الشتاء", "opposite"),
+    ],
+)
+def test_what_is_said_otherwise_and_what_is_made_wrong(page: str, right: str, wrong: str, kind: str) -> None:
+    assert check(f"{right} [1].", page).verdict == "supported"
+    finding = check(f"{wrong} [1].", page)
+    assert (finding.verdict, [one.kind for one in finding.disagreements]) == ("altered", [kind])
+
+
+HALL, ORGAN = "The barn seats 700.", "The bell dates from 1811."
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "unsupporting"),
+    [
+        ("The barn seats 700, and the bell dates from 1811 [1][2].", "supported", ()),
+        ("The barn seats 700 [1], and the bell dates from 1811 [2].", "supported", ()),
+        ("The barn seats 700 [1][2].", "supported", (2,)),
+        ("The barn seats 800, and the bell dates from 1811 [1][2].", "altered", ()),
+        ("The bell dates from 1811 [1], and the barn seats 700 [2].", "not_found", ()),
+    ],
+)
+def test_a_sentence_over_two_pages(answer: str, verdict: str, unsupporting: tuple[int, ...]) -> None:
+    finding = check(answer, HALL, ORGAN)
+    assert (finding.verdict, finding.unsupporting) == (verdict, unsupporting)
+    assert bool(unsupporting) is any("does not say it" in note for note in finding.notes)
+
+
+def test_across_languages_figures_are_compared_and_the_rest_is_not() -> None:
+    page = "The barn has nine doors and was built in 1880."
+    assert check("Das Haus hat sehr viele alte Fenster [1].", page).verdict == "not_comparable"
+    assert check("Das Haus wurde im Jahr 1890 gebaut [1].", page).verdict == "altered"
+
+
+def test_a_finding_says_why_and_where_both_sides_stand() -> None:
+    answer, page = "The **barn** has 8 doors [1].", "An old place. The barn has 9 doors."
+    finding = check(answer, page)
+    (one,) = finding.disagreements
+    assert finding.reason == "You say “8”, [1] says “9”."
+    assert 0 < finding.confidence <= 1
+    assert (one.claimed_start, one.claimed_end, one.stated_start, one.stated_end) == (17, 18, 27, 28)
+    assert (answer[17:18], page[27:28]) == ("8", "9")
+
+
+def test_heads_of_tables_and_code_are_no_sentences() -> None:
+    answer = "| Barn | 1880 |\n| --- | --- |\n| Doors | 9 [1] |\n\n```\nbarn = 1880\n```\n"
+    (finding,) = verify_answer(answer, [CitedPage(number=1, url="", content="Doors: 9")]).findings
+    assert finding.text == "| Doors | 9 [1] |"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "value", "unit"),
+    [
+        ("de", "dreihundertfünfundzwanzig Meter", 325, "m"),
+        ("de", "2,4 Mio. Euro", 2.4e6, "eur"),
+        ("fr", "quatre-vingt-dix-sept", 97, ""),
+        ("fr", "2,4 millions d'euros", 2.4e6, "eur"),
+        ("es", "2,4 mil millones de euros", 2.4e9, "eur"),
+        ("pt", "vinte e cinco", 25, ""),
+        ("ru", "двадцать пять", 25, ""),
+        ("zh", "240万欧元", 2.4e6, "eur"),
+        ("zh", "百分之十二", 12, "%"),
+        ("ja", "約八十人", 80, ""),
+        ("ar", "خمسة وعشرون", 25, ""),
+    ],
+)
+def test_numbers_of_each_language(code: str, text: str, value: float, unit: str) -> None:
+    (number,) = numbers_of(text, language(code))
+    assert (number.values[0], number.unit) == (value, unit)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_pack_names_twelve_months_and_denies(code: str) -> None:
+    assert set(language(code).months.values()) == set(range(1, 13))
+    assert "not" in {marker.kind for marker in language(code).markers.values()}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("The house has seven rooms.", "en"),
+        ("Das Haus hat sieben Zimmer.", "de"),
+        ("Дом имеет семь комнат.", "ru"),
+        ("这栋房子有七个房间。", "zh"),
+        ("その家には七つの部屋がある。", "ja"),
+        ("في البيت سبع غرف.", "ar"),
+        ("1234", ""),
+    ],
+)
+def test_the_language_of_a_text(text: str, code: str) -> None:
+    assert language_of(text)[0] == code
+
+
+def test_work_grows_with_the_answer_and_no_faster() -> None:
+    """Counted by the calls of a model that is asked about each sentence: one for each, however long the page is."""
+    page = "The barn has nine doors. " * 2_000
+    for many in (10, 20, 40):
+        asked: list[str] = []
+
+        def entails(passage: str, sentence: str, asked: list[str] = asked) -> float:
+            assert len(passage) < 200
+            asked.append(sentence)
+            return 1.0
+
+        answer = "The doors of the barn are nine [1]. " * many
+        verify_answer(answer, [CitedPage(number=1, url="", content=page)], entailment=entails)
+        assert len(asked) == many
