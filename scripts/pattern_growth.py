@@ -18,9 +18,11 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from re import _constants as c  # type: ignore[attr-defined]  # the parser of the standard library has no other name
-from re import _parser as parser  # type: ignore[attr-defined]
+from importlib import import_module
 from typing import Any, Final
+
+c: Any = import_module("re._constants")  # the parser of the standard library has no other name
+parser: Any = import_module("re._parser")
 
 __all__ = ["compiled", "growth"]
 

@@ -168,8 +168,11 @@ class TestEmpty:
 
     @pytest.mark.req("B1", "B29")
     async def test_two_providers_that_had_rows_lately_and_agree_are_believed(self) -> None:
-        acts = {name: iter((finds(ROW), finds())) for name in ("first", "second")}
-        first, second = (Scripted(name, lambda acts=acts[name]: next(acts, finds())()) for name in acts)
+        def rows_once(name: str) -> Scripted:
+            acts = iter((finds(ROW), finds()))
+            return Scripted(name, lambda: next(acts, finds())())
+
+        first, second = rows_once("first"), rows_once("second")
         asked = chain(first, second)
         assert (await asked.ask(Query(text="p"), Deadline.after(60))).provider == "first"
         alone = asked.restricted([second], DomainPolicy())

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 SENTENCES = "".join(f"The harbor number {number} counts {number + 7} ships [1]. " for number in range(150))
-BODIES = {
+BODIES: dict[str, dict[str, Any]] = {
     "markers": {"answer": "[1]" * 33_000, "sources": []},
     "markers in their sentences": {"answer": "Ships [1]. " * 16_000, "sources": []},
     "sentences of a source": {"answer": SENTENCES, "sources": [{"number": 1, "content": SENTENCES}]},
