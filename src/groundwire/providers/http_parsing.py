@@ -64,14 +64,13 @@ _SECRET = re.compile(
 )
 
 _ABOUT_KEY = re.compile(
-    r"(?i)\b(?:\w*key|token|credential)s?\b|\bunauth(?:ori[sz]|entic)|\bauthentication\b"
-    r"|\bupgrade\b|\bplan (?:has no|lacks|does(?:n.t| not))\b"
+    r"(?i)\b(?:\w*key|token|credential)s?\b|\bunauth|\bauthentication\b|\bupgrade\b|\bplan has no\b"
 )
 _ABOUT_PLAN = re.compile(
     r"(?i)\b(?:your|the|this) (?:\w+ )?(?:plan|subscription|account)\b.{0,60}"
     r"\b(?:not|expired|suspended|inactive|disabled|ended|cancel\w*|exceeded|reached|exhausted|limit)\b"
-    r"|\b(?:quota|credits?|balance|allowance)\b|\bpayment\b|\bbilling\b"
-    r"|\bsubscription (?:is )?(?:required|expired|inactive|cancel\w*)"
+    r"|\b(?:quota|credits?|balance|allowance|payment|billing)\b"
+    r"|\bsubscription (?:is )?(?:required|expired|inactive|cancel)"
 )
 
 
@@ -102,7 +101,7 @@ def raise_for_status(reply: Response, name: str) -> None:
         raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
     if status == 403 and _ABOUT_PLAN.search(words):
         raise QuotaExceeded(name, f"the account may not search{words}", status=status, retry_after=again)
-    if status == 403:  # a firewall, or one query that the plan does not allow: it says nothing about the next one
+    if status == 403:  # a firewall, or one query that the plan does not allow
         raise ProviderBlocked(name, f"it refuses this request{words}", status=status, retry_after=again)
     if status in {408, 504}:
         raise ProviderTimeout(name, f"it ran out of time itself{words}", status=status, retry_after=again)
