@@ -62,15 +62,13 @@ _RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
-
 _ABOUT_KEY = re.compile(
     r"(?i)\b(?:\w*key|token|credential)s?\b|\bunauth|\bauthentication\b|\bupgrade\b|\bplan has no\b"
 )
 _ABOUT_PLAN = re.compile(
     r"(?i)\b(?:your|the|this) (?:\w+ )?(?:plan|subscription|account)\b.{0,60}"
     r"\b(?:not|expired|suspended|inactive|disabled|ended|cancel\w*|exceeded|reached|exhausted|limit)\b"
-    r"|\b(?:quota|credits?|balance|allowance|payment|billing)\b"
-    r"|\bsubscription (?:is )?(?:required|expired|inactive|cancel)"
+    r"|\b(?:quota|credits?|balance|allowance|payment|billing)\b|\bsubscription (?:is )?(?:required|expired|cancel)"
 )
 
 
