@@ -120,6 +120,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SlowTests(), "slow-tests")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many workers `-n auto` is: three for two processors, since tests wait for programs half of the time."""
+    return max(1, (os.cpu_count() or 1) * 3 // 2)
+
+
 def _keep_compiled_code() -> None:
     """Keep compiled modules even if this machine writes none: the tests start hundreds of interpreters."""
     sys.dont_write_bytecode = False
