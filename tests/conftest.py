@@ -121,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many workers `-n auto` is: three for two processors, since tests wait for programs half of the time."""
+    """Return how many workers `-n auto` is: three for two processors. Tests often wait for programs."""
     return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
