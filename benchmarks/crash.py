@@ -32,7 +32,7 @@ from groundwire import Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.models import NO_FILTERS, Filters, Page, ReadResult, Results, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.safety.tenancy import OPERATOR
+from groundwire.safety.tenancy import LOCAL, OPERATOR
 from groundwire.storage.archive.store import Archive, ArchiveHit
 
 SESSION = "crash"
@@ -86,7 +86,9 @@ async def write(folder: Path, archive: str, number: int) -> None:
         async def keep() -> None:
             for page in count():
                 url = f"https://pages.example/{number}/{page}"
-                if await beside.add_page(Page(url=url, title=f"Page {page}", content=f"page {page} " * 1_500)):
+                if await beside.add_page(
+                    Page(url=url, title=f"Page {page}", content=f"page {page} " * 1_500), owner=LOCAL
+                ):
                     _say(url)
 
         await asyncio.gather(*(search() for _ in range(SEARCHING)), keep())
