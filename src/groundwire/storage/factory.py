@@ -54,7 +54,7 @@ def open_store(
         bound = _FILE_BOUND if bound is None else bound
         max_bytes = _FILE_BYTES if max_bytes is None else max_bytes
         path = Path(address.target) if address.target else _usual_path()
-        file = SqliteStore(path, max_bytes=max_bytes, patience=0.8 * bound, clock=clock)
+        file = SqliteStore(path, max_bytes=max_bytes, max_wait=0.8 * bound, clock=clock)
         return ResilientStore(file, lambda: MemoryStore(clock=clock), bound=bound)
     from groundwire.storage.valkey import ValkeyStore
 
