@@ -47,7 +47,7 @@ def planned(
 ) -> Plan:
     """Return the plan for a request with a search in it.
 
-    Where the session's searches are limited, `auto` does not choose a hosted search that nobody can bound.
+    Where the session's searches are limited, `auto` chooses no hosted search that cannot be limited.
     """
 
     def made(asked: Needs) -> Plan:
@@ -110,7 +110,7 @@ async def run_tools(
         hosted_price_usd: What one of them costs at most, for the session's money.
         timeout: Seconds for the whole run; None is no limit.
         ledger: The numbering of sources to go on with; by default a new one.
-        on_event: Is told of every call of our tools.
+        on_event: Called with every call of our tools.
 
     Returns:
         The answer, the whole conversation, the sources, and why it ended.

@@ -31,7 +31,7 @@ _MARKS = {"ok": ("ok", "green"), "problem": ("PROBLEM", "red"), "note": ("note",
 
 
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
-@click.option("--offline", is_flag=True, help="Ask nobody outside.")
+@click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
     "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Seconds for all checks together."
 )

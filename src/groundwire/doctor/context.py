@@ -117,7 +117,7 @@ class Examination:
     deadline: Deadline
     """When everything must have been looked at."""
     offline: bool = False
-    """Whether nobody outside is asked."""
+    """Whether no network request is made."""
     skews: list[float] = field(default_factory=list)
     """How many seconds this machine's clock is ahead, by what each answer said."""
     _tasks: dict[str, asyncio.Task[Any]] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Examination:
         return await self._once("keyring", self._keyring)
 
     async def calls(self) -> Mapping[str, Verification]:
-        """Return what one call of each service in use showed, by name; nothing when nobody outside may be asked."""
+        """Return what one call of each service in use showed, by name; nothing when offline."""
         return await self._once("calls", self._calls)
 
     @property
@@ -161,19 +161,19 @@ class Examination:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _once(self, name: str, make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Do something once, whoever asks first; it does not end with who waits for it."""
+        """Do something once for all callers; it goes on when a waiting caller is canceled."""
         if name not in self._tasks:
             self._tasks[name] = asyncio.create_task(make())
         task: asyncio.Task[_T] = self._tasks[name]
         return await asyncio.shield(task)
 
     async def _keyring(self) -> KeyringState:
-        patience = max(0.1, min(5.0, self.deadline.remaining() / 2))
+        max_wait = max(0.1, min(5.0, self.deadline.remaining() / 2))
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(max_wait):
                 return await asyncio.to_thread(self.machine.keyring)
         except TimeoutError:
-            return KeyringState("locked", f"it did not answer within {patience:.0f} seconds")
+            return KeyringState("locked", f"it did not answer within {max_wait:.0f} seconds")
 
     async def _standings(self) -> Sequence[ProviderStatus]:
         state = await self.keyring()

@@ -55,7 +55,7 @@ async def check_extras(examination: Examination) -> Seen:
                 severity="problem",
                 subject="read.render_domains",
                 what="read.render_domains names sites whose scripts are to be run, and no reader in use runs scripts.",
-                why=f"It stands in: {settings.origin('read.render_domains')}.",
+                why=f"It is set in: {settings.origin('read.render_domains')}.",
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
         )

@@ -271,7 +271,7 @@ def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
             again = _wait(error)
             return (
                 "no_quota",
-                f"Wait{again} until the quota begins anew, add credit, or use another provider meanwhile.",
+                f"Wait{again} until the quota resets, add credit, or use another provider meanwhile.",
             )
         case RateLimited():
             return "too_fast", f"Try again{_wait(error) or ' in a minute'}; nothing is wrong with the key."

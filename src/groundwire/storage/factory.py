@@ -55,7 +55,7 @@ def open_store(
         timeout = _FILE_TIMEOUT if timeout is None else timeout
         max_bytes = _FILE_BYTES if max_bytes is None else max_bytes
         path = Path(address.target) if address.target else _usual_path()
-        file = SqliteStore(path, max_bytes=max_bytes, patience=0.8 * timeout, clock=clock)
+        file = SqliteStore(path, max_bytes=max_bytes, max_wait=0.8 * timeout, clock=clock)
         return ResilientStore(file, lambda: MemoryStore(clock=clock), bound=timeout)
     from groundwire.storage.valkey import ValkeyStore
 

@@ -245,7 +245,7 @@ def run(
         operations: See `Store.batch`.
         max_bytes: The most that values may take.
         now: The time in seconds since the epoch.
-        used: Is told of each entry that was found.
+        used: Called with each entry that was found.
     """
     answers: list[Answer] = []
     for one in operations:

@@ -259,7 +259,7 @@ class Transport:
             inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
                 a number that it returns is the cap instead.
             hops: The most redirects.
-            gated: Whether each request waits until the gate lets it through.
+            gated: Whether each request waits for the fetch policy.
 
         Raises:
             BlockedAddress, InvalidRequest, PageError (its classes), DeadlineExceeded, Closed.

@@ -75,7 +75,7 @@ class HttpRequest:
     body: Mapping[str, Any]
     """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
     page: bool = False
-    """Whether a redirect will be followed, so that its body is for nobody."""
+    """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
     """Whether a body that is too large is cut instead of refused."""
 

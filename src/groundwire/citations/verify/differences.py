@@ -1,4 +1,4 @@
-"""What aligned sentences disagree in: markers, opposites, and words in the place of others."""
+"""What aligned sentences disagree in: markers, opposites, and words that replace others."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _around(tokens: Sequence[WordToken], at: int) -> str:
 
 
 def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:
-    """Yield the words that stand in the place of others."""
+    """Yield the words that replace others."""
     claim, page, _to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
     lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     runs = _runs(aligned)
@@ -200,7 +200,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield words such as before and after that stand in each other's place."""
+    """Yield words such as before and after that have changed places."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
     for at, token in enumerate(claim):
         form = tongue.normal_form(token.text) if token.kind == "function" else ""

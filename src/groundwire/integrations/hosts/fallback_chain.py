@@ -148,7 +148,7 @@ class SearchChain:
         return {"count": count, "limit": limit, "remaining": max(0, limit - count), "session_id": self._session}
 
     def close(self) -> None:
-        """Close all connections. The next search opens them anew."""
+        """Close all connections. The next search opens new ones."""
         with self._lock:
             web, store, self._web, self._store, self._views = self._web, self._store, None, None, {}
         if web is not None:

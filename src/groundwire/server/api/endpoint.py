@@ -58,7 +58,7 @@ async def told(
 
     Args:
         done: The work.
-        refuse: Makes the response of a failure before anything was told, which has a status of its own then.
+        refuse: Makes the response of a failure before the first event, which can still have its own status.
         outbox: Takes the events.
     """
     begun = False

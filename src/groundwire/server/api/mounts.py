@@ -103,7 +103,7 @@ def openai_mount(
 
 
 class _Owned:
-    """MCP whose sessions are each its owner's: to everybody else they are not there.
+    """MCP with sessions per tenant: those of other tenants do not exist for a caller.
 
     The SDK knows a session by its id alone.
     """
@@ -182,7 +182,7 @@ class SignedIn:
         return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
 
     async def key_id(self, scope: Scope) -> str | None:
-        """Return what names the key with which somebody has signed in; the files of the page are for everybody."""
+        """Return the ID of the key with which a visitor has signed in; static files need no key."""
         if scope["path"].startswith(_FILES):
             return None
         visitor = await self._sign_ins.visitor(Request(scope))

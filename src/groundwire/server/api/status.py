@@ -60,7 +60,7 @@ class Record(_Reply):
     mean_ms: float | None
     """The mean time of a good attempt, in milliseconds."""
     p95_ms: float | None
-    """Within how many milliseconds 95 of 100 good attempts ended; at most 10,000."""
+    """The p95 latency of successful attempts, in milliseconds; at most 10,000."""
     cost_usd: float
     """What its attempts cost, in US dollars."""
 
@@ -91,7 +91,7 @@ class ProviderReply(_Reply):
     """How it does in this process: `degraded` is asked last, in a `cooldown` it is skipped. Of one that does not
     search it is unknown."""
     closed_for: float | None = None
-    """Seconds for which it asked to be left alone."""
+    """Seconds of the cooldown that it asked for."""
     reason: str = ""
     """Why it is not well."""
     price: Price | None = None
@@ -163,7 +163,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 
 
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
-    """Return what is known of the providers that a caller may use; what everybody's calls left is for operators."""
+    """Return the status of the providers that a caller may use; the figures of all tenants are for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
     standings = {standing.provider: standing for standing in web.provider_health()}
     scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
@@ -207,7 +207,7 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
 
 
 async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
-    """Begin a session anew, and return what it had used.
+    """Reset a session, and return what it had used.
 
     Raises:
         Failed: the caller has no such session.
@@ -273,8 +273,8 @@ class HealthReply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     status: Readiness
-    """`ok`; or why no calls should be sent here: it begins, it ends, its store does not answer, or all providers that
-    search asked to be left alone."""
+    """`ok`; or why no calls should be sent here: it is starting or stopping, its store does not answer, or all search
+    providers are in cooldown."""
 
 
 class Alive:

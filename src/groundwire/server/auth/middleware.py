@@ -81,8 +81,8 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
         token: The token of a server that may have one, empty when it has none.
 
     Raises:
-        ConfigurationError: others than this machine could reach it and nobody has a key, so that either everybody
-            could use it or nobody could; the key file cannot be used; or the token is weak.
+        ConfigurationError: other machines could reach it and there is no key, so that either anyone could use it
+            or no one; the key file cannot be used; or the token is weak.
     """
     host = host or settings.server.host
     if token:
@@ -257,7 +257,7 @@ class Access:
 def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
     """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
 
-    Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query, or leads to a
+    Following a link to one of our pages is allowed as long as it requests nothing: it has no query, or leads to a
     page for people, who are asked there whether they want that.
     """
     if "access-control-request-method" in headers:

@@ -58,7 +58,7 @@ class Session:
         return tuple(reversed(self._pages.items()))
 
     async def reset(self) -> None:
-        """Begin anew: the budget is whole, numbers begin at 1, and nothing was found or opened."""
+        """Reset the session: nothing is spent, found or opened, and citation numbers begin at 1."""
         await self._web.reset_session()
         self._searches.clear()
         self._pages.clear()
@@ -100,9 +100,9 @@ class Sessions:
     Args:
         settings: What is in force.
         alone: Whether there is but one client, whose session is that of the settings.
-        complain: Is told what is wrong with the settings, before the first call is.
+        complain: Called with each problem of the settings, before the first call.
         web: A `Web` to use instead; it stays the caller's to close.
-        whose: Gives the web as it is for who makes an HTTP request.
+        whose: Returns the web as the caller of an HTTP request may use it.
     """
 
     def __init__(

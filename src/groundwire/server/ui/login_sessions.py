@@ -25,13 +25,13 @@ class Visitor:
     id: str = ""
     """By which a visitor who has signed in is found again; never the key itself."""
     name: str = ""
-    """What the page calls the visitor; empty where nobody signs in."""
+    """What the page calls the visitor; empty where there are no logins."""
     web: Web
     """What searches and reads for the visitor, under the visitor's own rules."""
     prefix: str = ""
     """With which the names of the visitor's sessions begin in the store; others' sessions are not shown."""
     sees_all: bool = True
-    """Whether the visitor may see what everybody's calls have left: the archive, and the figures of all providers."""
+    """Whether the visitor may see the data of all tenants: the archive, and the figures of all providers."""
     calls_per_day: int = 0
     """The most searches and pages of a day; 0 is no limit."""
     usd_per_day: float = 0.0
@@ -46,7 +46,7 @@ class Doors(Protocol):
         ...
 
     async def admit(self, key: str) -> Visitor | None:
-        """Return whose API key this is; None when it is nobody's, or not any more."""
+        """Return whose API key this is; None for an unknown, revoked or expired key."""
         ...
 
     async def recall(self, visitor: str) -> Visitor | None:
@@ -54,7 +54,7 @@ class Doors(Protocol):
         ...
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the address of who sent a request, by which tries are counted."""
+        """Return the client's address, by which failed attempts are counted."""
         ...
 
 
@@ -94,7 +94,7 @@ class SignIns:
         return 0.0 if pace.granted else max(1.0, pace.wait)
 
     async def sign_in(self, key: str, *, secure: bool) -> str | None:
-        """Return the cookie of somebody who gave a key; None when the key is nobody's.
+        """Return the cookie of a visitor who signed in; None for an unknown key.
 
         Args:
             key: The API key.
@@ -125,7 +125,7 @@ class SignIns:
 
 
 def local_path(text: str) -> str:
-    """Return where to go after signing in: a path of ours, or the first page when it is none."""
+    """Return where to go after signing in: the path if it is local, else the first page."""
     try:
         parts = urlsplit(text)
     except ValueError:

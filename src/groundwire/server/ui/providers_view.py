@@ -195,7 +195,7 @@ class ProviderRow:
     state: str
     """How it does in this process: `well`, `suspect`, `closed`, or `unknown` of one that only reads."""
     seconds: float
-    """For how long it is left alone, or until it is given another try."""
+    """Seconds of its cooldown, or until the next probe."""
     reason: str
     """Why it is not well."""
     price: str

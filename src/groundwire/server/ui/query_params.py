@@ -107,7 +107,7 @@ def whole(field: str, text: str, low: int, high: int) -> int:
 
 
 def link(path: str, fields: Mapping[str, object] | None = None, /, **more: object) -> str:
-    """Return an address of ours; what is empty is left out.
+    """Return a local URL; empty parameters are left out.
 
     Args:
         path: Where.

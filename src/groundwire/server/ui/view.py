@@ -39,9 +39,9 @@ class Desk:
     """What all views share."""
 
     visitor: Visitor
-    """Who looks where nobody signs in."""
+    """The visitor where there are no logins."""
     sign_ins: SignIns | None
-    """Who has signed in; None where nobody has to."""
+    """The login sessions; None where there are no logins."""
     assets: Assets
     """The files of the page."""
     templates: Templates = field(default_factory=Templates)
@@ -57,7 +57,7 @@ class Visit:
     request: Request
     """The request."""
     visitor: Visitor
-    """Who asks."""
+    """The visitor."""
     body: bytes = b""
     """What was sent with it."""
     token: str = ""
@@ -120,7 +120,7 @@ class View:
     Args:
         desk: What all views share.
         view: The view.
-        is_open: Whether it is shown to who has not signed in, too.
+        is_open: Whether it is shown without a login, too.
     """
 
     def __init__(self, desk: Desk, view: ViewFunction, *, is_open: bool = False) -> None:
@@ -209,7 +209,7 @@ async def _read_body(visit: Visit) -> None:
 
 
 def _from_ourselves(request: Request) -> bool:
-    """Tell whether a form was sent by a page of ours; every browser says with a POST where it comes from."""
+    """Tell whether a form was sent by one of our pages; every browser sends the origin with a POST."""
     origin = request.headers.get("origin")
     if origin is None:
         return request.headers.get("sec-fetch-site") == "same-origin"

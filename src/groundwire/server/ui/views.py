@@ -82,14 +82,14 @@ async def sign_in(visit: Visit) -> Html | Redirect:
 
 
 async def sign_out(visit: Visit) -> Redirect:
-    """Forget the visitor. The browser was told to keep nothing of what it was shown."""
+    """End the login session. The pages were sent with `no-store`, so the browser keeps none of them."""
     cookie = await _sign_ins(visit).sign_out(visit.request)
     return Redirect(to="/sign-in", headers=(("set-cookie", cookie),))
 
 
 def _sign_ins(visit: Visit) -> SignIns:
     if visit.desk.sign_ins is None:
-        raise RuntimeError("There is no route to the door where nobody signs in.")
+        raise RuntimeError("There is no route to the login page where there are no logins.")
     return visit.desk.sign_ins
 
 
@@ -191,7 +191,7 @@ def ui_routes(web: Web, *, authenticate: Doors | None = None) -> list[BaseRoute]
 
     Args:
         web: What searches and reads; it stays the caller's to close.
-        authenticate: Says who may come in, by API key; None lets in everybody who reaches the page.
+        authenticate: Says who may come in, by API key; None admits every visitor.
     """
     assets = Assets(_ASSETS)
     sign_ins = None if authenticate is None else SignIns(authenticate, web.store)
