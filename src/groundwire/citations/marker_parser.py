@@ -91,7 +91,7 @@ class MarkScanner:
         if self._mark is not None:
             self._found(self._mark)
         elif self._held:
-            self._flush()
+            self._emit_held()
         if self._run:
             self._end_run()
         return self._taken()
@@ -117,7 +117,7 @@ class MarkScanner:
         self._held, self._mark = "", None
         self._note(mark.text)
 
-    def _flush(self) -> None:
+    def _emit_held(self) -> None:
         """Emit the held text as plain text."""
         self._plain.append(self._held)
         self._note(self._held)
@@ -192,10 +192,10 @@ class MarkScanner:
         """Look at the character after what is held; return whether it belongs to it, too."""
         if self._mark is not None:
             if character == "(":
-                self._flush()
+                self._emit_held()
                 self._closed = True
             elif character == ":" and _BEFORE_FENCE.fullmatch(self._line):
-                self._flush()
+                self._emit_held()
             else:
                 self._found(self._mark)
             return False
@@ -203,7 +203,7 @@ class MarkScanner:
             mark = _parse(self._held + character)
             self._held += character
             if mark is None:
-                self._flush()
+                self._emit_held()
                 self._closed = character == "]"
             elif character == "]":
                 self._mark = mark
@@ -214,7 +214,7 @@ class MarkScanner:
             self._held += character
             return True
         opens = self._held[0] == "[" and character != ")"
-        self._flush()
+        self._emit_held()
         self._depth += opens
         return False
 

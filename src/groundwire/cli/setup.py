@@ -31,7 +31,7 @@ from groundwire.setup import (
     key_source,
     keyring_state,
     load_offers,
-    standings,
+    provider_statuses,
     with_values,
     would_load,
 )
@@ -111,7 +111,7 @@ def _run(
     only: bool,
     tries: bool,
 ) -> None:
-    rows = {row.name: row for row in asyncio.run(standings(settings))}
+    rows = {row.name: row for row in asyncio.run(provider_statuses(settings))}
     for name in (*searching, *reading):  # a new NAME:LABEL
         if name not in rows:
             kind = rows[name.partition(":")[0]]

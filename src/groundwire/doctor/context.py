@@ -24,7 +24,7 @@ from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.settings.sources import working_folder
 from groundwire.setup.key_storage import KeyringState, keyring_state
-from groundwire.setup.provider_status import ProviderStatus, Verification, standings, verify
+from groundwire.setup.provider_status import ProviderStatus, Verification, provider_statuses, verify
 from groundwire.transport import Response, Transport
 from groundwire.transport.clients import HttpClients
 
@@ -135,9 +135,9 @@ class Examination:
         server = self.known.server
         return server.host, server.port
 
-    async def standings(self) -> Sequence[ProviderStatus]:
+    async def provider_statuses(self) -> Sequence[ProviderStatus]:
         """Return how all providers stand; the keyring is asked first, as it may wait for somebody."""
-        return await self._once("standings", self._standings)
+        return await self._once("provider_statuses", self._provider_statuses)
 
     async def keyring(self) -> KeyringState:
         """Return the state of the keyring; one that waits too long for somebody is locked."""
@@ -175,16 +175,16 @@ class Examination:
         except TimeoutError:
             return KeyringState("locked", f"it did not answer within {max_wait:.0f} seconds")
 
-    async def _standings(self) -> Sequence[ProviderStatus]:
+    async def _provider_statuses(self) -> Sequence[ProviderStatus]:
         state = await self.keyring()
         if state.kind in {"locked", "failing"}:  # asked again, it may keep everything waiting
             self.settings = self.known.without_keyring()
-        return await standings(self.known, only_used=True)
+        return await provider_statuses(self.known, only_used=True)
 
     async def _calls(self) -> Mapping[str, Verification]:
         if self.offline:
             return {}
-        rows = await self.standings()
+        rows = await self.provider_statuses()
         names = [row.name for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
         clients = HttpClients(self.known, self.machine.resolver, None, self._transport)
         deadline = self.deadline.capped(max(0.1, min(_CALL, self.deadline.remaining() - 0.5)))
@@ -197,23 +197,23 @@ class Examination:
         return dict(zip(names, done, strict=True))
 
     def _transport(self, *given: Any, **options: Any) -> Transport:
-        return _Listening(self._heard, *given, **options)
+        return _Listening(self._note_clock, *given, **options)
 
-    def _heard(self, reply: Response) -> None:
+    def _note_clock(self, reply: Response) -> None:
         with suppress(ValueError, TypeError, OverflowError):
             if said := reply.headers.get("Date"):
                 self.skews.append(self.machine.now() - parsedate_to_datetime(said).timestamp())
 
 
 class _Listening(Transport):
-    """A client that shows each answer to somebody."""
+    """A client that passes each response to a listener."""
 
-    def __init__(self, heard: Callable[[Response], None], *given: Any, **options: Any) -> None:
+    def __init__(self, listener: Callable[[Response], None], *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
-        self._shown_to = heard
+        self._listener = listener
 
     async def call(self, *given: Any, **options: Any) -> Response:
         """Ask a provider; see `Transport.call`."""
         reply = await super().call(*given, **options)
-        self._shown_to(reply)
+        self._listener(reply)
         return reply

@@ -37,7 +37,7 @@ _LET_IN = (
 async def check_providers(examination: Examination) -> Seen:
     """See whether the providers in use have what they need, and what one call of each shows."""
     settings = examination.known
-    rows = await examination.standings()
+    rows = await examination.provider_statuses()
     findings = [*_standing(settings, rows)]
     calls = await examination.calls()
     for name, call in calls.items():

@@ -29,7 +29,7 @@ from groundwire.storage.base import (
 )
 from groundwire.storage.memory import MemoryStore
 
-__all__ = ["StallTimeout", "ResilientStore"]
+__all__ = ["ResilientStore", "StallTimeout"]
 
 _LONGEST = 5.0  # seconds
 _LATE = 0.25  # of the bound

@@ -159,7 +159,7 @@ class SqliteStore:
         """Finish what was begun, close the file and end the thread."""
         await self._writer.aclose(self._close)
 
-    def _used(self, found: sql.Found) -> None:
+    def _used(self, found: sql.EntryRow) -> None:
         row, *_, used = found
         if (now := self._clock()) - used > _TOUCH_AFTER:
             self._touched.append((now, row))

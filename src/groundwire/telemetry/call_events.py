@@ -136,36 +136,36 @@ class CallListener(Protocol):
 
 
 class CallListeners:
-    """Tells several watchers; one that raises is logged once and keeps none of the others from hearing.
+    """Tells several listeners; one that raises is logged once and keeps none of the others from hearing.
 
     Args:
-        watchers: The listeners, called in this order.
+        listeners: The listeners, called in this order.
     """
 
-    def __init__(self, watchers: Iterable[CallListener] = ()) -> None:
-        self._watchers = tuple(watchers)
+    def __init__(self, listeners: Iterable[CallListener] = ()) -> None:
+        self._listeners = tuple(listeners)
         self._blamed: set[int] = set()
         self._lock = threading.Lock()
 
     def __bool__(self) -> bool:
-        return bool(self._watchers)
+        return bool(self._listeners)
 
     def search_done(self, done: SearchDone) -> None:
         """Tell all of a search."""
-        self._tell(lambda watcher: watcher.search_done(done))
+        self._tell(lambda listener: listener.search_done(done))
 
     def page_done(self, done: PageDone) -> None:
         """Tell all of a page."""
-        self._tell(lambda watcher: watcher.page_done(done))
+        self._tell(lambda listener: listener.page_done(done))
 
     def _tell(self, say: Callable[[CallListener], None]) -> None:
-        for number, watcher in enumerate(self._watchers):
+        for number, listener in enumerate(self._listeners):
             try:
-                say(watcher)
+                say(listener)
             except Exception:  # whoever watches a call must not be able to break it
                 if self._is_first(number):
-                    name = type(watcher).__qualname__
-                    _logger.exception("The watcher %s failed; what else it raises is ignored", name)
+                    name = type(listener).__qualname__
+                    _logger.exception("The listener %s failed; what else it raises is ignored", name)
 
     def _is_first(self, number: int) -> bool:
         with self._lock:

@@ -176,7 +176,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     if missing and len(missing) == len(categories):
         text = f"This gateway searches web pages, not {', '.join(categories)}."
         raise failed(400, "invalid_request", text)
-    web, unknown = _among(caller.session(None), engines)
+    web, unknown = _with_providers(caller.session(None), engines)
     words, wanted, unwanted = _sites(asked.q)
     language, region = _language(asked.language)
     response = await web.search(
@@ -200,7 +200,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     )
 
 
-def _among(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
+def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
     """Return a view of a `Web` that asks only the providers that are named, and the names that are none's."""
     here = {provider.name for provider in web.search_providers}
     known = [name for name in engines if name in here]

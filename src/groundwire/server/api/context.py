@@ -162,7 +162,7 @@ class AppContext:
         tenant = tenant_of(scope)
         return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
 
-    def whose(self, scope: Scope) -> Web:
+    def web_for(self, scope: Scope) -> Web:
         """Return the caller's view of the web."""
         return self.caller(scope).web
 

@@ -90,7 +90,7 @@ class ProviderReply(_Reply):
     health: Literal["healthy", "degraded", "cooldown", "unknown"] = "unknown"
     """How it does in this process: `degraded` is asked last, in a `cooldown` it is skipped. Of one that does not
     search it is unknown."""
-    closed_for: float | None = None
+    cooldown_seconds: float | None = None
     """Seconds of the cooldown that it asked for."""
     reason: str = ""
     """Why it is not well."""
@@ -165,7 +165,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
     """Return the status of the providers that a caller may use; the figures of all tenants are for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
-    standings = {standing.provider: standing for standing in web.provider_health()}
+    healths = {health.provider: health for health in web.provider_health()}
     scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
     roles: dict[str, list[Literal["search", "read"]]] = {}
@@ -173,7 +173,7 @@ async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("read")
-    used = [_provider(name, tuple(does), standings.get(name), prices, scores) for name, does in roles.items()]
+    used = [_provider(name, tuple(does), healths.get(name), prices, scores) for name, does in roles.items()]
     return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
 
 
@@ -224,7 +224,7 @@ def _no_session() -> Exception:
 def _provider(
     name: str,
     roles: tuple[Literal["search", "read"], ...],
-    standing: ProviderHealth | None,
+    health: ProviderHealth | None,
     prices: Mapping[str, Prices],
     scores: Iterable[ProviderScore],
 ) -> ProviderReply:
@@ -233,9 +233,9 @@ def _provider(
         name=name,
         roles=roles,
         configured=True,
-        health=standing.state if standing else "unknown",
-        closed_for=standing.seconds if standing and standing.state == "cooldown" else None,
-        reason=standing.reason if standing else "",
+        health=health.state if health else "unknown",
+        cooldown_seconds=health.seconds if health and health.state == "cooldown" else None,
+        reason=health.reason if health else "",
         price=Price(units=dict(price.units), as_of=price.as_of, source=price.source) if price else None,
         records=tuple(_record(score) for score in scores if score.provider == name and score.role in roles),
     )
@@ -305,7 +305,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if all(standing.state == "cooldown" for standing in web.provider_health()):
+        if all(health.state == "cooldown" for health in web.provider_health()):
             return "no_provider"
         return "ok" if await _answers(web.store) else "no_store"
 

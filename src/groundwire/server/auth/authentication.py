@@ -24,7 +24,7 @@ from groundwire.server.client_disconnect import Scope
 if TYPE_CHECKING:
     from groundwire.web import Web
 
-__all__ = ["TENANT", "ClientAddress", "Holders", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
+__all__ = ["TENANT", "Authenticator", "ClientAddress", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
 
 
 class ClientAddress:
@@ -208,7 +208,7 @@ class Pages(Protocol):
         ...
 
 
-class Holders:
+class Authenticator:
     """Finds the holder of the key of a request.
 
     Args:

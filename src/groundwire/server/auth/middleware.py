@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.authentication import TENANT, ClientAddress, Holders, Pages, Tenant, without_key
+from groundwire.server.auth.authentication import TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
 from groundwire.server.auth.error_response import Refusal, refuse
 from groundwire.server.auth.key_file import KeyFile
 from groundwire.server.auth.keys import KeyRecord
@@ -150,7 +150,7 @@ class Access:
         self._larger = dict(larger)
         self._pages = pages
         self._policy = policy or AccessPolicy.of(settings)
-        self._holders = Holders(
+        self._authenticator = Authenticator(
             keys,
             must=self._policy.require_key,
             token=self._policy.token,
@@ -170,7 +170,7 @@ class Access:
         Raises:
             ConfigurationError: the key file cannot be used.
         """
-        return self._holders.asks
+        return self._authenticator.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -214,7 +214,7 @@ class Access:
             raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
         self._running += 1
         try:
-            record = await self._holders.find(scope, headers)
+            record = await self._authenticator.find(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             if record is None:
@@ -245,7 +245,7 @@ class Access:
             limit=self._limit(scope),
             seconds=self._settings.body_timeout,
             headers=more,
-            allowed=lambda: record is None or self._holders.is_still_valid(record),
+            allowed=lambda: record is None or self._authenticator.is_still_valid(record),
         )
         await limited.run(self._app, inner)
 

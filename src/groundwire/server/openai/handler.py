@@ -77,8 +77,8 @@ class PendingRuns:
 
     def find(self, owner: str, call_id: str, messages: Sequence[Any]) -> PendingRun | None:
         """Return the run that waits for a call, if the conversation begins with what it began with."""
-        for (whose, id_, _), (until, kept) in self._kept.items():
-            waits = (whose, id_) == (owner, call_id) and until >= self._clock()
+        for (tenant, id_, _), (until, kept) in self._kept.items():
+            waits = (tenant, id_) == (owner, call_id) and until >= self._clock()
             if waits and kept.begins == digest(messages[: kept.begun]):
                 return kept
         return None

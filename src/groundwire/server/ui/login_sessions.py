@@ -15,7 +15,7 @@ from starlette.requests import Request
 from groundwire.storage import Store
 from groundwire.web import Web
 
-__all__ = ["Doors", "SignIns", "Visitor", "local_path"]
+__all__ = ["KeyVerifier", "SignIns", "Visitor", "local_path"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Visitor:
     """The most US dollars of a day; 0 is no limit."""
 
 
-class Doors(Protocol):
+class KeyVerifier(Protocol):
     """Says who may come in. With it, the page shows nothing to whom it does not know."""
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
@@ -71,15 +71,15 @@ class SignIns:
     cookie learns a key from it. Whose key is revoked is out with the next request.
 
     Args:
-        doors: Says whose a key is.
+        verifier: Says whose a key is.
         store: Where they are kept.
         make_id: Makes an id that cannot be guessed.
     """
 
     def __init__(
-        self, doors: Doors, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
+        self, verifier: KeyVerifier, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
     ) -> None:
-        self.doors = doors
+        self.verifier = verifier
         """Says whose a key is."""
         self._store = store
         self._make_id = make_id
@@ -89,7 +89,7 @@ class SignIns:
 
         A right key is never counted, and never has to wait for the wrong ones of others at its address.
         """
-        host = self.doors.address(request.scope)
+        host = self.verifier.address(request.scope)
         pace = await self._store.pace(f"sign-in:{host}", interval=_INTERVAL, burst=_BURST, max_wait=0)
         return 0.0 if pace.granted else max(1.0, pace.wait)
 
@@ -100,7 +100,7 @@ class SignIns:
             key: The API key.
             secure: Whether the browser came over TLS, so that it need never send the cookie without.
         """
-        visitor = await self.doors.admit(key) if key else None
+        visitor = await self.verifier.admit(key) if key else None
         if visitor is None:
             return None
         id_ = self._make_id()
@@ -109,12 +109,12 @@ class SignIns:
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Return who sent a request; None when they have not signed in, or may not come in any more."""
-        known = self.doors.known(request.scope)
+        known = self.verifier.known(request.scope)
         if known is not None:
             return known
         id_ = request.cookies.get(_COOKIE, "")
         entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
-        return None if entry is None else await self.doors.recall(entry.value.decode())
+        return None if entry is None else await self.verifier.recall(entry.value.decode())
 
     async def sign_out(self, request: Request) -> str:
         """Forget who sent a request, and return the cookie that takes theirs away."""

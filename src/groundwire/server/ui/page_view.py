@@ -189,7 +189,7 @@ async def read_page(web: Web, asked: ViewQuery) -> Reading:
     started = time.perf_counter()
     try:
         part = {**_part(asked), "max_length": _room(asked, web.settings.read.max_length)}
-        page = await web.open_page(url, refresh=bool(asked.get("fresh")), **part)
+        page = await web.open_page(url, refresh=bool(asked.get("refresh")), **part)
     except GroundwireError as error:
         return Reading(url=url, error=error, milliseconds=_since(started))
     return await _reading(url, page, started)

@@ -23,7 +23,7 @@ from groundwire.server.ui.template_streaming import Html, Redirect, Templates
 from groundwire.storage import StoreError
 from groundwire.web import Web
 
-__all__ = ["Desk", "View", "ViewFunction", "Visit", "session_cookie"]
+__all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 
 _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class ViewContext:
     """What all views share."""
 
     visitor: Visitor
@@ -52,7 +52,7 @@ class Desk:
 class Visit:
     """One request of a visitor."""
 
-    desk: Desk
+    context: ViewContext
     """What all views share."""
     request: Request
     """The request."""
@@ -118,13 +118,13 @@ class View:
     """A view as an ASGI application.
 
     Args:
-        desk: What all views share.
+        context: What all views share.
         view: The view.
         is_open: Whether it is shown without a login, too.
     """
 
-    def __init__(self, desk: Desk, view: ViewFunction, *, is_open: bool = False) -> None:
-        self._desk = desk
+    def __init__(self, context: ViewContext, view: ViewFunction, *, is_open: bool = False) -> None:
+        self._desk = context
         self._view = view
         self._is_open = is_open
 
@@ -137,7 +137,7 @@ class View:
         token = request.cookies.get(_COOKIE, "")
         known = bool(_TOKEN.fullmatch(token))
         visit = Visit(
-            desk=self._desk,
+            context=self._desk,
             request=request,
             visitor=self._desk.visitor,
             token=token if known else secrets.token_hex(12),
