@@ -12,11 +12,10 @@ from dataclasses import asdict
 
 import click
 
-from groundwire.cli.call_runner import say_error, without_waiting
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import without_waiting
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, escaped
 from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
-from groundwire.errors import GroundwireError
 
 __all__ = ["doctor"]
 
@@ -42,13 +41,9 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
     Every fault has a name that stays, such as key-wrong.
     """
-    try:
-        machine = Machine.here()
-        with _telling(quiet=as_json) as tell:
-            report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    machine = Machine.here()
+    with _telling(quiet=as_json) as tell:
+        report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
     if as_json:
         click.echo(escaped(json.dumps(_as_dict(report), indent=1)))
     else:

@@ -34,10 +34,10 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
+from groundwire.models.validators import did_you_mean
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
-from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.sections import Words
 
 __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]
