@@ -6,9 +6,10 @@ import asyncio
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import Final
 
 import click
 
@@ -26,7 +27,12 @@ Exit codes:
   2  wrong use"""
 _WIDTH = 80
 _TITLES = max(len(check.title) for check in CHECKS) + 2
-_MARKS = {"ok": ("ok", "green"), "problem": ("PROBLEM", "red"), "note": ("note", "yellow"), "skipped": ("-", "white")}
+_MARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "ok": ("ok", "green"),
+    "problem": ("PROBLEM", "red"),
+    "note": ("note", "yellow"),
+    "skipped": ("-", "white"),
+}
 
 
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)

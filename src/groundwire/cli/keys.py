@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import Any, Final
 
 import click
 from pydantic import ValidationError
@@ -29,7 +29,7 @@ Exit codes:
   2  wrong use: an argument, a setting, a name that is taken or that no key has"""
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _SPAN = re.compile(r"(\d{1,4})([mhd]?)")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+_UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -23,7 +23,7 @@ __all__ = ["proxy", "run_server", "serve"]
 
 _SIGNALLED = 128  # and the number of the signal, as shells have it
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the variable's name
-_MOUNTS = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
+_MOUNTS: Final[Mapping[str, str]] = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
 _USUAL = ServerSettings()
 _CLOSING = 10.0  # seconds for closing what is open
 _PROXY_GRACE = 3.0  # seconds that conversations have to end
