@@ -11,7 +11,8 @@ import pytest
 import groundwire
 from groundwire import Page, SyncWeb, Web
 from groundwire.errors import InvalidRequest
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, time_range_of
+from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.validators import time_range_of
 from groundwire.settings import Settings
 from groundwire.tools import web_tool_definitions, web_tools
 

@@ -7,15 +7,15 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.agent_loop.run import CallModel, run_tools
 from groundwire.agent_loop.types import LoopEvent
 from groundwire.citations.verify import CitedPage, Report, verify_answer
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError, ProviderError
+from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
 from groundwire.models import Page, Source
-from groundwire.settings import Settings
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
 from groundwire.transport.clients import HttpClients
@@ -23,13 +23,15 @@ from groundwire.web import Web
 
 __all__ = ["ChatModel", "CitedAnswer", "ask", "find_model"]
 
-_MAKERS: Final[Mapping[str, tuple[str, str]]] = {
-    "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-    "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-}
+_MAKERS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    }
+)
 _SYSTEM: Final = (
-    "CitedAnswer the question in a few sentences, from pages that you found with web_search and read with open_page. "
+    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
 _OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
@@ -132,16 +134,20 @@ def _json(reply: Response, base: str) -> Any:
     raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
 
 
-async def find_model(settings: Settings, clients: HttpClients, deadline: Deadline) -> ChatModel | None:
+async def find_model(web: Web, deadline: Deadline) -> ChatModel | None:
     """Return the model of the settings, else one that a server on this machine offers, else None.
 
+    Args:
+        web: Whose settings name it, and through whose connections it is reached, until they are closed.
+        deadline: When the whole answer must be here.
+
     Raises:
-        ConfigurationError: a model is named, and it has neither an address nor a key.
+        ConfigurationError: a model is named, and it has neither an address nor a key, or the address is none.
     """
-    chosen = settings.answer
+    chosen, clients = web.settings.answer, web.clients
     if chosen.model:
         base, variable = _MAKERS[chosen.api]
-        secret = settings.secret(variable)
+        secret = web.settings.secret(variable)
         if not chosen.base_url and secret is None:
             raise ConfigurationError(
                 f"answer.model is {chosen.model!r}, and there is no key for it. Set {variable}, or answer.base_url to "
@@ -149,7 +155,10 @@ async def find_model(settings: Settings, clients: HttpClients, deadline: Deadlin
             )
         key = secret.get_secret_value() if secret is not None else ""
         base = chosen.base_url or base
-        return ChatModel(clients, api=chosen.api, base_url=base, model=chosen.model, key=key, deadline=deadline)
+        try:
+            return ChatModel(clients, api=chosen.api, base_url=base, model=chosen.model, key=key, deadline=deadline)
+        except InvalidRequest as error:
+            raise ConfigurationError(f"answer.base_url = {base!r}: {error.problem}. {error.fix}") from error
     for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
         name = await _first_model(clients, base)
         if name:
@@ -177,7 +186,7 @@ async def ask(
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer:
-    """CitedAnswer a question from the web, with citations that are checked.
+    """Answer a question from the web, with citations that are checked.
 
     Args:
         question: The question.

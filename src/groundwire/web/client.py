@@ -15,16 +15,16 @@ from groundwire.cassette import Cassette, choose_cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_URL, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
-from groundwire.models.aliases import (
-    OPEN_PAGE,
-    SEARCH,
-    PageAliases,
-    SearchAliases,
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, PageAliases, SearchAliases, canonical
+from groundwire.models.validators import (
     TimeRangeName,
-    canonical,
+    check_choice,
+    check_date,
+    check_domains,
+    check_int,
+    is_number,
     time_range_of,
 )
-from groundwire.models.validators import check_choice, check_date, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.reading.passages.token_budget import CountTokens
 from groundwire.reading.passages.view import Around, check_ask

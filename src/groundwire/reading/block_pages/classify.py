@@ -140,7 +140,7 @@ _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
 )
-_WAYS: Final[dict[BlockKind, str]] = {
+_WAYS: Final[Mapping[BlockKind, str]] = {
     "bot check": "Open another page, or have it read by a reader with a browser or by an outside service.",
     "consent page": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
     "login page": "Only the user can log in there. Open another page, or ask the user for its text.",

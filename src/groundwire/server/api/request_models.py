@@ -19,7 +19,8 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, TimeRangeName, time_range_of
+from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
