@@ -13,7 +13,6 @@ import click
 from groundwire.cli.call_runner import run, storable
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, escaped, warn, wrap
-from groundwire.deadline import Deadline
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -45,11 +44,7 @@ def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quot
     words = storable(" ".join(question))
 
     async def call(web: Web) -> CitedAnswer:
-        from groundwire.agent_loop import ask as answer
-        from groundwire.agent_loop import find_model
-
-        deadline = Deadline.after(web.settings.answer.timeout)
-        return await answer(words, web=web, model=None if quote else await find_model(web, deadline))
+        return await web.ask(words, quote=quote)
 
     said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
     if as_json:
