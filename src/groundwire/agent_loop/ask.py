@@ -252,7 +252,7 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
     """Return the passages that answer a question best, and what the search warned of."""
     found = await web.search(question, timeout=deadline.remaining())
     urls = [row.url for row in found.results[:_PAGES]]
-    read = ()
+    read: tuple[Page, ...] = ()
     if urls:
         room, left = _TOKENS * len(urls), deadline.remaining()
         read = await web.open_pages(urls, query=question, max_tokens=room, timeout=left) if left > 0 else ()
