@@ -215,7 +215,7 @@ async def test_a_dead_server_costs_no_more_than_the_bound(server: str, caplog: p
         port = listening.getsockname()[1]
         if server == "refuses":
             listening.close()
-        store = open_store(f"valkey://:hunter2@127.0.0.1:{port}/0", bound=0.25)
+        store = open_store(f"valkey://:hunter2@127.0.0.1:{port}/0", timeout=0.25)
         assert await store.count("c", 1, limit=1) == Count(True, 1)
         assert await store.count("c", 1, limit=1) == Count(False, 1)
         assert await store.get("k") is None

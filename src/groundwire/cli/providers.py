@@ -69,7 +69,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     """Return how providers did, by name and role; nothing when the store cannot be read."""
     names = (*settings.search.providers, *settings.read.providers)
     try:
-        card = await card_of(lambda: open_store(settings.storage.url), _DAYS, names)
+        card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
     except StoreError as error:
         warn(f"Health is not known: {error}")
         return {}

@@ -57,7 +57,9 @@ def stats(days: int, as_json: bool) -> None:
             for warning in settings.warnings:
                 warn(warning)
         names = (*settings.search.providers, *settings.read.providers)
-        card = asyncio.run(card_of(lambda: open_store(settings.storage.url), days, names))
+        card = asyncio.run(
+            card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), days, names)
+        )
     except GroundwireError as error:
         say_error(str(error))
         sys.exit(exit_code(error))

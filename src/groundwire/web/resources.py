@@ -87,7 +87,9 @@ class Resources:
         readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
         self.skipped = setup.skipped
         self.policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
-        self.store = open_store(settings.storage.url if cassette is None else "memory://")
+        self.store = open_store(
+            settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
+        )
         self.known = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
         self.tasks = BackgroundTasks()

@@ -203,7 +203,7 @@ class SearchChain:
                 )  # the chain counts, failed searches too
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
-                self._store = open_store(settings.storage.url)
+                self._store = open_store(settings.storage.url, timeout=settings.storage.timeout)
                 closed_with(self, self._web.close)
             web = self._web
         return web.submit(start).result()
