@@ -147,7 +147,7 @@ async def run_tools(
         ledger=CitationLedger() if ledger is None else ledger,
         tell=on_event or (lambda _: None),
     )
-    loop.prepared()  # a request that is wrong is told before anything is asked
+    loop.prepared()  # a wrong request raises before anything is asked
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()

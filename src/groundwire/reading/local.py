@@ -94,7 +94,7 @@ def _date(text: str) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-_TIMEOUT = 20.0  # seconds, when nobody gives a deadline
+_TIMEOUT = 20.0  # seconds, without a deadline
 _TITLE = 200  # characters of a title in a message
 _NOT_MODIFIED = 304
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with

@@ -21,7 +21,7 @@ from groundwire.storage.base import Add, Count, Lookup, Operation, Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
-_ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to begin anew
+_ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to reset
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 _USED = ("searches", "usd", "tokens")

@@ -39,7 +39,7 @@ __all__ = ["Politeness", "RobotsFiles"]
 _LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
 _LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
 _LARGE = 20_000  # characters of rules that are compared without a thread
-_MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
+_MARGIN = 0.1  # seconds before the deadline, so that the error can say what was waited for
 _ASKING_FOR_REST = frozenset({429, 503})
 
 
@@ -296,7 +296,7 @@ class RobotsFiles:
                 lambda: self._load(origin, limited),
                 limited,
                 self._codec,
-                owner=LOCAL,  # what a site says to robots is the same for everybody
+                owner=LOCAL,  # what a site says to robots is the same for all tenants
             )
         except DeadlineExceeded as error:
             if deadline.passed:

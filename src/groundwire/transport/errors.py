@@ -116,7 +116,7 @@ def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
             return RecordedFailure(error.kind, error.detail)
         case TimeoutError() if not isinstance(error, GroundwireError):
             return RecordedFailure("timeout")
-        case asyncio.CancelledError():  # nobody waited any longer; asked again, it is as late as it was
+        case asyncio.CancelledError():  # the caller has left; asked again, it is as late as it was
             return RecordedFailure("timeout", "given up before the answer came")
         case BlockedAddress() if not began:
             return RecordedFailure("blocked", str(error))

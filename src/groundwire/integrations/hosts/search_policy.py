@@ -266,7 +266,7 @@ async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]
     return (await tool.call(**arguments)).model_dump(mode="json")
 
 
-_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; no settings of ours
+_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; none is a setting here
 
 
 def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:

@@ -123,11 +123,11 @@ BlockKind = Literal[
 _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
 _TINY: Final = 25  # words beside the message that a page needs scripts
 _LONGEST: Final = max(vendor.words for vendor in VENDORS)
-_FEW: Final = 10  # words beside what may as well be told as asked
+_FEW: Final = 10  # words beside a text that may state as well as ask
 _ROOM: Final = 5  # words beside a password's field in any language
 _LITTLE: Final = 20  # words around a form to log in with
 _WORDY: Final = 200  # words of the wordiest checks of unknown make
-_SEEN: Final = 100_000  # characters of markup in which marks are looked for; walls are smaller
+_SEEN: Final = 100_000  # characters of markup in which signatures are looked for; block pages are smaller
 _PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
 _TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)

@@ -39,7 +39,7 @@ from groundwire.transport import FetchPolicy
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
 
 _PLAYWRIGHT = "playwright.async_api"
-_TIMEOUT = 20.0  # seconds, when nobody gives a deadline
+_TIMEOUT = 20.0  # seconds, without a deadline
 _TRIES = 2  # a browser that dies is replaced once within a call
 _CLOSED = "This Web was closed; make a new one."
 

@@ -92,7 +92,7 @@ class _Worker:
         into, out = self._process.stdin, self._process.stdout
         if into is not None:
             into.close()
-            with contextlib.suppress(OSError):  # looked at, or the loop complains that nobody did
+            with contextlib.suppress(OSError):  # retrieved, or the loop logs that no one did
                 await into.wait_closed()
         if out is not None and out.exception() is None:
             with contextlib.suppress(OSError):
