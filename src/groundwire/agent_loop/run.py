@@ -273,7 +273,7 @@ class _Loop:
                 kept.append(call)
                 room -= call.name != "open_page"
         results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
-        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}). Use what was found.", limit=limit or 0, spent=limit or 0)
+        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}).", limit=limit or 0, spent=limit or 0)
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
         given = [
             Result(call, self.ledger.take(result), result.status == "error")

@@ -123,8 +123,8 @@ class Politeness:
         forbidding, delay = await asyncio.to_thread(_asked, robots, url.target) if large else _asked(robots, url.target)
         if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt asks not to read this page ({_shown(forbidding)}). Open another page. (The "
-                "operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
+                f"{url.origin}/robots.txt disallows this page ({_shown(forbidding)}). (The operator can "
+                "switch this check off: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
 
@@ -171,8 +171,7 @@ class Politeness:
                     await room.free.acquire()
             except TimeoutError as error:
                 raise DeadlineExceeded(
-                    f"{url.host} is being asked for {self._at_once} pages already, and none came in time. Try again, "
-                    "or open another page."
+                    f"{url.host} is serving {self._at_once} pages already, and none came in time. Try again."
                 ) from error
             try:
                 yield
@@ -209,9 +208,7 @@ def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
 
 def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:
     seconds = f"{wait:,.0f} seconds" if wait >= 1 else "a second"
-    return PagePaced(
-        url.text, f"{url.host} {why}. Try again in {seconds}, or open another page.", retry_after=round(wait, 3)
-    )
+    return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
 
 
 def _shown(rule: str) -> str:

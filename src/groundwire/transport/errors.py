@@ -167,7 +167,7 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
                 url, f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
             ) from error
         case "coding":
-            text = f"The page at {host} {error.detail}. Open another page."
+            text = f"The page at {host} {error.detail}."
         case "name":
             text = f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
         case "resolver":
@@ -177,7 +177,7 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
         case "cassette":
             text = f"{host} {error.detail}. {_RECORD}."
         case _:
-            text = f"{host} {error.detail}. Try again later, or open another page."
+            text = f"{host} {error.detail}. Try again later."
     raise PageUnavailable(url, text) from error
 
 

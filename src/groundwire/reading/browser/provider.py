@@ -225,9 +225,7 @@ class BrowserReadProvider:
                     if self._closed:
                         raise Closed(_CLOSED) from error
                     if attempt == _TRIES - 1:
-                        raise ProviderUnavailable(
-                            self.name, "the browser died of this page", fix="Open another page"
-                        ) from error
+                        raise ProviderUnavailable(self.name, "the browser crashed on this page") from error
         raise AssertionError("unreachable")
 
     async def _shown(self, target: WebUrl, deadline: Deadline) -> Rendered:
