@@ -12,6 +12,7 @@ check: lint types test  ## All that CI checks
 lint:  ## Formatting and lint rules
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
+	.venv/bin/codespell src tests scripts docs examples deploy ./*.md
 
 format:  ## Mend formatting and what lint rules can mend
 	$(PYTHON) -m ruff format .

@@ -31,7 +31,7 @@ Written from the code by `make docs`; a test fails when it is out of date.
 | [Errors and outcomes](reference/errors.md) | the tree of errors, and which outcome each is |
 | [HTTP API](reference/http.md) | what `groundwire serve` answers, with its requests, replies and statuses |
 | [Python](reference/python.md) | the package's classes and functions, with their arguments |
-| [Modules](reference/modules.md) | what stands in the other public modules |
+| [Modules](reference/modules.md) | the other public modules |
 """
 
 

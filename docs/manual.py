@@ -39,7 +39,7 @@ _FILES = {
     FILE_NAME: "The settings of a project, in the working folder or one above it.",
     ".env": "Variables of a project, in the working folder; the environment's own win.",
     "~/.config/groundwire/groundwire.toml": "The settings of a user; XDG_CONFIG_HOME moves them.",
-    "~/.cache/groundwire": "What is kept: answers, pages, sessions, the archive; XDG_CACHE_HOME moves it.",
+    "~/.cache/groundwire": "The store (search results, pages, sessions) and the archive; XDG_CACHE_HOME moves it.",
 }
 
 

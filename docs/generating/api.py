@@ -56,7 +56,7 @@ def python_page() -> str:
 
 def rooms_page() -> str:
     """Return the page of the other modules: their names, and what each is."""
-    parts = ["# Modules", "What stands in the package's public modules, beside [the package itself](python.md)."]
+    parts = ["# Modules", "The contents of the package's public modules, beside [the package itself](python.md)."]
     for room in _ROOMS:
         module = import_module(room)
         parts += [f"## `{room}`", first_sentence(module), "\n".join(_names(module))]

@@ -25,7 +25,7 @@ def error_page() -> str:
             "A tool never raises one: it returns a result with `status` error and the same text.",
             f"```text\n{_tree()}\n```",
             "## Outcomes",
-            "How one attempt ended, and the errors that end one so. What follows from each is told in "
+            "How one attempt ended, and the errors that end one so. What follows from each is in "
             "[outcomes](../explanation/outcomes.md).",
             "\n".join(_outcomes()),
             "## Exit codes",

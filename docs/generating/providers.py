@@ -25,5 +25,5 @@ def providers() -> str:
         options = getattr(cls, "Options", None)
         if options is not None and options.model_fields:
             details += [f"## `[providers.{name}]`", table(options, f"providers.{name}")]
-    intro = "Every name can stand in `search.providers` or `read.providers`; a second instance is `searxng:mine`."
+    intro = "Every name can be used in `search.providers` or `read.providers`; a second instance is `searxng:mine`."
     return "\n\n".join(["# Providers", intro, "\n".join(rows), *details])

@@ -19,7 +19,7 @@ def settings() -> str:
     return "\n\n".join(
         [
             "# Settings",
-            "Each can stand in `groundwire.toml` under its section, or in the variable beside it. Arguments win over "
+            "Each can be set in `groundwire.toml` under its section, or by the variable beside it. Arguments win over "
             "variables, these over `.env`, over the project's `groundwire.toml`, over the user's own "
             "`groundwire.toml` (`groundwire config path`). "
             "`groundwire config show` prints what is in force and where each value came from.",

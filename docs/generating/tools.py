@@ -26,7 +26,7 @@ def tool_page() -> str:
     """Return the page."""
     parts = [
         "# Tools",
-        "What a model is told of the two tools, with the settings as they are by default, and what they return. "
+        "The definitions of the two tools that a model gets, with the default settings, and what they return. "
         "Every result has a JSON form with these fields; `render_text` makes the text that a model reads of it.",
     ]
     for definition in tools.web_tool_definitions(Settings()):
