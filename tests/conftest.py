@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -115,7 +114,6 @@ def page_addresses(saved_pages: SavedPages) -> list[str]:
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, and so would be what we start
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    _keep_compiled_code()
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
     config.pluginmanager.register(SlowTests(), "slow-tests")
 
@@ -123,9 +121,3 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Return how many workers `-n auto` is: three for two processors. Tests often wait for programs."""
     return max(1, (os.cpu_count() or 1) * 3 // 2)
-
-
-def _keep_compiled_code() -> None:
-    """Keep compiled modules even if this machine writes none: the tests start hundreds of interpreters."""
-    sys.dont_write_bytecode = False
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
