@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -40,14 +41,23 @@ _SCRUBBED = ("GROUNDWIRE_", "WEB_SEARCH_", "DDGS_")
 _SCRUBBED_ENDS = ("_API_KEY", "_PROXY", "_proxy")
 
 
+@pytest.fixture(scope="session")
+def _cache_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for each test that asks; `mktemp` would look through those of all tests before."""
+    root = tmp_path_factory.mktemp("caches")
+    return (root / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _scrubbed(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _scrubbed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, _cache_folders: Iterator[Path]
+) -> None:
     """Keep the developer's own keys, proxies and settings out of the tests."""
     for name in list(os.environ):
         if name.startswith(_SCRUBBED) or name.endswith(_SCRUBBED_ENDS):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(next(_cache_folders)))
 
 
 @pytest.fixture
