@@ -17,7 +17,7 @@ from groundwire.cli.terminal_text import clean, escaped
 from groundwire.errors import GroundwireError
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import ProviderStatus, Verification, standings, verify
+from groundwire.setup import ProviderStatus, Verification, provider_statuses, verify
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def providers(check: bool, as_json: bool) -> None:
     """
     try:
         settings = load()
-        rows = asyncio.run(standings(settings))
+        rows = asyncio.run(provider_statuses(settings))
         scores = asyncio.run(_scores(settings))
         tried = _check(settings, rows, quiet=as_json) if check else {}
     except GroundwireError as error:
@@ -69,7 +69,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     """Return how providers did, by name and role; nothing when the store cannot be read."""
     names = (*settings.search.providers, *settings.read.providers)
     try:
-        card = await card_of(lambda: open_store(settings.storage.url), _DAYS, names)
+        card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
     except StoreError as error:
         warn(f"Health is not known: {error}")
         return {}

@@ -57,7 +57,9 @@ def stats(days: int, as_json: bool) -> None:
             for warning in settings.warnings:
                 warn(warning)
         names = (*settings.search.providers, *settings.read.providers)
-        card = asyncio.run(card_of(lambda: open_store(settings.storage.url), days, names))
+        card = asyncio.run(
+            card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), days, names)
+        )
     except GroundwireError as error:
         say_error(str(error))
         sys.exit(exit_code(error))
@@ -223,12 +225,12 @@ Exit codes:
   3  the store cannot be read"""
 
 
-@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or begin it anew.")
+@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
-@click.option("--reset", is_flag=True, help="Begin it anew: its limits are whole, its citations begin at [1].")
+@click.option("--reset", is_flag=True, help="Reset it: nothing is used, citations begin at [1].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def session(name: str, reset: bool, as_json: bool) -> None:
-    """Show what the session NAME has used of its limits, or begin it anew.
+    """Show what the session NAME has used of its limits, or reset it.
 
     NAME is the setting session.id of the processes that share it.
     """

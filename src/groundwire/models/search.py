@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 Applied = Literal["native", "operator", "post_filter", "not_possible"]
-"""Who saw to a filter: the service by a parameter, by words in the query, we afterwards, or nobody."""
+"""What applied a filter: the service by a parameter, operators in the query, we afterwards, or nothing."""
 
 MAX_URL = 2_048  # characters
 MAX_TITLE = 500  # characters

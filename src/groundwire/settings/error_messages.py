@@ -1,4 +1,4 @@
-"""Errors of the settings, said so that the operator can mend them."""
+"""Error messages of the settings, with what the operator can do."""
 
 from __future__ import annotations
 
