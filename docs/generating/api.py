@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import is_dataclass
@@ -101,16 +100,20 @@ def _entry(module: ModuleType, name: str) -> Iterator[str]:
         yield markdown(inspect.getdoc(thing) or "")
     else:
         yield f"## `{name}`"
-        yield _value(thing)
+        yield _value(module, name)
         yield attribute_docs(_origin(module, name)).get(name, "")
 
 
-def _value(thing: object) -> str:
+def _value(module: ModuleType, name: str) -> str:
     """Return a sentence about a constant, or what a type alias stands for."""
+    thing = getattr(module, name)
     if get_origin(thing) is Literal:
         return f"One of {', '.join(f'`{json.dumps(one)}`' for one in get_args(thing))}."
     if get_origin(thing) is not None or isinstance(thing, UnionType):
-        return f"Type: `{re.sub(r'(?:[a-z_]+[.])+(?=[A-Z])', '', str(thing))}`."
+        for node in ast.parse(inspect.getsource(_origin(module, name))).body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(target, ast.Name) and target.id == name and (value := getattr(node, "value", None)):
+                return f"Type: `{ast.unparse(value)}`."
     shown = json.dumps(thing) if isinstance(thing, str) else repr(thing)
     short = isinstance(thing, str | int | tuple) and len(shown) <= _MOST and "`" not in shown
     return f"Value: `{shown}`." if short else f"Type: `{type(thing).__name__}`."
@@ -159,36 +162,39 @@ def _fields(cls: type) -> list[tuple[str, str]]:
     return [(key, said) for key, said in docs.items() if not key.startswith("_")]
 
 
-class _Shown:
-    """A default as a signature shows it."""
+def _default(value: object) -> str:
+    """Return a default as code: classes and functions by name, other objects by their class."""
+    if isinstance(value, type) or inspect.isroutine(value):
+        return value.__name__
+    if isinstance(value, BaseModel) or is_dataclass(value) or (isinstance(value, frozenset) and len(value) > 1):
+        return f"{type(value).__name__}(...)"  # the order of a set changes from one process to the next
+    return json.dumps(value) if isinstance(value, str) else repr(value).replace("'", '"')
 
-    def __init__(self, text: str) -> None:
-        self._text = text
 
-    def __repr__(self) -> str:
-        return self._text
+def _annotation(value: object) -> str:
+    return (value if isinstance(value, str) else inspect.formatannotation(value)).replace("'", '"')
 
 
-def _default(value: object) -> object:
-    """Return a default, or what shows it: functions by name, and values that are objects by their class."""
-    if inspect.isroutine(value):
-        return _Shown(value.__name__)
-    return _Shown(f"{type(value).__name__}(...)") if isinstance(value, BaseModel) or is_dataclass(value) else value
+def _parameter(one: inspect.Parameter) -> str:
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(one.kind, "")
+    text = f"{stars}{one.name}"
+    if one.annotation is not one.empty:
+        text += f": {_annotation(one.annotation)}"
+    if one.default is not one.empty:
+        text += f" = {_default(one.default)}" if one.annotation is not one.empty else f"={_default(one.default)}"
+    return text
 
 
 def _signature(name: str, thing: object) -> str:
     """Return a signature as code, one parameter a line when it is long."""
     assert callable(thing)
     signature = inspect.signature(thing)
-    kept = [
-        str(one.replace(default=_default(one.default))).replace("''", '""').replace("'", "")
-        for one in signature.parameters.values()
-        if one.name not in {"self", "cls"}
-    ]
-    kinds = [one.kind for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    parameters = [one for one in signature.parameters.values() if one.name not in {"self", "cls"}]
+    kept, kinds = [_parameter(one) for one in parameters], [one.kind for one in parameters]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
         kept.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    returned = str(signature).rpartition(" -> ")[2].replace("'", "") if " -> " in str(signature) else "None"
+    returned = signature.return_annotation
+    returned = "None" if returned is signature.empty else _annotation(returned)
     start = "async def" if inspect.iscoroutinefunction(thing) else "def"
     if isinstance(thing, type):
         name, kept, returned = "__init__", ["self", *kept], "None"
