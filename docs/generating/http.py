@@ -32,8 +32,8 @@ def http_page() -> str:
             parts += _operation(path, method, operation, schemas)
     parts.append("## Schemas")
     for name, schema in sorted(schemas.items()):
-        if schema.get("properties"):
-            parts += [f"### `{name}`", " ".join(schema.get("description", "").split()), _table(schema)]
+        table = _table(schema) if schema.get("properties") else ""
+        parts += [f"### `{name}`", " ".join(schema.get("description", "").split()), table]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema
 
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source
@@ -170,6 +178,12 @@ class LocalSearchToolResult(_Result):
         if self.status == "success":
             del values["status"], values["error"]
         return values
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe the fields, not the dictionary that the serializer returns."""
+        plain: Any = {name: value for name, value in schema.items() if name != "serialization"}
+        return handler(plain)
 
 
 ToolResult = WebSearchToolResult | OpenPageToolResult | LocalSearchToolResult
