@@ -157,9 +157,7 @@ class Endpoint(Generic[_A]):
             text = self._text if prefers(request, "text/plain") else None
             await answer_whole(self._whole(done, text), scope, receive, send)
 
-    async def _whole(
-        self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None
-    ) -> Response:
+    async def _whole(self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None) -> Response:
         try:
             made = await done()
         except Failed as error:
