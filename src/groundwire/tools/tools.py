@@ -29,6 +29,7 @@ from groundwire.tools.results import (
     OpenPageToolResult,
     ToolResult,
     WebSearchToolResult,
+    for_model,
     open_failed,
     opened,
     search_failed,
