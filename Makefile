@@ -12,6 +12,7 @@ check: lint types test  ## Everything that CI checks
 lint:  ## Check formatting and lint rules
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
+	.venv/bin/codespell src tests scripts docs examples deploy ./*.md
 
 format:  ## Format, and fix what lint rules can fix
 	$(PYTHON) -m ruff format .

@@ -118,7 +118,7 @@ class SyncWeb:
         """Close all connections and end the thread. Closing twice is fine."""
         if (
             threading.current_thread() is self._thread
-        ):  # the garbage collector may run here, and nobody waits for oneself
+        ):  # the garbage collector may run here, and a thread cannot wait for itself
             threading.Thread(target=self.close, name="groundwire-close").start()
             return
         if self._closed:

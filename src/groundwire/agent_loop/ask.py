@@ -29,7 +29,7 @@ _MAKERS: Final[Mapping[str, tuple[str, str]]] = {
     "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
 }
 _SYSTEM: Final = (
-    "CitedAnswer the question in a few sentences, from pages that you found with web_search and read with open_page. "
+    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
 _OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
@@ -177,7 +177,7 @@ async def ask(
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer:
-    """CitedAnswer a question from the web, with citations that are checked.
+    """Answer a question from the web, with citations that are checked.
 
     Args:
         question: The question.

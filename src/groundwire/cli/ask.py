@@ -32,7 +32,7 @@ Exit codes:
   3  the web could not be searched, or the model not be asked"""
 
 
-@click.command(short_help="CitedAnswer a question from the web, with citations.", epilog=_EXIT_CODES)
+@click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Its API's address. By default the setting answer.base_url.")

@@ -5,11 +5,12 @@ What is asked: the words, and what a result must satisfy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
-from typing import Literal, Self, get_args, overload
+from typing import Final, Literal, Self, get_args, overload
 
 from groundwire.errors import InvalidRequest
 from groundwire.models.attempts import Attempt
@@ -24,6 +25,7 @@ from groundwire.models.validators import (
 )
 
 __all__ = [
+    "LOW_BUDGET",
     "MAX_LIMIT",
     "MAX_PAGE",
     "MAX_SNIPPET",
@@ -96,6 +98,10 @@ class Source(FrozenModel):
     """The page's title."""
     url: str
     """The page's address."""
+
+
+LOW_BUDGET: Final = re.compile(r"Searches left in this session: ([0-9]+) of [0-9]+\.")
+"""The warning of a response whose session comes near its limit; tools have another one for models."""
 
 
 class Budget(FrozenModel):

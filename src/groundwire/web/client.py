@@ -109,7 +109,7 @@ class Web(SessionView):
         self._keep = True
         name = settings.session.id
         self._budget = SessionBudget(
-            self._resources.store if name else MemoryStore(),  # nobody else can ask for one without a name
+            self._resources.store if name else MemoryStore(),  # no other process can use one without a name
             name or uuid4().hex,
             limits_of(settings.session),
             self._resources.tasks,
