@@ -9,6 +9,7 @@ import re
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -48,8 +49,39 @@ def short(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def classes(path: Path) -> set[str]:
-    return {node.name for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)}
+    return {node.name for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)}
+
+
+READ_ONLY = re.compile(r"(Final\[)?(Mapping|Sequence|Collection|AbstractSet)\[")
+
+
+def changeable(module: ast.Module) -> list[str]:
+    """Return the names at module level that hold a dict, a list or a set which somebody might change."""
+    return [
+        target.id
+        for node in module.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_container(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name) and target.id != "__all__"
+        if not (isinstance(node, ast.AnnAssign) and READ_ONLY.match(ast.unparse(node.annotation)))
+    ]
+
+
+def _is_container(value: ast.expr | None) -> bool:
+    match value:
+        case ast.Dict() | ast.List() | ast.Set() | ast.DictComp() | ast.ListComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in {"dict", "list", "set", "defaultdict", "Counter", "deque", "OrderedDict"}
+        case ast.BinOp(left=left):
+            return _is_container(left)
+    return False
 
 
 def test_a_class_name_means_one_thing() -> None:
@@ -59,6 +91,26 @@ def test_a_class_name_means_one_thing() -> None:
             places[name].append(short(path))
     shared = {name: where for name, where in places.items() if len(where) > 1 and name not in CONTRACTS}
     assert shared == {}, "Give each of these classes a name of its own"
+
+
+def test_nothing_at_module_level_can_be_changed() -> None:
+    found = [f"{short(path)}: {name}" for path in MODULES for name in changeable(parsed(path))]
+    assert found == [], "Write a tuple, a frozenset or a MappingProxyType, or annotate it as Final[Mapping[...]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "A = {}\nB: dict[str, int] = {'a': 1}\nC: Final = [1]\nD = {1} | {2}\nE = set()\nF = dict(a=1)",
+            list("ABCDEF"),
+        ),
+        ("A = MappingProxyType({})\nB: Final[Mapping[str, int]] = {'a': 1}\nC = (1,)\nD = frozenset() | {1}", []),
+        ("__all__ = ['a']\ndef f():\n    a = {}", []),
+    ],
+)
+def test_the_check_of_module_level_sees_them(text: str, names: list[str]) -> None:
+    assert changeable(ast.parse(text)) == names
 
 
 def test_no_module_has_a_name_of_the_former_vocabulary() -> None:

@@ -8,12 +8,13 @@ without waiting for text that has not come yet.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 __all__ = ["Mark", "MarkScanner", "find_marks"]
 
-_PAIRS: Final = {"[": "]", "［": "］", "【": "】"}
+_PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
 _LONGEST: Final = 64  # characters; a list of a dozen sources
 _WIDEST: Final = 50  # sources that a range such as [1-50] may name
 _INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # what may stand between the numbers

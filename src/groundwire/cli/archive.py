@@ -16,10 +16,10 @@ from typing import IO, Any, NoReturn, TypeVar, get_args
 
 import click
 
-from groundwire.cli.call_runner import each, say_error, storable, warn
+from groundwire.cli.call_runner import each, storable
 from groundwire.cli.completion import one_of
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, day, escaped, wrap
+from groundwire.cli.terminal_text import clean, day, escaped, say_error, warn, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
@@ -248,8 +248,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         ConfigurationError: the settings are wrong, or switch it off. GroundwireError: what the work raised.
     """
     settings = load()
-    for warning in settings.warnings:
-        warn(warning)
+    warn(*settings.warnings)
     kept = open_archive(settings)
     if kept is None:
         raise ConfigurationError(_OFF)

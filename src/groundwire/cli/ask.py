@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.call_runner import run, say_error, storable, warn
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, escaped, wrap
-from groundwire.deadline import Deadline
-from groundwire.errors import GroundwireError
-from groundwire.transport.clients import HttpClients
+from groundwire.cli.call_runner import run, storable
+from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import clean, escaped, warn, wrap
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -47,23 +44,9 @@ def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quot
     words = storable(" ".join(question))
 
     async def call(web: Web) -> CitedAnswer:
-        from groundwire.agent_loop import ask as answer
-        from groundwire.agent_loop import find_model
+        return await web.ask(words, quote=quote)
 
-        clients = HttpClients(web.settings, None, None)
-        try:
-            deadline = Deadline.after(web.settings.answer.timeout)
-            return await answer(
-                words, web=web, model=None if quote else await find_model(web.settings, clients, deadline)
-            )
-        finally:
-            await clients.aclose()
-
-    try:
-        said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
     if as_json:
         click.echo(escaped(json.dumps(_plain(said), ensure_ascii=False)))
     else:
@@ -89,8 +72,7 @@ def _print(said: CitedAnswer) -> None:
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
             warn(f"not confirmed by what it cites ({finding.verdict.replace('_', ' ')}): {finding.text}")
-    for warning in said.warnings:
-        warn(warning)
+    warn(*said.warnings)
     by = said.model or "passages quoted; no model is set up"
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
     searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"

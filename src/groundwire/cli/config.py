@@ -14,13 +14,13 @@ from typing import Any
 
 import click
 
-from groundwire.cli.call_runner import say_error, warn
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import cells, clean, escaped
+from groundwire.cli.terminal_text import cells, clean, escaped, say_error, warn
 from groundwire.errors import ConfigurationError
+from groundwire.models.validators import did_you_mean
+from groundwire.providers.registry import provider_class
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
 from groundwire.settings.atomic_write import read
-from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.schema import known_keys
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
 from groundwire.settings.store_url import parse_store_url
@@ -51,11 +51,7 @@ def show(as_json: bool) -> None:
     GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command win over the environment, that over a .env file, that over the
     project's groundwire.toml (this folder or one above), that over the user's.
     """
-    try:
-        settings = load()
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    settings = load()
     rows = [*(row for row in settings.rows() if not row.key.startswith("providers.")), *provider_rows(settings)]
     rows.sort(key=lambda row: row.key.startswith("keys."))
     if as_json:
@@ -63,13 +59,8 @@ def show(as_json: bool) -> None:
     else:
         _print_rows(rows)
         _print_keys(settings)
-    for warning in settings.warnings:
-        warn(warning)
-    try:
-        skipped = asyncio.run(_skipped(settings))
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    warn(*settings.warnings)
+    skipped = asyncio.run(_skipped(settings))
     if not as_json:
         _print_providers(settings, skipped)
 
@@ -103,16 +94,16 @@ def set_(key: str, value: str, project: bool) -> None:
         say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
         sys.exit(ExitCode.WRONG_USE)
     file = working_folder() / FILE_NAME if project else user_file()
-    try:
-        before = read(file)
-        plan = SetupPlan(file, before, with_values(before, {key: _toml(value)}))
-        if "." not in key:
-            raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
-        would_load(plan)
-        commit(plan, datetime.now(UTC))
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    before = read(file)
+    given = _toml(value)
+    plan = SetupPlan(file, before, with_values(before, {key: given}))
+    if "." not in key:
+        raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
+    would_load(plan)
+    if key in {"search.providers", "read.providers"}:
+        for name in given if isinstance(given, list) else (str(given),):
+            provider_class(name)
+    commit(plan, datetime.now(UTC))
     click.echo(clean(f"{key} = {value}  ({file})"))
 
 

@@ -20,9 +20,8 @@ from types import FrameType
 
 import click
 
-from groundwire.cli.call_runner import say_error
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import wrap
+from groundwire.cli.terminal_text import say_error, wrap
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings
 from groundwire.settings.sources import DEMO_LINE

@@ -6,17 +6,17 @@ import asyncio
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import Final
 
 import click
 
-from groundwire.cli.call_runner import say_error, without_waiting
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import without_waiting
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, escaped
 from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
-from groundwire.errors import GroundwireError
 
 __all__ = ["doctor"]
 
@@ -27,7 +27,12 @@ Exit codes:
   2  wrong use"""
 _WIDTH = 80
 _TITLES = max(len(check.title) for check in CHECKS) + 2
-_MARKS = {"ok": ("ok", "green"), "problem": ("PROBLEM", "red"), "note": ("note", "yellow"), "skipped": ("-", "white")}
+_MARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "ok": ("ok", "green"),
+    "problem": ("PROBLEM", "red"),
+    "note": ("note", "yellow"),
+    "skipped": ("-", "white"),
+}
 
 
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
@@ -42,13 +47,9 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
     Every fault has a name that stays, such as key-wrong.
     """
-    try:
-        machine = Machine.here()
-        with _progress(quiet=as_json) as tell:
-            report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    machine = Machine.here()
+    with _progress(quiet=as_json) as tell:
+        report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
     if as_json:
         click.echo(escaped(json.dumps(_as_dict(report), indent=1)))
     else:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.call_runner import say_error
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.errors import ConfigurationError
+from groundwire.cli.terminal_text import say_error
 from groundwire.integrations.hosts.extension import export_extension
 
 __all__ = ["export"]
@@ -32,9 +31,6 @@ def extension(folder: Path, force: bool) -> None:
     """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""
     try:
         written = export_extension(folder, force=force)
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
     except OSError as error:
         say_error(f"{folder} cannot be written: {error.strerror or error}.")
         sys.exit(ExitCode.WRONG_USE)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
-from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 import click
 from pydantic import ValidationError
 
-from groundwire.cli.call_runner import each, say_error, warn
-from groundwire.cli.exit_codes import exit_code
-from groundwire.cli.terminal_text import cells, clean, escaped
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.cli.call_runner import each
+from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.errors import ConfigurationError
+from groundwire.models.validators import did_you_mean, faults
 from groundwire.providers.registry import provider_class
 from groundwire.server.auth.key_file import KeyFile, key_file_of
 from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire.settings import Settings, load
-from groundwire.settings.error_messages import did_you_mean, faults
 from groundwire.settings.provider_options import provider_names
 
 __all__ = ["keys"]
@@ -32,22 +29,8 @@ Exit codes:
   2  wrong use: an argument, a setting, a name that is taken or unknown"""
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _SPAN = re.compile(r"(\d{1,4})([mhd]?)")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+_UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
-
-
-def _told(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that says what went wrong, and ends with the right exit code."""
-
-    @wraps(command)
-    def wrapped(**arguments: Any) -> None:
-        try:
-            command(**arguments)
-        except GroundwireError as error:
-            say_error(str(error))
-            sys.exit(exit_code(error))
-
-    return wrapped
 
 
 @click.group()
@@ -78,7 +61,6 @@ def keys() -> None:
 @click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Block this domain; repeatable.")
 @click.option("--no-keep", is_flag=True, help="Store nothing of its calls in cache or archive.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def create(
     name: str,
     tenant: str | None,
@@ -135,7 +117,6 @@ def create(
 
 @keys.command(name="list", short_help="List the keys, without their secrets.", epilog=_EXIT_CODES)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def list_(as_json: bool) -> None:
     """List all keys, including revoked and expired ones; only their last characters are shown."""
     file = KeyFile(key_file_of(_settings()))
@@ -160,7 +141,6 @@ def list_(as_json: bool) -> None:
     help="How long the old key stays valid: 30m, 12h, 7d, or 0 to revoke it at once.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def rotate(key: str, grace_period: str, as_json: bool) -> None:
     """Replace a key, given by its ID or name, by a new one and show it.
 
@@ -181,7 +161,6 @@ def rotate(key: str, grace_period: str, as_json: bool) -> None:
 @keys.command(short_help="Revoke a key.", epilog=_EXIT_CODES)
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def revoke(key: str, as_json: bool) -> None:
     """Revoke a key by its ID, or all keys of a name. Gateways reject it within a second. This cannot be undone."""
     now = datetime.now(UTC)
@@ -195,8 +174,7 @@ def revoke(key: str, as_json: bool) -> None:
 
 def _settings() -> Settings:
     settings = load()
-    for warning in settings.warnings:
-        warn(warning)
+    warn(*settings.warnings)
     return settings
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, diff
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import clean, diff, say_error, warn
+from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from groundwire.server.mcp.client_configs import Change, Client
@@ -97,25 +97,21 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
 
     client = CLIENTS[name]
     path = client.file(Host.here())
-    try:
-        change = make(client, read(path))
-        if change.before == change.after:
-            _say(f"{path} is as it should be; nothing was changed.")
-            return
-        click.echo(diff(path, change.before, change.after), nl=False)
-        if change.loses_comments:
-            _say("Note: the comments of this file will be lost; add the entry by hand to keep them.")
-        if only_print:
-            return
-        if not yes and change.loses_comments:
-            raise ConfigurationError("Nothing was changed. Give --yes to lose the comments; a copy is kept.")
-        if not yes and not _asked(f"Change the configuration of {client.title}?"):
-            _say("Nothing was changed.")
-            sys.exit(ExitCode.WRONG_USE)
-        copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
-    except ConfigurationError as error:
-        _say(f"Error: {error}")
+    change = make(client, read(path))
+    if change.before == change.after:
+        _say(f"{path} is as it should be; nothing was changed.")
+        return
+    click.echo(diff(path, change.before, change.after), nl=False)
+    if change.loses_comments:
+        warn("the comments of this file will be lost; add the entry by hand to keep them.")
+    if only_print:
+        return
+    if not yes and change.loses_comments:
+        raise ConfigurationError("Nothing was changed. Give --yes to lose the comments; a copy is kept.")
+    if not yes and not _asked(f"Change the configuration of {client.title}?"):
+        _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
+    copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
     kept = f" What it was is kept in {copy}." if copy else ""
     _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
 
@@ -197,9 +193,6 @@ def mcp(
             _serve_stdio()
     except KeyboardInterrupt:
         sys.exit(ExitCode.OK)
-    except GroundwireError as error:
-        _say(f"Error: {error}")
-        sys.exit(exit_code(error))
 
 
 def _serve_stdio() -> None:
@@ -212,10 +205,9 @@ def _serve_stdio() -> None:
         from groundwire.settings import load
 
         settings = load()
-        for warning in settings.warnings:
-            _say(f"Note: {warning}")
+        warn(*settings.warnings)
         gc.enable()
-        serve_stdio(settings, incoming, outgoing, complain=lambda text: _say(f"Error: {text}"))
+        serve_stdio(settings, incoming, outgoing, complain=say_error)
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
@@ -223,8 +215,7 @@ def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tu
     from groundwire.settings import load
 
     settings = load()
-    for warning in settings.warnings:
-        _say(f"Note: {warning}")
+    warn(*settings.warnings)
     asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
 
 

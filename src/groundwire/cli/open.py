@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, say_error
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean
+from groundwire.cli.terminal_text import clean, say_error
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import progress, say_error, warn, without_waiting
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import progress, without_waiting
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.stats import card_of
-from groundwire.cli.terminal_text import clean, escaped
-from groundwire.errors import GroundwireError
+from groundwire.cli.terminal_text import clean, escaped, warn
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
 from groundwire.setup import ProviderStatus, Verification, provider_statuses, verify
@@ -48,20 +47,15 @@ def providers(check: bool, as_json: bool) -> None:
     Those in use come first, in the order in which they are asked. Health covers the last 7 days, from the store.
     Keys are not shown, only where they come from.
     """
-    try:
-        settings = load()
-        rows = asyncio.run(provider_statuses(settings))
-        scores = asyncio.run(_scores(settings))
-        tried = _check(settings, rows, quiet=as_json) if check else {}
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load()
+    rows = asyncio.run(provider_statuses(settings))
+    scores = asyncio.run(_scores(settings))
+    tried = _check(settings, rows, quiet=as_json) if check else {}
     if as_json:
         click.echo(escaped(json.dumps([_as_dict(row, scores, tried.get(row.name)) for row in rows], indent=1)))
     else:
         _print(rows, scores, tried)
-        for warning in settings.warnings:
-            warn(warning)
+        warn(*settings.warnings)
     sys.exit(ExitCode.OK if all(result.works for result in tried.values()) else ExitCode.FAILED)
 
 

@@ -15,10 +15,7 @@ from types import FrameType
 import click
 
 from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
-from groundwire.cli.call_runner import say_error, warn
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean
-from groundwire.errors import ConfigurationError
+from groundwire.cli.terminal_text import clean, say_error, warn
 
 __all__ = ["record"]
 
@@ -57,11 +54,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     if shutil.which(command[0]) is None:  # looked for first: a mistyped command must not empty the file
         say_error(f"There is no command {command[0]!r}, or it may not be run.")
         sys.exit(_NOT_FOUND)
-    try:
-        Cassette.record(path, append=append)
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    Cassette.record(path, append=append)
     before = count_exchanges(path)
     code = _run(command, path)
     recorded = count_exchanges(path) - before

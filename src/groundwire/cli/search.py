@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from types import MappingProxyType
 from typing import Any, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable, warn
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, day, wrap
+from groundwire.cli.terminal_text import clean, day, warn, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse
-from groundwire.models.aliases import TimeRangeName
+from groundwire.models.validators import TimeRangeName
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.tools import search_failed, searched
@@ -32,12 +33,14 @@ Exit codes:
   3  the web could not be searched"""
 _DEFAULTS = SearchSettings()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
-_FILTERED = {
-    "native": "filtered by the provider",
-    "operator": "sent as part of the query",
-    "post_filter": "filtered here, after the provider answered",
-    "not_possible": "not supported by the provider, so the results are not filtered",
-}
+_FILTERED = MappingProxyType(
+    {
+        "native": "filtered by the provider",
+        "operator": "sent as part of the query",
+        "post_filter": "filtered here, after the provider answered",
+        "not_possible": "not supported by the provider, so the results are not filtered",
+    }
+)
 
 
 @click.command(
@@ -144,8 +147,7 @@ def _print(response: SearchResponse, seconds: float) -> None:
         for attempt in response.attempts:
             if attempt.outcome not in {"ok", "partial", "empty"}:
                 warn(attempt.describe())
-    for warning in response.warnings:
-        warn(warning)
+    warn(*response.warnings)
     for receipt in response.filters:
         if receipt.applied != "native" or receipt.note:
             note = f" ({receipt.note})" if receipt.note else ""

@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from groundwire.cli.call_runner import say_error, warn, without_waiting
-from groundwire.cli.exit_codes import exit_code
-from groundwire.cli.terminal_text import clean
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.cli.call_runner import without_waiting
+from groundwire.cli.terminal_text import clean, warn
+from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ __all__ = ["proxy", "run_server", "serve"]
 
 _SIGNALLED = 128  # and the number of the signal, as shells have it
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the variable's name
-_MOUNTS = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
+_MOUNTS: Final[Mapping[str, str]] = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
 _USUAL = ServerSettings()
 _CLOSING = 10.0  # seconds for closing what is open
 _PROXY_GRACE = 3.0  # seconds that conversations have to end
@@ -76,14 +75,9 @@ def serve(
     groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
     """
     given = {"server.host": host, "server.port": port}
-    try:
-        settings = load({name: value for name, value in given.items() if value is not None})
-        for warning in settings.warnings:
-            warn(warning)
-        number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load({name: value for name, value in given.items() if value is not None})
+    warn(*settings.warnings)
+    number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
     click.echo("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
@@ -161,7 +155,10 @@ def _server_extra(what: str) -> Iterator[None]:
 def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     """Yield what a person should know who has just started a gateway."""
     yield f"Groundwire is ready at {address}"
-    rows = [("search, read, verify", "/v1/search  /v1/pages  /v1/verify"), ("as SearXNG or Perplexity", "/search")]
+    rows = [
+        ("search, read, answer", "/v1/search  /v1/pages  /v1/ask  /v1/verify"),
+        ("as SearXNG or Perplexity", "/search"),
+    ]
     rows += [(_MOUNTS.get(path, "also"), path) for path in gateway.paths]
     rows += [("the API described", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
     if page:
@@ -231,15 +228,10 @@ def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: 
 
     This is a preset of groundwire serve with that endpoint alone; the limits and keys of [server] apply.
     """
-    try:
-        settings = load()
-        for warning in settings.warnings:
-            warn(warning)
-        options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
-        number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load()
+    warn(*settings.warnings)
+    options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
+    number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
     click.echo("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 

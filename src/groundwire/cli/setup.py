@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.call_runner import each, say_error, warn
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import each
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.setup_prompts import Given, Talk, read_given
 from groundwire.cli.setup_steps import SetupRefused, Steps
-from groundwire.cli.terminal_text import diff
-from groundwire.errors import ConfigurationError, GroundwireError, UnknownProvider
+from groundwire.cli.terminal_text import diff, say_error, warn
+from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.settings import Settings, load
 from groundwire.settings.atomic_write import read
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
@@ -93,9 +93,6 @@ def setup(
     except SetupRefused as error:
         say_error(f"{error} Nothing was written.")
         sys.exit(ExitCode.FAILED)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
 
 
 def _run(

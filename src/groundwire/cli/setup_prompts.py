@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from groundwire.cli.terminal_text import clean, wrap
 from groundwire.errors import InvalidRequest
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import did_you_mean
 from groundwire.settings.sources import is_open_to_others
 from groundwire.settings.user_folders import expand_user
 from groundwire.setup import Offer, ProviderStatus, Verification, clean_key

@@ -10,8 +10,9 @@ from typing import Any
 import click
 from pydantic import SecretStr
 
-from groundwire.cli.call_runner import progress, warn, without_waiting
+from groundwire.cli.call_runner import progress, without_waiting
 from groundwire.cli.setup_prompts import Given, Talk
+from groundwire.cli.terminal_text import warn
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
 from groundwire.setup import Offer, ProviderStatus, Verification, verify

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import sys
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import run, say_error, warn
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import cells, clean, escaped
-from groundwire.errors import GroundwireError
+from groundwire.cli.call_runner import run
+from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.errors import InvalidRequest
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS
@@ -51,18 +52,12 @@ def stats(days: int, as_json: bool) -> None:
 
     It comes from the store and covers all processes that share it. Days begin at midnight UTC.
     """
-    try:
-        settings = load()
-        if not as_json:
-            for warning in settings.warnings:
-                warn(warning)
-        names = (*settings.search.providers, *settings.read.providers)
-        card = asyncio.run(
-            card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), days, names)
-        )
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load()
+    if not as_json:
+        warn(*settings.warnings)
+    names = (*settings.search.providers, *settings.read.providers)
+    store = functools.partial(open_store, settings.storage.url, timeout=settings.storage.timeout)
+    card = asyncio.run(card_of(store, days, names))
     sys.exit(show_card(card, as_json=as_json))
 
 
@@ -234,17 +229,15 @@ def session(name: str, reset: bool, as_json: bool) -> None:
 
     NAME is the setting session.id of the processes that share it.
     """
+    if not name.strip():
+        raise InvalidRequest("NAME", "is empty", "Pass the name of a session.")
 
     async def call(web: Web) -> dict[str, float | None]:
         if reset:
             await web.reset_session()
         return {**await web.usage(), "limit": web.settings.session.max_searches or None}
 
-    try:
-        used = run("Reading the session", {"session.id": name}, call)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    used = run("Reading the session", {"session.id": name}, call)
     if as_json:
         click.echo(escaped(json.dumps({"session": name, **used})))
     else:

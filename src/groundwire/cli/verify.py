@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from groundwire.cli.call_runner import run, say_error
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import run
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped, wrap
-from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.errors import InvalidRequest
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -53,12 +53,8 @@ def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_j
     """Check the answer in the file ANSWER (- is standard input) against the pages that it cites."""
     from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
-    try:
-        text = _read(answer, "ANSWER")
-        report = _report(text, session, sources)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    text = _read(answer, "ANSWER")
+    report = _report(text, session, sources)
     if page is not None:
         page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.network import explained
@@ -13,7 +14,7 @@ from groundwire.setup.provider_status import ProviderStatus, Verdict, Verificati
 
 __all__ = ["JSON_ON", "check_providers"]
 
-_FAULTS: dict[Verdict, Fault] = {
+_FAULTS: Final[Mapping[Verdict, Fault]] = {
     "wrong_key": Fault.KEY_WRONG,
     "wrong_plan": Fault.KEY_PLAN,
     "no_quota": Fault.QUOTA_USED_UP,

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from typing import Final
 
 from groundwire._version import __version__
 from groundwire.doctor.context import Examination, Seen
@@ -118,19 +119,19 @@ def _missing(extra: str, used: str, package: str) -> DoctorFinding:
     )
 
 
-_FAULTS = {
+_FAULTS: Final[Mapping[str, Fault]] = {
     "not_installed": Fault.KEYRING_MISSING,
     "absent": Fault.KEYRING_ABSENT,
     "locked": Fault.KEYRING_LOCKED,
     "failing": Fault.KEYRING_FAILING,
 }
-_WHAT = {
+_WHAT: Final[Mapping[str, str]] = {
     "not_installed": "The package for the keyring is not installed.",
     "absent": "This machine has no keyring.",
     "locked": "The keyring is locked.",
     "failing": "The keyring does not work.",
 }
-_FIX = {
+_FIX: Final[Mapping[str, str]] = {
     "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup keep keys in a file.',
     "absent": "Nothing, if keys are in the environment; else let groundwire setup keep them in a file.",
     "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or keep the keys elsewhere: "

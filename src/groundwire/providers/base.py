@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, Freshness, ReadResult, SearchResult, TimeRange
+from groundwire.models.validators import did_you_mean, faults
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
-from groundwire.settings.error_messages import did_you_mean, faults
 from groundwire.transport import Transport
 
 if TYPE_CHECKING:

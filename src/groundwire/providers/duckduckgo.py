@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import Field
 
@@ -34,10 +34,10 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
+from groundwire.models.validators import did_you_mean
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
-from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.sections import Words
 
 __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]
@@ -46,7 +46,7 @@ _logger = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds
 _SHORTEST = 0.1  # seconds; with 0 the client underneath gives up at once
-_SAFESEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
+_SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's own word for "all regions"
 _DEFAULT = ("duckduckgo",)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from groundwire.deadline import Deadline
@@ -33,7 +34,8 @@ _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
 _MAX_SNIPPET = 1_000  # characters of highlights for a row; without a bound five rows have been 170 kB
 _MAX_PAGE = 500_000  # characters
-_STATUSES = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}  # tags of pages, where no status comes with them
+# tags of pages, where no status comes with them
+_STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from groundwire.errors import (
     AuthenticationFailed,
@@ -58,7 +58,7 @@ __all__ = [
 _E = TypeVar("_E", bound=ProviderError)
 
 _MAX_SECONDS = 366 * 86_400.0  # seconds
-_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+_RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
@@ -29,13 +29,13 @@ from groundwire.transport import Response
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
 
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
 _MAX_WAIT = 366 * 86_400  # seconds
-_SEARCH_CREDITS = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
-_EXTRACT_CREDITS = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
+_SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
+_EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
 
 
 def _keyless_wait(reply: Response) -> float | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Final
 
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
@@ -26,7 +27,7 @@ __all__ = ["YouSearchProvider", "parse", "to_body"]
 
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
 _MAX_WAIT = 366 * 86_400.0  # seconds
 # The values of the service's own types (youdotcom 3.6.0); it refuses every other one.
@@ -43,7 +44,14 @@ _LANGUAGES = frozenset(
         "MR NB PL PT-BR PT-PT PA RO RU SR SK SL ES SV TA TE TH TR UK VI",
     )
 )
-_NEAREST = {"ZH-TW": "ZH-HANT", "ZH-HK": "ZH-HANT", "ZH-MO": "ZH-HANT", "ZH": "ZH-HANS", "PT": "PT-PT", "NO": "NB"}
+_NEAREST: Final[Mapping[str, str]] = {
+    "ZH-TW": "ZH-HANT",
+    "ZH-HK": "ZH-HANT",
+    "ZH-MO": "ZH-HANT",
+    "ZH": "ZH-HANS",
+    "PT": "PT-PT",
+    "NO": "NB",
+}
 
 
 def _until_reset(reply: Response) -> float | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Self
+from typing import Final, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -102,7 +102,7 @@ _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
     "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
 )
-_REFUSALS = {
+_REFUSALS: Final[Mapping[int, str]] = {
     401: "requires a login (HTTP 401).",
     402: "requires payment for the page (HTTP 402).",
     403: "refuses access to the page (HTTP 403).",
@@ -112,7 +112,7 @@ _REFUSALS = {
     999: "refuses access by programs (HTTP 999).",
 }
 """What the statuses mean by which a server will not give a page; 999 is not registered, but used for that."""
-_UNREADABLE: dict[Why, type[PageError]] = {
+_UNREADABLE: Final[Mapping[Why, type[PageError]]] = {
     "protected": PageRefused,
     "scanned": PageEmpty,
     "empty": PageEmpty,

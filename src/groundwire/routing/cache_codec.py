@@ -172,7 +172,7 @@ def _key(kind: str, partition: Partition, parts: list[object]) -> str:
 
 
 _SHORT = 60.0  # seconds; an answer that may be better the next time is kept only against being asked again at once
-_OF_THE_CALL = {"budget", "cached", "stale"}  # true of one call and not of the answer
+_OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # true of one call and not of the answer
 
 
 def pack_search(answer: SearchResponse) -> bytes:
@@ -183,7 +183,7 @@ def pack_search(answer: SearchResponse) -> bytes:
     told = [(source.citation_id, source.title, source.url) for source in answer.sources]
     if told == [(row.citation_id, row.title, row.url) for row in answer.results]:  # the results say it again
         return answer.model_dump_json(exclude={*_OF_THE_CALL, "sources"}, exclude_defaults=True).encode()
-    return answer.model_dump_json(exclude=_OF_THE_CALL).encode()
+    return answer.model_dump_json(exclude=set(_OF_THE_CALL)).encode()
 
 
 def unpack_search(data: bytes) -> SearchResponse:

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -36,7 +36,12 @@ _P = TypeVar("_P", bound=SearchProvider)
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
-_RULES = {"slow": (3, 2.0, 20.0), "refused": (3, 1.0, 10.0), "broken": (4, 2.0, 20.0), "empty": (3, 2.0, 20.0)}
+_RULES: Final[Mapping[str, tuple[int, float, float]]] = {
+    "slow": (3, 2.0, 20.0),
+    "refused": (3, 1.0, 10.0),
+    "broken": (4, 2.0, 20.0),
+    "empty": (3, 2.0, 20.0),
+}
 # failures in a row that degrade a provider; seconds of the first time, doubling; the longest
 _LEARNING = 0.02  # weight of the newest call in the share that never answers
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45

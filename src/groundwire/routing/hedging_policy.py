@@ -10,8 +10,9 @@ import asyncio
 import bisect
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store, StoreError
@@ -35,7 +36,11 @@ LatencyMode = Literal["normal", "fast", "fastest"]
 CostMode = Literal["normal", "strict"]
 """`strict`: a tenth of the extra paid calls that are allowed normally."""
 
-_MODES: dict[LatencyMode, tuple[float, float]] = {"normal": (0.95, 0.10), "fast": (0.90, 0.10), "fastest": (0.75, 0.25)}
+_MODES: Final[Mapping[LatencyMode, tuple[float, float]]] = {
+    "normal": (0.95, 0.10),
+    "fast": (0.90, 0.10),
+    "fastest": (0.75, 0.25),
+}
 # the percentile, and the most extra paid calls for each search
 
 

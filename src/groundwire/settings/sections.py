@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.validators import check_domains
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import check_domains, did_you_mean
 from groundwire.settings.permission_rules import Decision, parse_rule
 
 __all__ = [

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from groundwire.errors import ConfigurationError
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import did_you_mean
 from groundwire.settings.provider_options import option_names, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
 from groundwire.settings.user_folders import expand_user, user_folder

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Literal
@@ -29,7 +29,7 @@ Origin = Literal["user", "results", "pages"]
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
 _SIZE = 16  # bytes of a digest
-_MOST: dict[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
+_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
 
 
 class KeyLocks:

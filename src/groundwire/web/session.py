@@ -26,6 +26,7 @@ from groundwire.storage import Store
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.scorecard import ScoreHistory, score_history
+from groundwire.transport.clients import HttpClients
 from groundwire.web.open_page import OpenPages
 from groundwire.web.resources import Resources
 from groundwire.web.search import SearchFlow
@@ -189,6 +190,11 @@ class SessionView:
     def archive(self) -> Archive | None:
         """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
         return self._resources.archive
+
+    @property
+    def clients(self) -> HttpClients:
+        """The HTTP clients; they belong to this `Web`."""
+        return self._resources.clients
 
     @property
     def workers(self) -> Workers:

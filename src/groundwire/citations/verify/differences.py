@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
@@ -15,19 +16,23 @@ _NEAR: Final = 5  # tokens within which a marker's head stands
 _CLOSE: Final = 0.6  # share of a sentence's words from which on what a marker does is compared
 _VERBATIM: Final = 0.6  # share from which on a word in another's place is a change
 _RUN: Final = 2  # words of a replacement
-_FAMILIES: Final[dict[str, Kind]] = {
+_FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
     "quantifier": "quantifier",
     "modal": "modal",
     "bound": "comparison",
     "degree": "comparison",
 }
-_TOLD: Final = {
+_TOLD: Final[Mapping[str, AbstractSet[str]]] = {
     "negation": {"not"},
     "quantifier": {"all", "most", "few", "half", "only", "none"},
     "modal": {"may", "must"},
 }
-_DROPPED: Final = {"negation": {"not"}, "quantifier": {"few", "half"}, "modal": {"may", "must"}}
+_DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
+    "negation": {"not"},
+    "quantifier": {"few", "half"},
+    "modal": {"may", "must"},
+}
 
 
 def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:

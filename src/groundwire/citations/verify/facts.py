@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -283,7 +283,7 @@ def _abbreviates(short: str, long: str) -> bool:
     return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
 
 
-_SHORT_FORMS: Final = {
+_SHORT_FORMS: Final[Mapping[str, str]] = {
     "us": "united states",
     "usa": "united states",
     "uk": "united kingdom",

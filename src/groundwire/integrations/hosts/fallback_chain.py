@@ -15,9 +15,9 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
@@ -49,8 +49,13 @@ _logger = logging.getLogger(__name__)
 _LIMIT, _THRESHOLD = ("WEB_SEARCH_SESSION_LIMIT", 20), ("WEB_SEARCH_WARNING_THRESHOLD", 15)
 _MOST = 10  # results
 _ORDER = ("duckduckgo_lite", "brave", "tavily")
-_TITLES = {"duckduckgo": "DuckDuckGo", "duckduckgo_lite": "DuckDuckGo", "brave": "Brave", "tavily": "Tavily"}
-_USUAL = {
+_TITLES: Final[Mapping[str, str]] = {
+    "duckduckgo": "DuckDuckGo",
+    "duckduckgo_lite": "DuckDuckGo",
+    "brave": "Brave",
+    "tavily": "Tavily",
+}
+_USUAL: Final[Mapping[str, object]] = {
     "search.providers": _ORDER,
     "search.strategy": "fallback",
     "search.timeout": 30.0,  # three providers, one after the other

@@ -140,7 +140,7 @@ _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
 )
-_WAYS: Final[dict[BlockKind, str]] = {
+_WAYS: Final[Mapping[BlockKind, str]] = {
     "bot check": "A reader with a browser, or an outside service, may get past it.",
     "consent page": "It wants consent to cookies before it shows the page. Another reader may get past it.",
     "login page": "Only people with an account there can read it.",

@@ -29,7 +29,7 @@ HINT: Final = (
 
 _SHELLS: Final = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-_FOLDERS: Final = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
+_FOLDERS: Mapping[str, str] = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
 _NAMES: Final = frozenset(
     {"Chromium", "Google Chrome for Testing", "chrome", "chrome-headless-shell", "headless_shell"}
 )

@@ -7,7 +7,7 @@ Where a page in a browser has landed, and whether it may be there.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from multidict import CIMultiDict
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
-_CAUSES: Final = {
+_CAUSES: Final[Mapping[str, str]] = {
     "ERR_CERT": "has a TLS certificate that is not valid for it",
     "ERR_SSL": "did not agree on a TLS connection",
     "ERR_HTTP2": "sent an answer that is not HTTP",

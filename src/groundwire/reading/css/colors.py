@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -127,8 +128,8 @@ _FUNCTIONS: Final = frozenset(
     }
 )  # fmt: skip
 _HUE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
-_DEGREES: Final = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
-_SYSTEM: Final = {
+_DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
+_SYSTEM: Final[Mapping[str, str]] = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
     "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
 }  # fmt: skip
@@ -163,7 +164,7 @@ _COLOR_NAMES: Final = """
 """
 """The named colors of CSS Color 4, section 6.1."""
 
-_NAMED: Final = dict(pair.split(":") for pair in _COLOR_NAMES.split())
+_NAMED: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _COLOR_NAMES.split())
 
 
 class Color(NamedTuple):
@@ -305,7 +306,7 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
     return Color(red, green, blue, alpha)
 
 
-_CHANNELS: Final = {
+_CHANNELS: Final[Mapping[str, str]] = {
     "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "hwb": "hwb", "lab": "lab", "oklab": "lab", "lch": "lch",
     "oklch": "lch", "color": "rgb",
 }  # fmt: skip
@@ -347,7 +348,7 @@ def _triple(space: str, parts: list[str]) -> Triple | None:
     return from_xyz(one, two, three, d50=space == "xyz-d50") if space.startswith("xyz") else None
 
 
-_WHOLES: Final = {
+_WHOLES: Final[Mapping[str, tuple[float, float, float]]] = {
     "rgb": (255.0, 255.0, 255.0), "rgba": (255.0, 255.0, 255.0), "hsl": (1.0, 100.0, 100.0),
     "hsla": (1.0, 100.0, 100.0), "hwb": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0), "oklab": (1.0, 0.4, 0.4),
     "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0),

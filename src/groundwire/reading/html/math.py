@@ -9,6 +9,7 @@ are long; all others count as words.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from turbohtml import Document, Element, Text
@@ -101,7 +102,7 @@ _IMAGE: Final = re.compile(
 _DRAWN: Final = re.compile(r"[./]latex[.?]|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx", re.IGNORECASE)
 """Addresses of services that draw formulas."""
 _SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
-_JOINED: Final = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+_JOINED: Final[Mapping[str, str]] = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 _SCRIPTED: Final = frozenset({"msubsup", "munderover"})
 _SKIPPED: Final = frozenset({"annotation", "annotation-xml", "mphantom"})
 

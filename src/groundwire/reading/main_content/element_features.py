@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final
@@ -18,11 +18,11 @@ SEMANTIC: Final = (
     "button", "noscript", "details", "pre",
 )  # fmt: skip
 """What an element means by its name or its role, in the order of the bits of `ElementFeatures.flags`."""
-_FLAGS: Final = {
+_FLAGS: Final[Mapping[str, int]] = {
     **{name: 1 << bit for bit, name in enumerate(SEMANTIC)},
     "ul": 1 << 9, "ol": 1 << 9, "dl": 1 << 9, "menu": 1 << 9, "blockquote": 1 << 11,
 }  # fmt: skip
-_ROLES: Final = {
+_ROLES: Final[Mapping[str, int]] = {
     "main": 1, "article": 1 << 1, "contentinfo": 1 << 2, "complementary": 1 << 3, "navigation": 1 << 5,
     "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
 }  # fmt: skip

@@ -6,6 +6,7 @@ Where a page does not mark its day of publication, its URL and the text beside i
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
@@ -151,7 +152,9 @@ _MONTH_NAMES: Final = (
     "november nov novembre noviembre novembro listopada ноября kasım",
     "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia декабря aralık",
 )
-_MONTH_NUMBERS: Final = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_MONTH_NUMBERS: Final[Mapping[str, int]] = {
+    name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
+}
 _WRITTEN: Final = re.compile(
     r"(?<![\d.,/-])(?:"
     r"(?P<y1>(?:19|20)\d\d)[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -150,7 +150,7 @@ _ASSIGNED: Final = re.compile(
 _UNDEFINED: Final = re.compile(r"(?<=[:\[,])\s*(?:undefined|void 0)(?=\s*[,}\]])")
 _QUOTED: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'|(\"(?:[^\"\\\n]|\\.)*\")")
 _ESCAPES: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_PLAIN: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
+_PLAIN: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
 _DECODER: Final = json.JSONDecoder(strict=False)
 _WRAPPED: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "ShallowReactive", "ShallowRef"})
 

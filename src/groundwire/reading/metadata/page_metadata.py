@@ -8,7 +8,7 @@ Authors and sites are named where no reader looks, in the head of a page; so suc
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Final
@@ -46,7 +46,7 @@ _MAX_HEADINGS: Final = 10
 _MAX_TEXT: Final = 100_000  # characters of a page in which its title is looked for
 _MOSTLY: Final = 0.8  # the share of a title's words that a page must show when it has no other title
 _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
-_LENGTHS: Final = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
+_LENGTHS: Final[Mapping[str, int]] = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
 _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from groundwire.safety.chat_template_tokens import break_reserved
@@ -156,7 +157,7 @@ _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
 
 _MAX_BACKSLASHES: Final = 1_000
 
-_SAID: Final = {
+_SAID: Final[Mapping[str, str]] = {
     "tags": "invisible characters removed",
     "selectors": "invisible characters removed",
     "bidi": "direction controls removed",

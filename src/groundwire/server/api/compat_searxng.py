@@ -7,8 +7,8 @@ a status that says so: a client must not take one for the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -25,13 +25,13 @@ __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "
 
 _LIMIT = 20  # results; what an instance gives for one page
 _FIELDS = 100  # of a form; there are eight
-_TIME_RANGES: dict[str, TimeRange] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
-_SAFESEARCH: dict[str, SafeSearch] = {"0": "off", "1": "moderate", "2": "strict"}
+_TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
+_SAFESEARCH: Final[Mapping[str, SafeSearch]] = {"0": "off", "1": "moderate", "2": "strict"}
 _NOT_THE_WEB = frozenset({"apps", "files", "images", "map", "music", "packages", "videos"})
 """Categories whose results are no web pages; all others are searched as the web."""
 _SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
-_SAID = {
+_SAID: Final[Mapping[str, str]] = {
     "rate_limited": "too many requests",
     "timeout": "timeout",
     "blocked": "access denied",

@@ -26,8 +26,8 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
+from groundwire.models.validators import faults
 from groundwire.routing.provider_call import NONE_LEFT
-from groundwire.settings.error_messages import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 

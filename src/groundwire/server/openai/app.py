@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -30,7 +30,7 @@ __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
 _ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Proxy:
@@ -214,7 +214,7 @@ def _object(data: bytes) -> dict[str, Any]:
     return body
 
 
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 def _wrong(error: GroundwireError) -> Response:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
@@ -301,7 +301,7 @@ class CompletionHandler(ABC):
         self.web, self.ledger = kept.web, kept.ledger
 
 
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 def added_up(first: object, second: object) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
@@ -23,7 +23,7 @@ __all__ = ["ResponsesHandler"]
 _OURS = "ws_gw_"  # how the ids of our items begin
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 class ResponsesHandler(CompletionHandler):

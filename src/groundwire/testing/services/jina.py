@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import format_datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -15,7 +16,7 @@ from groundwire.testing.site import midnight
 
 __all__ = ["Jina"]
 
-_NAMES = {
+_NAMES: Final[Mapping[int, str]] = {
     40001: "ParamValidationError",
     40103: "AuthenticationFailedError",
     40203: "InsufficientBalanceError",

@@ -8,8 +8,9 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
+from typing import Final
 
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -36,7 +37,7 @@ _SCRIPT = """fetch("/api/items.json")
   });
 """
 
-_ITEMS = {
+_ITEMS: Final[Mapping[str, object]] = {
     "items": [
         {"name": "Apple", "trees": 42, "harvest": "September"},
         {"name": "Quince", "trees": 7, "harvest": "October"},

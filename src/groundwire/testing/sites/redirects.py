@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
+from typing import Final
 
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -21,7 +22,7 @@ _END = """<!doctype html>
 followed it to its last page, and may now read this short text in peace.</p></article></body></html>
 """
 
-_FIXED = {
+_FIXED: Final[Mapping[str, tuple[str, str]]] = {
     "loop": ("/loop", "/loop/back"),
     "loop-back": ("/loop/back", "/loop"),
     "self": ("/self", "/self"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -17,7 +17,7 @@ __all__ = ["Cell", "Line", "lines"]
 
 _LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*")
 _LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
-_UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
+_UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
 
 
 @dataclass(slots=True)

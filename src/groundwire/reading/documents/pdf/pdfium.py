@@ -7,7 +7,7 @@ typed one that they return, which takes longer than the call.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_float, c_int, c_uint, c_void_p
 from typing import Any, Final
@@ -17,7 +17,7 @@ from groundwire.reading.extracted import UnreadableDocument
 __all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "open_pdf"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
-_ERRORS: Final = {
+_ERRORS: Final[Mapping[int, str]] = {
     3: "it is not a PDF inside, or its structure is damaged or cut off",
     6: "its pages are missing or damaged",
 }
