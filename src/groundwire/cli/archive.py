@@ -127,7 +127,7 @@ def search(
     else:
         _print(found)
         if not found:
-            click.echo(clean(f"Nothing in the archive answers: {asked.text}"), err=True)
+            click.echo(clean(f"No archived pages or results match: {asked.text}"), err=True)
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
