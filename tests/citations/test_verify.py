@@ -195,7 +195,7 @@ class TestBadInput:
         finding = check("The tower is 324 metres tall [1].", gone)
         assert (finding.verdict, finding.notes) == (
             "not_opened",
-            ("the page was opened, but what it said is not kept any more",),
+            ("the page was opened, but its content is not stored any more",),
         )
 
     @pytest.mark.parametrize("answer", ["", " \n", "[1]", "```\n[1]\n```", "\0\ud800 [1]", "[1] [1] [1]"])

@@ -203,7 +203,7 @@ def export(file: str, as_json: bool) -> None:
     The file appears when it is whole.
     """
     if file == "-" and as_json:
-        raise click.UsageError("--json and - both want standard output; name a file.")
+        raise click.UsageError("--json and - both write to standard output; name a file.")
 
     async def write(kept: Archive) -> int:
         totals = await kept.statistics(viewer=OPERATOR)
