@@ -65,7 +65,7 @@ Domains = Annotated[Words, AfterValidator(_domains)]
 
 def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
     if not all(_VARIABLE.fullmatch(word) for word in words):  # not told which: it may be the secret itself
-        raise ValueError("has what is no name of an environment variable; write the names, not the values")
+        raise ValueError("holds something that is not the name of an environment variable; write names, not values")
     return words
 
 
@@ -333,5 +333,7 @@ class ServerSettings(SettingsSection):
     def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
         for word in words:
             if word != "*" and not _HOST.fullmatch(word):
-                raise ValueError(f"{word[:60]!r} is no name such as tools.example.com; write it without port and path")
+                raise ValueError(
+                    f"{word[:60]!r} is not a host name; write one like tools.example.com, without port and path"
+                )
         return tuple(word.lower() for word in words)

@@ -174,7 +174,7 @@ def clean_key(text: str) -> SecretStr:
     if re.search(r"\s", value):
         raise InvalidRequest("key", "has white space in it", "Paste the key alone, in one line.")
     if _UNSAFE.search(value) or not _KEY.fullmatch(value):
-        fix = "Copy the key again from the service's page; it is made of letters, digits and signs such as - and _."
+        fix = "Copy the key again from the service's page; it has only letters, digits and characters such as - and _."
         raise InvalidRequest("key", f"does not look like a key ({len(value)} characters)", fix)
     return SecretStr(value)
 
