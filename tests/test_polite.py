@@ -324,7 +324,7 @@ class TestPace:
         async with Web(settings(read={"max_per_host": 2, "timeout": 60.0})) as web:
             first = [asyncio.create_task(web.open_page(f"{site.url}/{n}")) for n in range(2)]
             await asyncio.to_thread(site.wait_for_requests, 2)
-            more = [asyncio.create_task(web.open_page(f"{site.url}/{n}", timeout=1.0)) for n in range(2, 5)]
+            more = [asyncio.create_task(web.open_page(f"{site.url}/{n}", timeout=2.0)) for n in range(2, 5)]
             done = await asyncio.gather(*more, return_exceptions=True)
             assert len(site.requests) == 2
             assert all(isinstance(error, DeadlineExceeded) for error in done)
