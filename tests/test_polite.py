@@ -270,7 +270,7 @@ class TestPace:
             url = parse_url("https://a.example/1")
             async with politeness.visit(url, Deadline.after(5, clock)):
                 assert len(politeness.__dict__["_slots"]) == 1
-            with pytest.raises(PagePaced, match=f"Try again {told}, or open another page"):
+            with pytest.raises(PagePaced, match=rf"Try again {told}\."):
                 async with politeness.visit(url, Deadline.after(1, clock)):
                     pass
             assert politeness.__dict__["_slots"] == {}

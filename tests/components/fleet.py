@@ -37,7 +37,7 @@ async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) 
         "search": {"providers": ["brave"], "timeout": 100.0},
         "providers": {"brave": {"base_url": brave.url}},
         "keys": {"BRAVE_API_KEY": "test-key"},
-        "storage": {"url": store},
+        "storage": {"url": store, "timeout": 30.0},
         "cache": {"enabled": False},
         "archive": {"enabled": False},
     }

@@ -19,6 +19,7 @@ WORDS = "reciprocal rank fusion"
 PATHS = (
     ("POST", "/v1/search"),
     ("POST", "/v1/pages"),
+    ("POST", "/v1/ask"),
     ("POST", "/v1/verify"),
     ("GET", "/v1/providers"),
     ("GET", "/v1/sessions/x"),
