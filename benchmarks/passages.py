@@ -104,9 +104,7 @@ class StoredPages(EmulatedServer):
         path = self._folder / kind / "html" / f"{name}.html.gz"
         if not path.is_file():
             return EmulatedResponse(status=404)
-        return EmulatedResponse(
-            body=gzip.decompress(path.read_bytes()), content_type="text/html"
-        )
+        return EmulatedResponse(body=gzip.decompress(path.read_bytes()), content_type="text/html")
 
 
 async def ask(folder: Path, rows: list[Question], budgets: list[int], *, missed: bool) -> int:

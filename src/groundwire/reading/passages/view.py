@@ -20,6 +20,7 @@ from groundwire.reading.passages.excerpts import (
     excerpt_of,
     find_all,
     spans_around,
+    wants_links,
 )
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, resolve
@@ -249,7 +250,7 @@ class _Shower:
             first = sorted(best[:_NAMED], key=lambda row: row.number)
             spans = (ExcerptSpan(row.passage.start, row.passage.end, row.score) for row in first)
             return self.piece(Place(0), room, excerpts=tuple(excerpt_of(document, span) for span in spans))
-        return self._chosen(choose(document, ranked, room))
+        return self._chosen(choose(document, ranked, room, links=wants_links(query)))
 
     def found(self, wanted: str, place: Place) -> Page:
         """Return where a text stands from a place on, with some context."""
