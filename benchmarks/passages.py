@@ -137,6 +137,8 @@ async def ask(folder: Path, rows: list[Question], budgets: list[int], *, missed:
                     }
                     for name, content in shown.items():
                         found[name][tokens] += row.is_answered_by(content)
+                    if bound(text) > tokens:
+                        print(f"above {tokens}: {bound(text)} {row.page} {row.question}")
                     if missed and not row.is_answered_by(text):
                         print(f"{tokens} {row.page} {row.question} -> {row.answer}")
     finally:

@@ -26,6 +26,7 @@ from groundwire.models.aliases import (
 )
 from groundwire.models.validators import check_choice, check_date, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
+from groundwire.reading.passages.bm25 import Ranker
 from groundwire.reading.passages.token_budget import CountTokens
 from groundwire.reading.passages.view import Around, check_ask
 from groundwire.routing.budget import SessionBudget
@@ -68,6 +69,8 @@ class Web(SessionView):
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
+        ranker: Scores the passages of a page for `query`: called with the query and texts, returns a number for each.
+            It runs in a thread.
 
     Raises:
         ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
@@ -86,6 +89,7 @@ class Web(SessionView):
         replay: str | Path | None = None,
         resolver: Resolver | None = None,
         count_tokens: CountTokens | None = None,
+        ranker: Ranker | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
         self._resources = Resources(
@@ -105,6 +109,7 @@ class Web(SessionView):
         self._quota = None
         self._provider_names: tuple[str, ...] | None = None
         self._count_tokens = count_tokens
+        self._ranker = ranker
         self._is_view = False
         self._keep = True
         name = settings.session.id
@@ -254,6 +259,7 @@ class Web(SessionView):
             usual=self.settings.read.max_length,
             count_tokens=self._count_tokens,
             around=context,
+            ranker=self._ranker,
         )
         check_url("url", url)
         deadline = self._begin(timeout, self.settings.read.timeout)
@@ -300,6 +306,7 @@ class Web(SessionView):
             max_tokens=max_tokens,
             usual=self.settings.read.max_length,
             count_tokens=self._count_tokens,
+            ranker=self._ranker,
         )
         checked = check_urls(urls)
         limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))

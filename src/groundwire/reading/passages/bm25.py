@@ -11,16 +11,20 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
+from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import Terms, expected, is_common
 from groundwire.reading.text.truncate import is_rule
 
-__all__ = ["LINK", "Passage", "Ranked", "passages_of", "rank"]
+__all__ = ["LINK", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
+
+Ranker = Callable[[str, Sequence[str]], Sequence[float]]
+"""Takes a query and texts, and returns a score for each text; the higher, the better it answers."""
 
 _LONG: Final = 260  # characters; a sentence that is longer is parted
 _SHORT: Final = 40  # characters; what is shorter stays with what follows
@@ -176,6 +180,7 @@ _KIN: Final = 0.6  # what a word counts that is kin to one of the query
 _GRAM: Final = 3  # letters
 _LONGEST: Final = 40  # letters of a word that are compared
 _ROOT: Final = 5  # letters by which a word is found again
+_RANKED: Final = 500  # passages that a ranker of the caller's is asked about
 _NONE: Final[dict[str, float]] = {}
 _WORDS: Final = 20_000  # words of a page among which kin are looked for
 
@@ -196,12 +201,40 @@ class Ranked:
     """What makes it answer begins here, on the page."""
 
 
-def rank(document: Outline, query: str) -> list[Ranked]:
-    """Return the passages of a page in their order; those that share nothing with the query have a score of 0."""
+def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ranked]:
+    """Return the passages of a page in their order; those that share nothing with the query have a score of 0.
+
+    Args:
+        document: The page.
+        query: What to look for.
+        ranker: Scores the 500 best passages again, each after its headings; the others then have a score of 0.
+
+    Raises:
+        InvalidRequest: the ranker did not return a number for each text.
+    """
+    found = _ranked(document, query)
+    if ranker is None or not found:
+        return found
+    best = sorted(found, key=lambda row: (-row.score, row.number))[:_RANKED]
+    texts = ["\n".join((*document.path(row.passage.start), _words_of(document, row.passage))) for row in best]
+    scores = [float(score) for score in ranker(query, texts)]
+    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+        problem = f"did not give {len(texts):,} finite scores for as many texts"
+        raise InvalidRequest("ranker", problem, "Return one number for each text.")
+    least = min(scores) - 1e-9
+    again = {row.number: score - least for row, score in zip(best, scores, strict=True)}
+    return [replace(row, score=again.get(row.number, 0.0)) for row in found]
+
+
+def _words_of(document: Outline, passage: Passage) -> str:
+    return LINK.sub(r"\1", document.text[passage.start : passage.end])
+
+
+def _ranked(document: Outline, query: str) -> list[Ranked]:
     terms_of = Terms()
     words = terms_of(query)
     text, passages = document.text, passages_of(document)
-    rows = [terms_of(LINK.sub(r"\1", text[passage.start : passage.end])) for passage in passages]
+    rows = [terms_of(_words_of(document, passage)) for passage in passages]
     if not words or not rows:
         return [Ranked(at, passage, 0.0, frozenset()) for at, passage in enumerate(passages)]
     headings = [frozenset(terms_of(heading.title)) for heading in document.headings]

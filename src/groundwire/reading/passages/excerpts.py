@@ -39,7 +39,7 @@ _WORTH: Final = 0.1  # of the best score; what has less is not worth its room
 _PATH: Final = 90  # characters of the headings in a mark
 _HEADED: Final = 400  # tokens of excerpts from which their marks have headings
 _PER_TOKEN: Final = 4  # characters, where tokens do not matter
-_ATOM: Final = re.compile(rf"{LINK.pattern}|`[^`\n]{{1,200}}`|\S+")
+_ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
 _CELL: Final = re.compile(r"[^|\n]*\|")
 _CODE_LINE: Final = re.compile(r"[^\n]+")
 _WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
@@ -114,7 +114,8 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
             if room.holds(chosen.content):
                 return chosen
         if part is None:
-            del taken[min(taken, key=lambda number: (taken[number].score, -number))]
+            for number in sorted(taken, key=lambda number: (taken[number].score, -number))[: 1 + len(taken) // 50]:
+                del taken[number]
         part = None
     return _beginning_of(document, best[0], room)
 
