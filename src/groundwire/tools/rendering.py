@@ -137,7 +137,7 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
         lines.append(f"Found: {result.match_count:,} times")
     lines += [f"Note: {warning}" for warning in result.warnings]
     if result.excerpts:
-        lines.append('Excerpts follow, each after [@start-end headings]; cursor="@start" reads on from there.')
+        lines.append('Excerpts follow, each after [@start]; cursor="@start" reads on from there.')
     listed = _listed(result)
     if not fenced:
         return "\n".join(filter(None, (*lines, listed))) + f"\n\n{result.content}"

@@ -10,6 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from groundwire.errors import InvalidRequest
@@ -254,6 +255,9 @@ _CLASSES: Final = {character: f"[{re.escape(group)}]" for group in _ALIKE for ch
 # Every repetition is bounded, but for the blanks: nothing else can match them, so there is nothing to go back to.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _EDGE: Final = re.compile(r"\s")
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_MARKS: Final = "[\u0300-\u036f]{0,3}"
+_WITH_FORMS: Final = ((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))  # Latin, Greek, Cyrillic; forms of other width
 
 
 def check_find(text: object) -> str:
@@ -275,8 +279,8 @@ def check_find(text: object) -> str:
 def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
     """Return where a text stands, from `start` on, at most 10,000 times; nothing that overlaps.
 
-    Case, the number and kind of blanks, typographic quotes and dashes, and composed or decomposed letters do not
-    matter, nor does emphasis, code or a link that begins or ends between two words.
+    Case, accents, full width, the number and kind of blanks, typographic quotes and dashes do not matter, nor does
+    emphasis, code or a link that begins or ends between two words.
 
     Args:
         text: The page's Markdown.
@@ -298,14 +302,34 @@ def _pattern(wanted: str) -> re.Pattern[str]:
 
 def _one(character: str) -> str:
     """Return what matches one character in any of its forms."""
+    escaped = r"\\?" if character.isascii() and not character.isalnum() else ""
     if character in _CLASSES:
-        return r"\\?" + _CLASSES[character] if ord(character) < 128 else _CLASSES[character]
-    if character.isascii():
-        return re.escape(character) if character.isalnum() else r"\\?" + re.escape(character)
-    forms = {character, unicodedata.normalize("NFD", character), character.casefold(), character.upper()}
-    if len(forms) == 1:
-        return re.escape(character)
-    return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
+        return escaped + _CLASSES[character]
+    base = _folded(character)
+    forms = {character, unicodedata.normalize("NFD", character), character.casefold(), character.upper(), base}
+    several = sorted((form for form in forms if len(form) > 1), key=len, reverse=True)
+    single = "".join(sorted({form for form in forms if len(form) == 1} | set(_variants().get(base, ""))))
+    one = f"[{re.escape(single)}]" if len(single) > 1 else re.escape(single)
+    marks = _MARKS if character.isalpha() else ""
+    return f"{escaped}(?:{'|'.join((*map(re.escape, several), one))}){marks}" if several else escaped + one + marks
+
+
+def _folded(character: str) -> str:
+    """Return a character without accent, case and width."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character)).casefold()
+    return plain if len(plain) == 1 else character.casefold()
+
+
+@cache
+def _variants() -> dict[str, str]:
+    """Return for each character the others that differ from it in an accent or in width."""
+    found: dict[str, str] = {}
+    for low, high in _WITH_FORMS:
+        for character in map(chr, range(low, high)):
+            base = _folded(character)
+            if base != character:
+                found[base] = found.get(base, "") + character
+    return found
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:
