@@ -22,6 +22,11 @@ KindName = Literal[
     "sheet",
     "opendocument",
     "epub",
+    "mail",
+    "rtf",
+    "subtitles",
+    "svg",
+    "archive",
     "binary",
 ]
 """The kinds that are told apart; everything that has no text to read is `binary`."""
@@ -41,7 +46,9 @@ TYPES: Final[dict[str, KindName]] = {
     "application/x-json": "json",
     "application/x-ndjson": "text",
     "application/jsonl": "text",
-    "message/rfc822": "text",
+    "message/rfc822": "mail",
+    "text/vtt": "subtitles",
+    "application/x-subrip": "subtitles",
     "text/csv": "delimited",
     "application/csv": "delimited",
     "text/tab-separated-values": "delimited",
@@ -60,7 +67,7 @@ TYPES: Final[dict[str, KindName]] = {
     _OPEN_DOCUMENT + "presentation": "opendocument",
     _OPEN_DOCUMENT + "spreadsheet": "sheet",
     "application/epub+zip": "epub",
-    "image/svg+xml": "binary",
+    "image/svg+xml": "svg",
 }
 """What the types of servers mean, as far as they are read; other types of XML and JSON are told by their ends."""
 
@@ -125,6 +132,9 @@ _ENDS: Final[dict[str, KindName]] = {
     "odt": "opendocument",
     "odp": "opendocument",
     "epub": "epub",
+    "eml": "mail",
+    "srt": "subtitles",
+    "vtt": "subtitles",
 }
 _CODE_ENDS: Final = {
     "py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "jsx": "jsx",
