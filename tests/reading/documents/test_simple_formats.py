@@ -11,6 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from components.office import presentation
 from components.papers import canvas_pdf, many_pages
+from components.work import growth
 from groundwire.reading.convert import Converted, convert
 
 pytestmark = pytest.mark.req("B2", "B11")
@@ -163,3 +164,19 @@ def test_a_file_that_is_cut_off_gives_the_pages_it_has() -> None:
     found = read(body[: len(body) * 2 // 3]).extracted
     assert 300 < found.content.count("Note ") < whole.count("Note ")
     assert "the file's end is missing; pages may be missing, too" in found.warnings
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ("message/rfc822", "Content-Type: multipart/mixed; boundary=x\n\n--x\n"),
+        ("message/rfc822", "Subject: =?x?q?=\nDate: nonsense\nFrom: @@<,\n\n\x00--"),
+        ("application/rtf", "{\\rtf1{\\u999999999 {\\v\\'zz\\bin99 \\uc10 }"),
+        ("text/vtt", "99:99:99.999 --> \n<v {\\x"),
+        ("image/svg+xml", "<svg><text><tspan><title style='display:none;opacity:0'>x"),
+    ],
+)
+def test_nonsense_is_read_without_an_error_and_in_linear_time(said: str, part: str) -> None:
+    body = ("{\\rtf1" if said.endswith("rtf") else "") + part
+    read(body, said)
+    assert growth(lambda text: read(text, said), body * 40, body * 160) < 6

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from email import policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from itertools import islice
 from typing import Final
@@ -39,7 +39,7 @@ def read_mail(body: bytes, url: str) -> Extracted:
     title = _header(message, "Subject")
     head = [f"{name}: {escape_text(said)}" for name in _HEADERS if (said := _header(message, name))]
     texts: list[str] = []
-    part = message.get_body(("plain", "html")) if isinstance(message, EmailMessage) else None
+    part = message.get_body(("plain", "html"))
     if part is not None:
         text = _text_of(part)
         texts.append(fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text)
@@ -69,7 +69,7 @@ def _header(message: EmailMessage, name: str) -> str:
         return ""
 
 
-def _text_of(part: EmailMessage) -> str:
+def _text_of(part: MIMEPart) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
