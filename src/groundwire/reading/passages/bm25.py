@@ -57,7 +57,7 @@ class Passage(NamedTuple):
     end: int
     """Where it ends, without the blanks behind it."""
     path: tuple[int, ...]
-    """The headings that it stands under, by their numbers from 0."""
+    """The headings above it, by their numbers from 0."""
     head: int = -1
     """Where its table begins; -1 when it is no row."""
 
@@ -110,7 +110,7 @@ def _spans(document: Outline) -> Iterator[tuple[int, int, int]]:
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the parts of a block: sentences, then the rows of a table, the first with what stands under it."""
+    """Yield the parts of a block: sentences, then the rows of a table, the first with the rule below it."""
     line = start
     while line < end and not _ROW.match(text, line):
         line = text.find("\n", line, end) + 1 or end
@@ -196,7 +196,7 @@ class Ranked:
     score: float
     """Higher is better."""
     terms: frozenset[str]
-    """What stands in it."""
+    """The terms in it."""
     focus: int = 0
     """What makes it answer begins here, on the page."""
 

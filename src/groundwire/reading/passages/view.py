@@ -27,7 +27,7 @@ from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, res
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 
-__all__ = ["Around", "Ask", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
+__all__ = ["Around", "Ask", "CountTokens", "Ranker", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
 """Returns the text around a page's content where it is shown, whose tokens count; the page comes without content."""
