@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
 from uuid import uuid4
 
