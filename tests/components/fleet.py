@@ -28,7 +28,7 @@ def queue_at_a_slow_provider(world: World, store: str, *, processes: int) -> Non
         "search": {"providers": ["brave"], "timeout": 40.0},
         "providers": {"brave": {"base_url": brave.url}},
         "keys": {"BRAVE_API_KEY": "test-key"},
-        "storage": {"url": store},
+        "storage": {"url": store, "timeout": 30.0},
         "cache": {"enabled": False},
         "archive": {"enabled": False},
     }

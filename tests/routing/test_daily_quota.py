@@ -70,7 +70,7 @@ async def test_money_is_set_aside_before_and_settled_after(store: Store, days: D
     day = allowance(store, days, cost_usd=0.010)
     own = session(store, day)
     first = await own.take(0.006)
-    with pytest.raises(BudgetExceeded, match=r"the 0\.01 US dollars of the day"):
+    with pytest.raises(BudgetExceeded, match=r"the 0\.01 US dollars per day"):
         await own.take(0.005)
     assert await day.used() == {"calls": 1, "cost_usd": 0.006}
     await own.settle(first, 0.002)

@@ -192,11 +192,11 @@ async def ask(
         question: The question.
         web: What searches and reads, and whose session pays; it stays the caller's to close.
         model: What writes the answer; without one the passages that answer best are quoted.
-        on_event: Is told of every call of a tool that the model makes.
+        on_event: Called with every tool call that the model makes.
         timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
 
     Raises:
-        InvalidRequest: the question is empty or too long. AllProvidersFailed: nobody could search.
+        InvalidRequest: the question is empty or too long. AllProvidersFailed: no provider could search.
         ProviderError: the model cannot be reached, or refuses. Closed.
     """
     session = web.session()

@@ -1,4 +1,4 @@
-"""The cassette as everybody holds it.
+"""The public cassette object.
 
 Which cassette a `Web` gets: the one it is given, or for programs that know of none, the environment's.
 """
@@ -140,7 +140,7 @@ class Cassette:
         """Return a cassette that records.
 
         Args:
-            path: The file; it is begun anew, its folder is made.
+            path: The file; an existing one is replaced, its folder is created.
             append: Whether the exchanges that the file has already stay.
 
         Raises:
@@ -222,7 +222,7 @@ class Cassette:
         failure: RecordedFailure | None = None,
         ms: int = 0,
     ) -> None:
-        """Write one exchange. A file that cannot be written is said in the log and stops nobody.
+        """Write one exchange. A file that cannot be written is logged and interrupts no call.
 
         Args:
             kind: The way on which it was asked.
@@ -345,7 +345,7 @@ def choose_cassette(
 
     Args:
         cassette: A cassette.
-        record: A file to be recorded into, begun anew.
+        record: A file to record into; an existing one is replaced.
         replay: A file to be replayed.
         environment: The variables, usually `os.environ`.
 

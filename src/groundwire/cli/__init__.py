@@ -141,7 +141,7 @@ def _leave(code: int) -> None:
 
 
 def _forget_stdout() -> None:
-    """Let what is still to be written to standard output go nowhere: nobody takes it."""
+    """Discard what is still to be written to standard output, which no one reads any more."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

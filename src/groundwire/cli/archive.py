@@ -123,7 +123,7 @@ def search(
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
-@archive.command("list", cls=_Command, short_help="List what is kept, newest first.", epilog=_EXIT_CODES)
+@archive.command("list", cls=_Command, short_help="List archived pages and results, newest first.", epilog=_EXIT_CODES)
 @click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most entries.")
 @click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Pass over so many of the newest.")
 @_JSON
@@ -249,7 +249,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
     async def whole() -> _T:
         try:
             await kept.open()
-            if kept.mended:  # what it held is not forgotten, not exported, not found: none of that has happened
+            if kept.recreated:  # what it held is not forgotten, not exported, not found: none of that has happened
                 raise StoreError(
                     f"The archive {kept.path} was damaged and moved aside: {kept.path}.corrupt-TIMESTAMP. "
                     "Look at that file, then try again: a new archive was begun."
@@ -313,7 +313,7 @@ def _size(file: IO[bytes]) -> int | None:
 
 
 def _agreed() -> bool:
-    """Ask whether everything is to be forgotten; where nobody can answer, nobody agrees.
+    """Ask whether to delete everything.
 
     Raises:
         InvalidRequest: there is no terminal to ask on.
@@ -321,7 +321,7 @@ def _agreed() -> bool:
     try:
         return click.confirm("Forget everything that was read and seen?", err=True)
     except click.Abort:
-        raise InvalidRequest("--all", "needs an answer, and there is nobody to ask", "Add --yes.") from None
+        raise InvalidRequest("--all", "needs a confirmation, and there is no terminal", "Add --yes.") from None
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:

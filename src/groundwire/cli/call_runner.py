@@ -67,7 +67,7 @@ def progress(doing: str) -> Iterator[Observer]:
 
 
 def _ignore(event: Event) -> None:
-    """Nobody is watching."""
+    """Ignore an event: no progress is shown."""
 
 
 _logger = logging.getLogger(__name__)

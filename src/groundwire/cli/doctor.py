@@ -36,7 +36,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
-@click.option("--offline", is_flag=True, help="Ask nobody outside.")
+@click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
     "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Seconds for all checks together."
 )
@@ -48,7 +48,7 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Every fault has a name that stays, such as key-wrong.
     """
     machine = Machine.here()
-    with _telling(quiet=as_json) as tell:
+    with _progress(quiet=as_json) as tell:
         report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
     if as_json:
         click.echo(escaped(json.dumps(_as_dict(report), indent=1)))
@@ -58,7 +58,7 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
 
 
 @contextmanager
-def _telling(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
+def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
     """Print each check as it is finished, with a line below that says what is still under way."""
     if quiet:
         yield lambda result: None

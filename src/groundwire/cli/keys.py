@@ -45,7 +45,7 @@ def keys() -> None:
 @click.argument("name")
 @click.option("--tenant", metavar="NAME", help="Keys of one tenant share sessions; by default a key has its own.")
 @click.option("--expires", metavar="WHEN", help="When it ends: 90d (days from now), or 2027-01-31 (at its end, UTC).")
-@click.option("--operator", is_flag=True, help="It may see what concerns everybody, such as metrics.")
+@click.option("--operator", is_flag=True, help="Let the key see data of all tenants, such as metrics.")
 @click.option("--rate", type=click.IntRange(1, 1_000_000), metavar="N", help="Requests a minute, in the long run.")
 @click.option(
     "--burst",
@@ -83,9 +83,9 @@ def create(
     no_keep: bool,
     as_json: bool,
 ) -> None:
-    """Make a key called NAME and show it.
+    """Create a key called NAME and show it.
 
-    It is shown this one time: what is kept of it is a hash. Give it to whoever uses it, as
+    The key is shown only once; the key file holds its hash. Clients send it as
     `Authorization: Bearer KEY` or `X-API-Key: KEY`.
     """
     if burst and not rate:

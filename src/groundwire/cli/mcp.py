@@ -77,7 +77,7 @@ def install(client: str, only_print: bool, yes: bool) -> None:
     """
     from groundwire.server.mcp.client_configs import install as change
 
-    _apply(client, lambda whose, text: change(whose, text, _command()), only_print=only_print, yes=yes)
+    _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
 @click.command(short_help="Take the server out of a client's configuration.", epilog=_CONFIG_EXIT_CODES)

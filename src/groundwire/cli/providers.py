@@ -16,7 +16,7 @@ from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import clean, escaped, warn
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import ProviderStatus, Verification, standings, verify
+from groundwire.setup import ProviderStatus, Verification, provider_statuses, verify
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def providers(check: bool, as_json: bool) -> None:
     No key is shown, only where it is from.
     """
     settings = load()
-    rows = asyncio.run(standings(settings))
+    rows = asyncio.run(provider_statuses(settings))
     scores = asyncio.run(_scores(settings))
     tried = _check(settings, rows, quiet=as_json) if check else {}
     if as_json:
@@ -63,7 +63,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     """Return how providers did, by name and role; nothing when the store cannot be read."""
     names = (*settings.search.providers, *settings.read.providers)
     try:
-        card = await card_of(lambda: open_store(settings.storage.url), _DAYS, names)
+        card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
     except StoreError as error:
         warn(f"Health is not known: {error}")
         return {}

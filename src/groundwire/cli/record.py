@@ -39,7 +39,7 @@ _SIGNALLED = 128
     epilog=_EPILOG,
     context_settings={"allow_interspersed_args": False},
 )
-@click.option("--append", is_flag=True, help="Add to FILE instead of beginning it anew.")
+@click.option("--append", is_flag=True, help="Append to FILE instead of replacing it.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(file: Path, command: tuple[str, ...], append: bool) -> None:

@@ -69,8 +69,8 @@ def serve(
 ) -> None:
     """Serve searching and reading over HTTP: one service for the agents of a team.
 
-    On this machine's loopback everybody may use it until there is a key; elsewhere it asks for keys. Make one with
-    groundwire keys create. SIGTERM ends it when what runs has ended; a second signal ends it at once.
+    On loopback it needs no API key until one exists; on other addresses it always does. Create one with
+    groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
     """
     given = {"server.host": host, "server.port": port}
     settings = load({name: value for name, value in given.items() if value is not None})
@@ -238,7 +238,7 @@ async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, 
         from groundwire.server.openai.upstream import Upstream
     gateway = build_proxy(upstream, settings, host=host, **options)
     if not is_loopback(host) and not gateway.asks_for_keys:
-        warn(f"Everybody who can reach {host} can search through this proxy and use the model server behind it.")
+        warn(f"Anyone who can reach {host} can search through this proxy and use the model server behind it.")
 
     def ready(address: str) -> None:
         _say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")

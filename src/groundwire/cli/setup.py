@@ -31,7 +31,7 @@ from groundwire.setup import (
     key_source,
     keyring_state,
     load_offers,
-    standings,
+    provider_statuses,
     with_values,
     would_load,
 )
@@ -41,7 +41,7 @@ __all__ = ["setup"]
 _EXIT_CODES = """\b
 Exit codes:
   0  everything is set up, or was already
-  2  wrong use, a wrong setting, or an answer is needed and nobody is there
+  2  wrong use, a wrong setting, or an answer is needed and there is no terminal
   3  a provider refused what it was given; nothing was written
   130  interrupted; nothing was written"""
 
@@ -108,7 +108,7 @@ def _run(
     only: bool,
     tries: bool,
 ) -> None:
-    rows = {row.name: row for row in asyncio.run(standings(settings))}
+    rows = {row.name: row for row in asyncio.run(provider_statuses(settings))}
     for name in (*searching, *reading):  # a new NAME:LABEL
         if name not in rows:
             kind = rows[name.partition(":")[0]]
@@ -194,7 +194,7 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
         "locked": "The keyring is locked.",
     }.get(state.kind, f"The keyring does not work ({state.detail}).")
     if keep == "keyring":
-        raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or mend it first.")
+        raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"
     if talk is None:
         warn(f"{why} Keys are kept in {place}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import sys
@@ -55,7 +56,8 @@ def stats(days: int, as_json: bool) -> None:
     if not as_json:
         warn(*settings.warnings)
     names = (*settings.search.providers, *settings.read.providers)
-    card = asyncio.run(card_of(lambda: open_store(settings.storage.url), days, names))
+    store = functools.partial(open_store, settings.storage.url, timeout=settings.storage.timeout)
+    card = asyncio.run(card_of(store, days, names))
     sys.exit(show_card(card, as_json=as_json))
 
 
@@ -218,12 +220,12 @@ Exit codes:
   3  the store cannot be read"""
 
 
-@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or begin it anew.")
+@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
-@click.option("--reset", is_flag=True, help="Begin it anew: its limits are whole, its citations begin at [1].")
+@click.option("--reset", is_flag=True, help="Reset it: nothing is used, citations begin at [1].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def session(name: str, reset: bool, as_json: bool) -> None:
-    """Show what the session NAME has used of its limits, or begin it anew.
+    """Show what the session NAME has used of its limits, or reset it.
 
     NAME is the setting session.id of the processes that share it.
     """

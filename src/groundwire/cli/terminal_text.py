@@ -25,7 +25,7 @@ _ROOM = 20  # cells; narrower text cannot be read
 
 
 def clean(text: str) -> str:
-    """Return text without control characters and marks of direction, which could repaint what stands beside it."""
+    """Return text without control characters and marks of direction, which could repaint the text beside it."""
     return _STEERING.sub("�", text.replace("\r\n", "\n"))
 
 

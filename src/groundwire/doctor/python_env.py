@@ -56,7 +56,7 @@ async def check_extras(examination: Examination) -> Seen:
                 severity="problem",
                 subject="read.render_domains",
                 what="read.render_domains names sites whose scripts are to be run, and no reader in use runs scripts.",
-                why=f"It stands in: {settings.origin('read.render_domains')}.",
+                why=f"It is set in: {settings.origin('read.render_domains')}.",
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
         )
@@ -147,7 +147,7 @@ async def check_keyring(examination: Examination) -> Seen:
         return state.detail, ()
     severity: Severity = "note"
     if state.kind in {"locked", "failing"} and examination.settings is not None:
-        rows = await examination.standings()
+        rows = await examination.provider_statuses()
         if any(row.in_use and row.state == "needs_key" for row in rows):
             severity = "problem"
     if state.kind in {"not_installed", "absent"} and examination.settings is not None:
@@ -159,7 +159,7 @@ async def check_keyring(examination: Examination) -> Seen:
 
 async def _lacking(examination: Examination) -> bool:
     """Tell whether a key is missing that somebody expects to be there."""
-    rows = await examination.standings()
+    rows = await examination.provider_statuses()
     explicit = examination.known.origin("search.providers") != "default"
     return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
 

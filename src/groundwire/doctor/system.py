@@ -92,7 +92,7 @@ async def check_port(examination: Examination) -> Seen:
 
 
 def _taken(host: str, port: int) -> str:
-    """Return why nobody could listen there, or nothing."""
+    """Return why a server could not listen there, or nothing."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
@@ -105,7 +105,7 @@ def _taken(host: str, port: int) -> str:
 
 
 def _is_gateway(host: str, port: int) -> bool:
-    """Tell whether it is a gateway of ours that listens there: both of its health pages say a status and no more."""
+    """Tell whether a Groundwire gateway listens there: both of its health pages return a status and nothing else."""
     return all(_says_status(host, port, path) for path in ("/healthz", "/readyz"))
 
 

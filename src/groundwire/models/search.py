@@ -68,7 +68,7 @@ Outcome = Literal[
 
 
 class Attempt(FrozenModel):
-    """One try of one provider, and what became of it."""
+    """One request to one provider within a call, with its outcome."""
 
     provider: str
     """The provider's name."""
@@ -112,14 +112,14 @@ class AttemptFinished:
 
 
 Event = AttemptStarted | AttemptFinished
-"""What an observer is told while a call runs."""
+"""What an attempt listener receives while a call runs."""
 
 Observer = Callable[[Event], None]
-"""A function that is told what happens; it must return at once and must not raise."""
+"""A function that receives the events of attempts; it must return at once and must not raise."""
 
 
 Applied = Literal["native", "operator", "post_filter", "not_possible"]
-"""Who saw to a filter: the service by a parameter, by words in the query, we afterwards, or nobody."""
+"""What applied a filter: the service by a parameter, operators in the query, we afterwards, or nothing."""
 
 MAX_URL = 2_048  # characters
 MAX_TITLE = 500  # characters

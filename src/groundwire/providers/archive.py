@@ -1,4 +1,4 @@
-"""The offline archive as a provider: what was read and seen before, when nobody outside answers."""
+"""The offline archive as a provider: pages and results of earlier calls, for when no service answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ArchiveProvider:
     That nothing is found proves nothing about the web, so it is a failure here and never an empty answer.
 
     Args:
-        archive: Where to look; whoever made it closes it.
+        archive: Where to look; its creator closes it.
         name: The name by which settings, attempts and results call it.
         owner: Whose calls it answers; see `owned_by`.
     """

@@ -123,7 +123,7 @@ class ReadProvider(Protocol):
             The page, or a result with `success` false and the reason.
 
         Raises:
-            PageError: the page cannot be had. ProviderError: the service failed. DeadlineExceeded.
+            PageError: the page cannot be read. ProviderError: the service failed. DeadlineExceeded.
         """
         ...
 
@@ -329,7 +329,7 @@ class _PlainProvider:
         return self._model(ReadResult, await self._inner.read_url(url))
 
     def _model(self, model: type[_ModelT], value: object) -> _ModelT:
-        """Return a result as one of ours; fields that ours has not are left out."""
+        """Return a result as our model; unknown fields are dropped."""
         if isinstance(value, model):
             return value
         names = model.model_fields

@@ -93,7 +93,7 @@ def _next_month(reply: Response) -> float | None:
 
 
 def _resets(reply: Response) -> list[float | None]:
-    """Return the seconds after which the windows begin anew: that of the second, then that of the month."""
+    """Return the seconds until each window resets: that of the second, then that of the month."""
     parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
     return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
 

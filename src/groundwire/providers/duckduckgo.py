@@ -157,16 +157,16 @@ class DuckDuckGoSearchProvider:
         }
         try:
             if self._cassette is None:
-                heard = self._hear(request, deadline)
+                answer = self._call_engine(request, deadline)
             else:
-                heard = self._cassette.call("ddgs", request, lambda: self._hear(request, deadline))
+                answer = self._cassette.call("ddgs", request, lambda: self._call_engine(request, deadline))
         except CallFailed as error:
             if error.failure.kind == "timeout":
                 raise ProviderTimeout(self.name, "no answer in time") from error
             raise ProviderUnreachable(self.name, error.failure.detail or "the connection failed") from error
-        rows, status = heard["rows"], heard["status"]
+        rows, status = answer["rows"], answer["status"]
         if not rows:
-            raise_for_status(status, heard["headers"], self.name)
+            raise_for_status(status, answer["headers"], self.name)
         if rows is None:
             raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=status)
         if not rows:
@@ -175,8 +175,8 @@ class DuckDuckGoSearchProvider:
             )
         return [SimpleNamespace(**row) for row in rows]
 
-    def _hear(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
-        """Ask one engine and return what it heard as JSON; `rows` is None for an answer that ddgs could not read.
+    def _call_engine(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
+        """Ask one engine and return its answer as JSON; `rows` is None for an answer that ddgs could not read.
 
         Raises:
             CallFailed: there was no answer.

@@ -115,7 +115,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
     ) -> Results:
         """Search; see `SearchProvider.search`.
 
-        The service gives a further page only to whoever has the first one, so that takes a second request.
+        The service returns a further page only with a token from the first one, so that takes a second request.
         """
         deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         mapped = to_form(query, limit, filters, self._endpoint)
@@ -130,7 +130,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
         return self.finished(found, mapped)
 
     async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
-        """Post a form and follow redirects within the site, each of which the guard judges anew."""
+        """Post a form and follow redirects within the site, each of which the guard judges."""
         method: Literal["GET", "POST"] = "POST"
         target = parse_url(self.address)
         for _ in range(_MOST_REDIRECTS + 1):
@@ -336,7 +336,7 @@ def _classes(element: Any) -> set[str]:
 
 
 def _inner(element: Any) -> str:
-    """Return what stands in an element, with its tags and entities, as all providers give titles and snippets."""
+    """Return the inner HTML of an element, with tags and entities, as all providers give titles and snippets."""
     from lxml import html
 
     parts: Iterable[str] = (html.tostring(child, encoding="unicode") for child in element)

@@ -144,7 +144,7 @@ def parse_page(reply: Response, url: str, name: str = "exa") -> ReadResult:
     """Read the response to a request for one page; the outcome for the page itself is in `statuses`.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
     """
     if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
         raise empty_page(url)

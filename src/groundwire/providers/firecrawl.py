@@ -152,7 +152,7 @@ def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult
     """Read the response to a request for one page. A missing page may come as a success: its status tells.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
     """
     if not _QUEUED.matches(reply):
         _raise_for_page(reply, url)

@@ -68,7 +68,7 @@ _ABOUT_KEY = re.compile(
 _ABOUT_PLAN = re.compile(
     r"(?i)\b(?:your|the|this) (?:\w+ )?(?:plan|subscription|account)\b.{0,60}"
     r"\b(?:not|expired|suspended|inactive|disabled|ended|cancel\w*|exceeded|reached|exhausted|limit)\b"
-    r"|\b(?:quota|credits?|balance|allowance|payment|billing)\b|\bsubscription (?:is )?(?:required|expired|cancel)"
+    r"|\b(?:quota|credits?|balance|allowances?|payment|billing)\b|\bsubscription (?:is )?(?:required|expired|cancel)"
 )
 
 
@@ -92,7 +92,7 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status == 429:
         raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
     if status == 402:
-        raise QuotaExceeded(name, f"the account's allowance is used up{words}", status=status, retry_after=again)
+        raise QuotaExceeded(name, f"the account's quota is used up{words}", status=status, retry_after=again)
     if status == 403 and reply.media_type == "text/html":
         raise ProviderBlocked(name, "a firewall in front of it refuses us", status=status, retry_after=again)
     if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
@@ -144,7 +144,7 @@ def objects(value: object) -> Iterator[dict[str, Any]]:
 
 
 def value_at(data: object, path: str) -> object:
-    """Return what stands at a path in JSON, or None.
+    """Return the value at a path in JSON, or None.
 
     Args:
         data: The JSON value.

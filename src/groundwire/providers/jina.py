@@ -155,7 +155,7 @@ def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
         name: The provider's name.
 
     Raises:
-        PageError: the page itself cannot be had. ProviderError: the service failed.
+        PageError: the page itself cannot be read. ProviderError: the service failed.
     """
     if not 200 <= reply.status < 300:
         _raise_failure(reply, reply.status, url, name)

@@ -136,7 +136,7 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -
 
 
 def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "web") -> Results:
-    """Read a response of either version; they are told apart by their form.
+    """Read a response of either version; the form tells which it is.
 
     Args:
         reply: The response.

@@ -64,7 +64,7 @@ class TavilyOptions(ApiOptions):
     extract_depth: Literal["basic", "advanced"] = "basic"
     """How thoroughly to read pages; `advanced` gets more tables and embedded parts and costs twice as much."""
     keyless: bool = False
-    """Whether to use Tavily's keyless mode, free of charge and within narrow limits, when there is no key."""
+    """Whether to use Tavily's keyless mode, which is free and has low limits, when there is no key."""
     safe_search: bool = False
     """Whether to ask for safe search, which only enterprise plans may; not with a fast depth."""
 
@@ -178,7 +178,7 @@ def parse_page(reply: Response, url: str, name: str = "tavily") -> ReadResult:
     """Read the response to a request for one page. HTTP 200 may hold a failure.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
     """
     data = json_answer(reply, name, _ERRORS)
     read, failed = data.get("results"), data.get("failed_results")

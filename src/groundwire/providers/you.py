@@ -55,7 +55,7 @@ _NEAREST: Final[Mapping[str, str]] = {
 
 
 def _until_reset(reply: Response) -> float | None:
-    """Return the seconds until an allowance begins anew, from `reset_at` in the body."""
+    """Return the seconds until a quota resets, from `reset_at` in the body."""
     try:
         moment = datetime.fromisoformat(text_or_empty(json_or_empty(reply).get("reset_at")))
     except ValueError:
@@ -67,7 +67,7 @@ def _until_reset(reply: Response) -> float | None:
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,
-        "the account's allowance is used up",
+        "the account's quota is used up",
         "Add credit to the account",
         status=(402,),
         retry_after=_until_reset,

@@ -49,7 +49,7 @@ class Converted:
     warnings: tuple[str, ...] = ()
     """What was wrong with the bytes, and what the page is not."""
     block: SoftBlock | None = None
-    """What stands in place of the page, when it is not the page that came."""
+    """The block page, when one came instead of the page."""
     unreadable: Unreadable | None = None
     """Why a document gives no text, when it gives none."""
 

@@ -1,4 +1,4 @@
-"""The reader of our own: guarded fetch, decode, extract, all on this machine.
+"""The local reader: guarded fetch, decode, extract, all on this machine.
 
 What a server says about keeping a page (RFC 9111), read with care: what makes no sense says nothing.
 

@@ -183,7 +183,7 @@ class SessionBudget:
             raise self._no_money(used, self._known.spent)
 
     async def settle(self, reservation: Reservation, cost_usd: float) -> None:
-        """Put the real cost in the place of what was set aside."""
+        """Replace the reserved cost by the real one."""
         difference = micro(cost_usd) - reservation.micro_usd
         if difference:
             await self._add(difference, reservation.day)
@@ -257,7 +257,7 @@ class SessionBudget:
             await self._store.count(self._key("tokens"), math.ceil(characters / _CHARACTERS_PER_TOKEN), ttl=_LIFE)
 
     async def reset(self) -> None:
-        """Begin anew."""
+        """Reset the counts."""
         for what in _USED:
             await self._store.delete(self._key(what))
         self._note(0)
@@ -279,7 +279,7 @@ class SessionBudget:
         return f"[WARNING: {max(0, self.limits.searches - reservation.spent)} searches remaining in session]"
 
     async def _end_if_idle(self) -> None:
-        """Begin the counts anew if nobody has used the session for as long as its limits allow, in any process.
+        """Reset the counts if the session was idle for `idle_timeout` in every process.
 
         What is subtracted is what was counted before the pause, so that calls which come meanwhile stay counted; the
         lease leaves the subtraction to one of several that find the session idle at the same moment.

@@ -52,11 +52,11 @@ class CacheTtl:
     """For how long a value is kept, in seconds; all zero: not at all. The phases follow one another."""
 
     fresh: float = 0.0
-    """While it is as good as new."""
+    """Seconds for which it is fresh."""
     stale: float = 0.0
-    """While it is returned at once, and fetched anew in the background (RFC 5861, stale-while-revalidate)."""
+    """Seconds for which it is returned and refreshed in the background (RFC 5861, stale-while-revalidate)."""
     error: float = 0.0
-    """While it is returned only if fetching fails (RFC 5861, stale-if-error)."""
+    """Seconds for which it is returned only if loading fails (RFC 5861, stale-if-error)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,5 +292,5 @@ def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) ->
     """Return what a caller should know of a value's age, as fields of the value."""
     if not stale:
         return {"cached": cached}
-    said = f"this answer is {seconds / 60:,.0f} minutes old; it could not be fetched anew yet"
+    said = f"this answer is {seconds / 60:,.0f} minutes old; it could not be refreshed yet"
     return {"cached": cached, "stale": True, "warnings": (*warnings, said)}

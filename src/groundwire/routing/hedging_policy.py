@@ -169,7 +169,7 @@ class ExtraBudget:
 
         Args:
             calls: How many.
-            reserve: The share of what is kept that must be left for others: hedges go before retries.
+            reserve: The share of the balance that must be left for others: hedges go before retries.
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))

@@ -62,7 +62,7 @@ class _Rules:
 
 
 class Politeness:
-    """The gate that requests for pages go through; every reader that connects by itself can ask it, too.
+    """The crawl rules for page requests; readers that connect by themselves can ask it, too.
 
     Args:
         transport: Gets robots.txt files, whose cassette is respected: a replay sends nothing.
@@ -102,8 +102,8 @@ class Politeness:
         Args:
             url: The page's address.
             deadline: When the page must be here.
-            remote: Whether somebody else will read it for us: then a site that cannot be reached from here stops
-                nobody, as it may be reached from there.
+            remote: Whether a remote reader will fetch it: then a site that cannot be reached from here is allowed, as
+                it may be reachable from there.
 
         Returns:
             The seconds that the site wants between two requests, five at most; 0 when it says nothing.
@@ -130,10 +130,10 @@ class Politeness:
 
     @asynccontextmanager
     async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
-        """Let one request to a site through, when it is its turn; see `Gate.visit`.
+        """Wait for a slot and let one request to a site through; see `FetchPolicy.visit`.
 
         Raises:
-            BlockedByRobots, PageUnavailable: as `check`. PagePaced: its turn comes too late. DeadlineExceeded.
+            BlockedByRobots, PageUnavailable: as `check`. PagePaced: the slot comes too late. DeadlineExceeded.
         """
         asked = await self.check(url, deadline)
         visit = FetchSlot()
@@ -242,7 +242,7 @@ class RobotsFiles:
     """Knows what sites ask of us.
 
     Args:
-        transport: Gets the files; its gate is passed by.
+        transport: Gets the files, without its fetch policy.
         store: Keeps them.
         user_agent: How we introduce ourselves; files call us by the products in it.
         max_wait: The most seconds for one file.

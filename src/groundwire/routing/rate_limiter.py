@@ -97,7 +97,7 @@ class _Learned:
     burst: int = 1
 
     def send(self, now: float) -> tuple[float, ...]:
-        """Note a request; return how many there were before it in each of the windows, -1 where nobody knows."""
+        """Note a request; return how many there were before it in each of the windows, -1 where that is unknown."""
         self.begun = min(self.begun, now)
         counts = tuple(
             sum(1 for at in self.sent if at > now - window) if now - self.begun >= window else -1.0
@@ -315,7 +315,7 @@ class RateLimiter:
         return rate if news else None
 
     def release(self, provider: SearchProvider) -> None:
-        """Say that a call ended without an answer: whoever waited for it goes on without."""
+        """Note that a call ended without an answer, and let the callers that waited for it go on."""
         where = scope(provider)
         rest = self._rests.get(where)
         if rest is not None and rest.probe is not None:
@@ -326,7 +326,7 @@ class RateLimiter:
             self._wake(where)
 
     async def _scout(self, provider: SearchProvider, seconds: float) -> None:
-        """Be the first to ask, or wait until whoever is has an answer."""
+        """Be the first to ask, or wait until the first has an answer."""
         where = scope(provider)
         if (scouting := self._scouts.get(where)) is not None:
             try:

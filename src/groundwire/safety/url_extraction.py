@@ -1,4 +1,4 @@
-"""The web addresses that stand in a text: a message of a user, or a page as Markdown."""
+"""The URLs in a text: a message of a user, or a page as Markdown."""
 
 from __future__ import annotations
 

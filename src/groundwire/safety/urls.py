@@ -153,7 +153,7 @@ def _read(text: str) -> WebUrl:
 
 
 def join_url(base: WebUrl, location: str) -> WebUrl:
-    """Resolve a `Location` header or a link against the page it stands on (RFC 3986, 5.2), as strictly as `parse_url`.
+    """Resolve a `Location` header or a link against its page (RFC 3986, 5.2), as strictly as `parse_url`.
 
     Args:
         base: The page's address.

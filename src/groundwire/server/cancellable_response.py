@@ -79,7 +79,7 @@ async def answer_with_events(
         scope: The connection.
         receive: Its receiving end.
         send: Its sending end.
-        keep_alive: Seconds of silence after which a comment is sent, so that nobody on the way gives up.
+        keep_alive: Seconds of silence after which a comment is sent, so that no proxy on the way times out.
     """
     outbox = Outbox()
     task = asyncio.create_task(work(outbox))

@@ -40,7 +40,7 @@ _REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach a server that listens there."""
+    """Whether only this machine can reach a server that listens there."""
     if host.lower() == "localhost":
         return True
     address = _address(host)

@@ -93,7 +93,7 @@ class Settings(BaseModel):
     storage: StorageSettings = StorageSettings()
     """Where state lives."""
     cache: CacheSettings = CacheSettings()
-    """What is kept."""
+    """The cache of search results and pages."""
     archive: ArchiveSettings = ArchiveSettings()
     """The offline archive."""
     policy: PolicySettings = PolicySettings()
@@ -119,7 +119,7 @@ class Settings(BaseModel):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was wrong with the settings and could be put right."""
+        """Problems of the settings that were corrected."""
         return self._warnings
 
     @property
@@ -237,7 +237,7 @@ def shown(key: str, value: object) -> str:
 
 
 def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each contradiction as (dotted key, what is wrong); what stands at its default contradicts nothing."""
+    """Yield each contradiction as (dotted key, what is wrong); a setting at its default contradicts nothing."""
     search, session = settings.search, settings.session
     if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
         yield from single_provider_warnings(settings, search.providers[0])

@@ -160,7 +160,7 @@ class ValkeyStore:
     Args:
         url: `redis://` or `rediss://` with host, port and database.
         timeout: Seconds for one exchange with the server.
-        clock: The time in seconds since the epoch, in which `Entry` is told.
+        clock: The time in seconds since the epoch, used in `Entry`.
 
     Raises:
         ConfigurationError: The package `redis` is not installed.

@@ -131,7 +131,7 @@ class Writer:
             _tell([done for _, done in batch])
 
     def _next(self) -> list[tuple[Job[object], asyncio.Future[None]]]:
-        """Return the next jobs; when there are none, the next call starts the thread's work anew."""
+        """Return the next jobs; when there are none, the next call restarts the thread's work."""
         with self._lock:
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
             self._draining = bool(batch)

@@ -102,13 +102,13 @@ _Key = tuple[int, Role, str, str]
 
 
 class Scores:
-    """Adds up what calls did and tells the store now and then, so that a call itself writes nothing.
+    """Adds up what calls did and writes it to the store now and then, so that a call itself writes nothing.
 
-    Close it before the store: what is left is told then.
+    Close it before the store: the remaining counts are written then.
 
     Args:
         store: Where the counters are.
-        every: Seconds from the first call that was not told yet until it is told.
+        every: Seconds from the first unwritten call until it is written.
         clock: The time in seconds since the epoch; a day begins at midnight UTC.
     """
 

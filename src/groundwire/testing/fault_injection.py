@@ -58,7 +58,7 @@ class InjectedFault:
         Args:
             code: The HTTP status.
             body: The body; text is encoded as UTF-8.
-            content_type: The Content-Type; by default it is told from the body's first character.
+            content_type: The Content-Type; by default it follows from the body's first character.
             headers: Further headers, such as `{"Retry-After": "7"}`.
         """
         data = body.encode() if isinstance(body, str) else body

@@ -1,6 +1,6 @@
 """A tool's result as text for a model or a person, and as JSON.
 
-What stands around text from the web when a model gets it: where it is from, and that it is no instruction.
+The fence around text from the web says to a model where it is from, and that it is no instruction.
 
 Marking is a cheap layer and nothing depends on it: see Hines et al., arXiv 2403.14720, for what it does, and "The
 Attacker Moves Second", 2025, for what it does not.

@@ -41,8 +41,8 @@ async def read_body(
         connections: Where the answer comes from.
         response: The answer, its head read.
         cap: The most bytes, on the wire and decoded.
-        inspect: Is shown the beginning.
-        body: Where the decoded bytes are put, so that what has come is had when the rest does not come.
+        inspect: Called with the beginning.
+        body: Where the decoded bytes are put, so that a partial body is available when the rest does not come.
         cut: Whether a larger body is cut there instead of refused.
 
     Raises:
@@ -131,7 +131,7 @@ def _framing(cap: int) -> int:
 
 
 def seen_by(visit: FetchSlot, inspect: Inspect | None) -> Inspect:
-    """Return an `inspect` that also lets the gate see the head."""
+    """Return an `inspect` that also shows the fetch policy the response's head."""
 
     def look(head: Head) -> int | None:
         visit.status, visit.headers = head.status, head.headers

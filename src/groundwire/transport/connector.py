@@ -137,7 +137,7 @@ class Connections:
         return self._session
 
     def _socket(self, info: Any) -> socket.socket:
-        """Make the socket for one address, if the guard permits it: the gate that IP literals pass too."""
+        """Make the socket for one address, if the guard permits it; IP literals are checked here, too."""
         family, kind, protocol, _, address = info
         if not self._guard.permits(address[0], address[1]):
             raise Vetoed("address not allowed")
@@ -198,7 +198,7 @@ HEAD_ALLOWANCE: Final = 500_000
 
 
 class MeteredSocket(socket.socket):
-    """A socket with an allowance. Sending renews what an answer's head may take; a body is allowed by `allow`.
+    """A socket that limits the bytes it receives. Sending resets the limit of the head; `allow` sets that of a body.
 
     Only event loops that receive through the socket itself count (those of asyncio do); with others nothing is refused.
     """

@@ -186,5 +186,5 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
 
 
 def nowhere(host: str) -> str:
-    """Say the same of a name that does not exist and of one that leads inside, so that nobody can tell them apart."""
+    """Return one text for a name that does not exist and one with a private address, so that neither is revealed."""
     return f"{host} does not lead to a public web address."

@@ -14,7 +14,7 @@ from groundwire.safety.urls import WebUrl
 if TYPE_CHECKING:
     from yarl import URL
 
-__all__ = ["FetchPolicy", "FetchSlot", "Head", "Heard", "HttpRequest", "Inspect", "Response"]
+__all__ = ["FetchPolicy", "FetchSlot", "Head", "HttpRequest", "Inspect", "PartialResponse", "Response"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -79,7 +79,7 @@ class HttpRequest:
     body: Mapping[str, Any]
     """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
     page: bool = False
-    """Whether a redirect will be followed, so that its body is for nobody."""
+    """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
     """Whether a body that is too large is cut instead of refused."""
 
@@ -95,7 +95,7 @@ class HttpRequest:
 
 
 @dataclass(slots=True)
-class Heard:
+class PartialResponse:
     """As much of one answer as has come."""
 
     status: int = 0
@@ -105,7 +105,7 @@ class Heard:
 
 @dataclass(slots=True)
 class FetchSlot:
-    """One request for a page, seen by the gate that let it through."""
+    """One permission to fetch a page, with the status and headers of the response."""
 
     status: int = 0
     """The HTTP status of the answer; 0 while there is none, and for a redirect."""
@@ -130,7 +130,7 @@ class FetchPolicy(Protocol):
         ...
 
     def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
-        """Return a block in which one address may be asked; entering it waits for its turn.
+        """Return a block in which one address may be asked; entering it waits for a slot.
 
         Args:
             url: An address that the guard has admitted.

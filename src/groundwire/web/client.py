@@ -59,12 +59,12 @@ class Web(SessionView):
         search_providers: Search providers in the order in which they are asked, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
-        attempt_listener: Is told when a provider is asked and how it ended.
-        call_listeners: Are told of every call when it has ended, such as `groundwire.telemetry.Metrics`; a
+        attempt_listener: Called when an attempt starts and ends.
+        call_listeners: Called with every call when it has ended, such as `groundwire.telemetry.Metrics`; a
             `groundwire.telemetry.CallLog` among them takes the place of the usual one.
         cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
-            say. With one nothing is kept from one `Web` to the next.
-        record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
+            say. With one nothing is stored from one `Web` to the next.
+        record: A file to record into; an existing one is replaced. Short for `cassette=Cassette.record(FILE)`.
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
@@ -178,7 +178,7 @@ class Web(SessionView):
 
         Raises:
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
-            AllProvidersFailed: nobody could search; it carries the attempts. Overloaded, Closed.
+            AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
             return await self.search(**canonical(Web.search, locals(), SEARCH))
@@ -222,7 +222,7 @@ class Web(SessionView):
             query: The passages that answer this are wanted.
             cursor: The piece that begins here is wanted: a `next_cursor`, or `#2` for the second of `sections`, or
                 `@5120` for a place in characters.
-            find: The places where this stands literally are wanted; case, blanks and kinds of quotes do not matter.
+            find: Return the literal matches of this text; case, whitespace and kinds of quotes do not matter.
             max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
             max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
@@ -240,7 +240,7 @@ class Web(SessionView):
 
         Raises:
             InvalidRequest: an argument is wrong, or the cursor leads nowhere. BlockedByPolicy: the address or domain
-            is not allowed. PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded,
+            is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
         if aliases:
@@ -345,7 +345,7 @@ class Web(SessionView):
         """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.
 
         Args:
-            grace_seconds: Seconds to wait first for stale answers that are being fetched anew.
+            grace_seconds: Seconds to wait first for background refreshes of stale values.
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)

@@ -214,7 +214,7 @@ class OpenPages:
     flow: OpenPageFlow
     """The flow of one page."""
     call_listeners: CallListeners
-    """Are told when a page is done."""
+    """Called when a page is done."""
 
     def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPages:
         """Return the same with only some of the readers, under another policy."""
@@ -276,7 +276,7 @@ class OpenPages:
             raise
 
     async def _show(self, reading: _PageLoad, selection: Ask, budget: SessionBudget) -> None:
-        """Put the part that is wanted in the place of the whole page."""
+        """Replace the whole page by the selected part."""
         page, reading.page = reading.page, None
         if page is None:
             return

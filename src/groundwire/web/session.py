@@ -142,7 +142,7 @@ class SessionView:
 
         Args:
             search_providers: In the order in which they are asked, by name or as objects.
-            settings: Where options and keys of those are that are made anew; by default the settings in force.
+            settings: The options and keys of the providers given by name; by default the settings in force.
 
         Raises:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
@@ -183,7 +183,7 @@ class SessionView:
 
     @property
     def store(self) -> Store:
-        """Where budgets, counters and what is kept are; it belongs to this `Web`."""
+        """The store of budgets, counters and cached values; it belongs to this `Web`."""
         return self._resources.store
 
     @property
@@ -297,7 +297,7 @@ class SessionView:
         return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
-        """Begin the session anew: the budget is whole again, no URL is known, and numbers begin at 1."""
+        """Reset the session: nothing is spent, no URL is known, and citation numbers begin at 1."""
         await self._budget.reset()
         if self._resources.sources is not None:
             await self._resources.sources.forget(self._budget)
@@ -337,5 +337,5 @@ def limits_of(session: SessionSettings) -> Limits:
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:
-    """Whether a provider, or the kind of which it is one of several, is named; None names everybody."""
+    """Whether a provider, or the kind of which it is one of several, is named; None names all."""
     return names is None or name in names or name.partition(":")[0] in names

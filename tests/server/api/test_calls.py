@@ -319,7 +319,7 @@ async def test_the_providers(gateway: Any, world: World) -> None:
     await post(client, "/v1/search", {"query": "again"})
     _, body = await get(client, "/v1/providers")
     closed = body["providers"][0]
-    assert (closed["health"], 0 < closed["closed_for"] <= 60) == ("cooldown", True)
+    assert (closed["health"], 0 < closed["cooldown_seconds"] <= 60) == ("cooldown", True)
 
 
 @pytest.mark.req("B20")

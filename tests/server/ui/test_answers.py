@@ -260,13 +260,13 @@ async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
     _, url = await serve(cache={"enabled": True})
     address = f"{world.site('articles').url}/wiki/bm25"
     async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
-        for count, more, offered in ((1, "", False), (1, "", True), (2, "&fresh=1", False)):
+        for count, more, offered in ((1, "", False), (1, "", True), (2, "&refresh=1", False)):
             async with client.get(f"/?q=ranking{more}") as response:
                 text = await response.text()
             assert len(world.searxng.requests) == count
             assert ("Refresh" in text) == offered
-            assert "fresh=1&amp;open" not in text  # the wish counts once
-        for count, fresh, offered in ((1, {}, False), (1, {}, True), (2, {"fresh": "1"}, False)):
+            assert "refresh=1&amp;open" not in text  # the wish counts once
+        for count, fresh, offered in ((1, {}, False), (1, {}, True), (2, {"refresh": "1"}, False)):
             async with client.get("/", params={"open": address, **fresh}) as response:
                 text = await response.text()
             assert len(world.site("articles").requests) == count

@@ -15,7 +15,7 @@ __all__ = ["MAX_NUMBERS", "Number", "numbers_of", "same_number", "same_quantity"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it stands in a sentence."""
+    """A number as written in a sentence."""
 
     text: str
     """As it is written, with what scales it."""
@@ -183,7 +183,7 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
 
 
 def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
-    """Return the unit that stands at a place, in one spelling, and where it ends."""
+    """Return the unit at a position, in one spelling, and where it ends."""
     if tongue.dense:
         begin = place + (text[place : place + 1] == " ")
         for length in range(tongue.longest, 0, -1):

@@ -240,7 +240,7 @@ class ChatReader:
         return listed
 
     def _beside(self, body: dict[str, Any]) -> None:
-        """Read what stands beside the choices."""
+        """Read the members beside the choices."""
         if model := text_of(body.get("model")):
             self._gather.model = model
         venice = object_of(body.get("venice_parameters")).get("web_search_citations")

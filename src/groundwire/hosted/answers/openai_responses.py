@@ -128,7 +128,7 @@ class ResponsesReader:
                 )
 
     def _last(self, index: int, item: dict[str, Any]) -> None:
-        """Take an item of the response that ends a stream; its word counts, also where it was told otherwise before."""
+        """Take an item of the response that ends a stream; it replaces what earlier events said."""
         known = self._output.get(index)
         if known is None:
             self._take(index, item)

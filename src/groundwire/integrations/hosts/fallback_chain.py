@@ -153,7 +153,7 @@ class SearchChain:
         return {"count": count, "limit": limit, "remaining": max(0, limit - count), "session_id": self._session}
 
     def close(self) -> None:
-        """Close all connections. The next search opens them anew."""
+        """Close all connections. The next search opens new ones."""
         with self._lock:
             web, store, self._web, self._store, self._views = self._web, self._store, None, None, {}
         if web is not None:
@@ -208,7 +208,7 @@ class SearchChain:
                 )  # the chain counts, failed searches too
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
-                self._store = open_store(settings.storage.url)
+                self._store = open_store(settings.storage.url, timeout=settings.storage.timeout)
                 closed_with(self, self._web.close)
             web = self._web
         return web.submit(start).result()

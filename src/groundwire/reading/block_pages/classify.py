@@ -1,7 +1,7 @@
-"""Pages that stand in front of the page: told by their marks, and by how little else they say.
+"""Block pages, in front of the requested page: recognized by signatures, and by how little else they say.
 
-A long page is never one: a wall has a few words, and what has more is worth reading, whatever it loads or writes about.
-Nor is a short one that says more than its plea: "are you over 18?" over a list of ciders is a shop.
+A long page is never one: a block page has a few words, and what has more is worth reading, whatever it loads or writes
+about. Nor is a short one that says more than its request: "are you over 18?" over a list of ciders is a shop.
 
 What a site says of a visitor whom it holds off, by its two halves: what is his, and what is wrong with it.
 
@@ -107,8 +107,8 @@ HELD_OFF_TITLE: Final = re.compile(
 
 BlockKind = Literal[
     "bot check",
-    "consent wall",
-    "login wall",
+    "consent page",
+    "login page",
     "age gate",
     "paywall",
     "region block",
@@ -142,8 +142,8 @@ _BUTTON = re.compile(
 )
 _WAYS: Final[Mapping[BlockKind, str]] = {
     "bot check": "Open another page, or have it read by a reader with a browser or by an outside service.",
-    "consent wall": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
-    "login wall": "Only the user can log in there. Open another page, or ask the user for its text.",
+    "consent page": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
+    "login page": "Only the user can log in there. Open another page, or ask the user for its text.",
     "age gate": "Only a person can pass it. Open another page.",
     "paywall": "Its text is for those who pay. Open another page on the subject, or ask the user for its text.",
     "region block": "It is not shown in this region. Open another page, or have it read by an outside service.",
@@ -193,7 +193,7 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
 
 
 def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str, content: str) -> SoftBlock | None:
-    """Return what stands in place of the page that was asked for, or None when it is the page.
+    """Return the block page that came instead of the requested one, or None when it is the page.
 
     Args:
         headers: The answer's headers, names in any case.
@@ -215,14 +215,14 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
             return SoftBlock(kind=vendor.kind, name=vendor.name)
     asks = any(mark in lowered for mark in CONSENT_MARKS)  # many times as fast as the pattern
     if (asks and CONSENT_FORM.search(seen)) or CONSENT_FORM.match(url):
-        return SoftBlock(kind="consent wall", name="a consent wall")
+        return SoftBlock(kind="consent page", name="a consent page")
     if said.explains:
         return None
     return _plea(said, url, seen)
 
 
 def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
-    """Return the wall that a page without known marks is by what it says."""
+    """Return the block page that a page without known signatures is, judged by its sentences."""
     asks_for_text = (
         "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None
     )  # a form to be written into, which has a check beside it
@@ -236,7 +236,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
         if said.pleads(QUEUE):
             return SoftBlock(kind="waiting room", name="a waiting room")
     if _wants_consent(said, seen):
-        return SoftBlock(kind="consent wall", name="a consent wall")
+        return SoftBlock(kind="consent page", name="a consent page")
     if said.pleads(*PAYWALL):
         return SoftBlock(kind="paywall", name="a paywall")
     if said.words > 2 * _SHORT:
@@ -246,7 +246,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     if said.words > _SHORT:
         return None
     if said.pleads(MEMBERS) or _is_login(said, url, seen):
-        return SoftBlock(kind="login wall", name="a login")
+        return SoftBlock(kind="login page", name="a login")
     if said.pleads(*AGE):
         return SoftBlock(kind="age gate", name="an age gate")
     if said.pleads(*PACE):
@@ -308,7 +308,7 @@ _PARKED: Final = re.compile(
     r"|域名(?:正在)?出售|このドメインは(?:販売中|売り出し中)",
     re.IGNORECASE,
 )
-"""What stands on a domain without a site."""
+"""The text of a parked domain."""
 
 _DOWN: Final = re.compile(
     r"\bwe(?:(?:'|’)ll| will) be (?:right )?back\b.{0,20}(?:soon|shortly|$)|(?:down|unavailable"

@@ -140,7 +140,7 @@ class Chromium:
         return None if self._current is None or self._current.dead else self._current.browser
 
     async def _ready(self) -> _Started:
-        """Return a browser that runs; a start that nobody waits for any longer is finished all the same."""
+        """Return a running browser; a start is finished even when its caller is canceled."""
         while True:
             if self._closed:
                 raise Closed("This Web was closed; make a new one.")
@@ -246,7 +246,7 @@ class Chromium:
                 home.cleanup()
 
     def _later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Do something that does not end with whoever wanted it."""
+        """Run something that goes on when its caller is canceled."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)

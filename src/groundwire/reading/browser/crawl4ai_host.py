@@ -1,4 +1,4 @@
-"""The process in which Crawl4AI runs; another interpreter than ours may start it, so it imports nothing of ours.
+"""The process in which Crawl4AI runs; another interpreter may start it, so it imports nothing from this package.
 
 It reads one JSON object a line from standard input and writes one a line to standard output: `{"id", "url", "proxy",
 "timeout", "settle"}` in, `{"id", "html", ...}` or `{"id", "error"}` out. Its one argument is a JSON object of settings.

@@ -1,6 +1,6 @@
 """Finding a Chromium: the one that the settings name, the machine's, or Playwright's own.
 
-The switches that a Chromium of ours is started with, beside Playwright's own.
+The switches for our Chromium, beside Playwright's own.
 
 Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not
 show them) and what its processes were seen to send without them.
@@ -86,7 +86,7 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
 
 
 NOWHERE: Final = "http://127.0.0.1:9"
-"""The proxy of everything that belongs to no page: the discard port (RFC 863), to which nobody listens."""
+"""The proxy of everything that belongs to no page: the discard port (RFC 863), which has no listener."""
 
 _ALWAYS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it looks up nothing; the proxy does

@@ -1,4 +1,4 @@
-"""The reader with a browser of our own: a local Chromium, each page behind a proxy that vets its connections."""
+"""The browser reader: a local Chromium, each page behind a proxy that vets its connections."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ async def render(
         max_length: The most characters of markup.
 
     Raises:
-        PageError: it cannot be had. Unreachable: the connection failed. BrowserGone: try again with another browser.
+        PageError: it cannot be read. Unreachable: the connection failed. BrowserGone: try again with another browser.
     """
     from playwright.async_api import Error
 
@@ -218,7 +218,7 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
 
 
 async def _frames(page: Page, max_length: int) -> str:
-    """Return what stands in the frames of a page with next to no text of its own, those of its origin."""
+    """Return the HTML of a page's same-origin frames, when the page has next to no text of its own."""
     from playwright.async_api import Error
 
     parts = []

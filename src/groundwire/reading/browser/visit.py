@@ -1,6 +1,6 @@
-"""A browser's visit to a page, from its turn at the site to the result: the same for every browser.
+"""A browser's visit to a page, from the fetch slot to the result: the same for every browser.
 
-What a browser brought as a result of ours, or as the error that it stands for.
+Also the conversion of what a browser returned to our result or error.
 
 Where a page in a browser has landed, and whether it may be there.
 """
@@ -78,7 +78,7 @@ def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool
         url: The address that was asked for.
         code: The browser's code, such as `ERR_CONNECTION_RESET`.
         refused: Whether the guard refused the address, or one that it redirects to.
-        failed: Whether nobody could be reached at it.
+        failed: Whether the connection failed.
         moved: Whether the page had redirected before.
     """
     host = parse_url(url).host
@@ -96,7 +96,7 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
     """Return a page.
 
     Raises:
-        PageBlocked: a wall came in its place. PageEmpty: there is nothing to read on it.
+        PageBlocked: a block page came instead. PageEmpty: there is nothing to read on it.
     """
     block = converted.block
     if block is not None and block.kind != "script shell":  # its scripts have run; what there is now is the page
@@ -192,7 +192,7 @@ def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy)
         proxy: The page's proxy, which knows what was refused.
 
     Raises:
-        BlockedAddress: it is not allowed. PageUnavailable: nobody could be reached there.
+        BlockedAddress: it is not allowed. PageUnavailable: the connection failed.
     """
     try:
         landed = guard.admit(final)

@@ -17,7 +17,7 @@ from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 __all__ = ["in_container", "is_supported", "on_screen"]
 
 _Judge = Callable[[str], bool | None]
-"""Tells whether what stands in brackets holds; None if it cannot be told."""
+"""Tells whether the condition in brackets holds; None if that is unknown."""
 
 _SPACE: Final = re.compile(r"\s+")
 _WORD: Final = re.compile(r"\s*(and|or|not)(?=[\s(])")

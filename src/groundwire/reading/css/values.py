@@ -40,7 +40,7 @@ _MAX_DEPTH: Final = 16
 
 
 class _NotANumber(Exception):
-    """A formula that cannot be reckoned."""
+    """A formula that cannot be evaluated."""
 
 
 def pixels(value: str, whole: float | None = None) -> float | None:

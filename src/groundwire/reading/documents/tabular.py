@@ -30,7 +30,7 @@ _MAX_CELL: Final = 500  # characters
 
 
 def cell_text(text: str) -> str:
-    """Return a plain text as it stands in a cell: on one line, escaped, and cut when it is very long."""
+    """Return a plain text as the content of a cell: on one line, escaped, and cut when it is very long."""
     line = " ".join(strip_controls(text).split())
     if len(line) > _MAX_CELL:
         line = line[: _MAX_CELL - 1].rstrip() + "\u2026"

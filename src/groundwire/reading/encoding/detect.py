@@ -1,4 +1,4 @@
-"""Which encoding bytes are in when nobody says so.
+"""The encoding of bytes that do not declare one.
 
 The text encodings that a page may be in: a closed list.
 

@@ -25,7 +25,7 @@ KindName = Literal[
     "epub",
     "binary",
 ]
-"""The kinds that are told apart; everything that has no text to read is `binary`."""
+"""The kinds of files; everything that has no text to read is `binary`."""
 
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT: Final = "application/vnd.oasis.opendocument."
@@ -63,7 +63,7 @@ TYPES: Final[Mapping[str, KindName]] = {
     "application/epub+zip": "epub",
     "image/svg+xml": "binary",
 }
-"""What the types of servers mean, as far as they are read; other types of XML and JSON are told by their ends."""
+"""What the types of servers mean, as far as they are read; their suffixes tell other types of XML and JSON."""
 
 LANGUAGES: Final[Mapping[str, str]] = {
     "application/javascript": "javascript",
@@ -187,7 +187,7 @@ def language_of(said: str, url: str) -> str:
 
 
 def _end(url: str) -> tuple[str, str]:
-    """Return the last part of an address's path in lower case, and what stands behind its last full stop."""
+    """Return the last part of an address's path in lower case, and its extension."""
     try:
         name = urlsplit(url).path.rpartition("/")[2].lower()
     except ValueError:

@@ -206,7 +206,7 @@ def trim(document: Document) -> bool:
     """Flatten what is nested too deeply, and unlink what comes after the last link that counts.
 
     All text stays. Elements below the deepest level are taken out and leave what they held in their place, so that
-    whoever walks the tree afterwards may do it recursively.
+    the tree can be walked recursively afterwards.
 
     Args:
         document: The tree; it is changed.

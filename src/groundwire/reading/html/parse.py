@@ -1,4 +1,4 @@
-"""A page's tree, also of pages that are empty unless something is mended.
+"""A page's tree, with parse repair for pages that would otherwise be empty.
 
 Two kinds of real pages have their text where a browser would not show it and nothing else: those that an unclosed
 conditional comment has swallowed, and those that a script fills, with the same text for readers without scripts.

@@ -127,7 +127,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
     total = len(parents)
     states, siblings = [0] * total, [0] * total
-    standings = [_NOWHERE]
+    entries = [_NOWHERE]
     known: dict[tuple[int, str, str], int] = {}
     groups: dict[int, int] = {}
     counts: list[int] = []
@@ -140,8 +140,8 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
         state = known.get(key)
         if state is None:
             verdict = verdicts[name]
-            state = known[key] = len(standings)
-            standings.append(_stand(standings[above], tag, verdict) if element else _at_root(verdict))
+            state = known[key] = len(entries)
+            entries.append(_stand(entries[above], tag, verdict) if element else _at_root(verdict))
         states[element] = state
         brothers = state * total + parent
         group = groups.get(brothers)
@@ -153,9 +153,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
             counts[group] += 1
             sizes[group] += size
         siblings[element] = group
-    deep, flags, own, near, masks, low, high, low_any, high_any, sums, articles = map(
-        list, zip(*standings, strict=True)
-    )
+    deep, flags, own, near, masks, low, high, low_any, high_any, sums, articles = map(list, zip(*entries, strict=True))
     depths = [deep[state] for state in states]
     return ElementFeatures(
         states, depths, flags, own, near, masks, low, high, low_any, high_any, sums, articles, siblings, counts, sizes

@@ -133,7 +133,7 @@ def read_hints(found: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hi
 
 
 def _inside(found: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
-    """Yield all things, those in others too: the types, the property that it stands in, the thing itself.
+    """Yield all things, those in others too: the types, the property that holds it, the thing itself.
 
     What is in a path to the page stands in `path`.
     """

@@ -61,7 +61,7 @@ _ALIASES: Final[Mapping[str, str]] = {
     "python3": "python", "default": "",
 }  # fmt: skip
 _A_LANGUAGE: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
-"""One word or two: a longer name is none of a language, and nobody sees it on the page."""
+"""One word or two: a longer name is none of a language, and is invisible on the page."""
 _ABOVE: Final = 7  # elements between a block of code and the wrapper that names its language
 
 

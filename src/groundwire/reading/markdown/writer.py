@@ -212,8 +212,8 @@ class MarkdownWriter:
         """Begin a list item or a quote; False when it is nested too deeply to be shown.
 
         Args:
-            first: What stands in front of its first line.
-            rest: What stands in front of the others.
+            first: The prefix of its first line.
+            rest: The prefix of the others.
             tight: Whether no empty line is needed before it.
         """
         self.flush()

@@ -1,6 +1,6 @@
 """Dates as pages write them, to ISO 8601; what is not clearly a date is none.
 
-Where a page does not mark its day of publication, its address and what stands beside its heading tell it.
+Where a page does not mark its day of publication, its URL and the text beside its heading tell it.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ _IN_ADDRESS: Final = (
 
 
 def date_in_address(url: str) -> str | None:
-    """Return the day that stands in the path of an address, as ISO 8601."""
+    """Return the day in the path of a URL, as ISO 8601."""
     try:
         path = _ARCHIVED.sub("/", urlsplit(url[:2_000]).path)
     except ValueError:
@@ -197,7 +197,7 @@ def visible_date(document: Document, language: str | None) -> str | None:
     """Return the day that a page shows as its own: in an element that is called a date, or beside its heading.
 
     Args:
-        document: The page, after what nobody sees was taken from it.
+        document: The page, without its invisible parts.
         language: The page's language; days in digits have an order by it.
     """
     marked = list(islice(document.select(_MARKS), _MAX_MARKS))

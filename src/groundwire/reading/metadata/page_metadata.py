@@ -2,7 +2,7 @@
 
 Whether a text can be a name.
 
-Authors and sites are named where nobody looks, in the head of a page; so what stands there must not be a sentence.
+Authors and sites are named where no reader looks, in the head of a page; so such a name must not be a sentence.
 """
 
 from __future__ import annotations
@@ -189,11 +189,11 @@ def read_title(
 ) -> str:
     """Return a page's title without the site's name: what the page calls itself, where a person can see it too.
 
-    What stands only in the head or in JSON-LD is often a better title than `<title>`, and seen by nobody; so it is
+    The title in the head or in JSON-LD is often better than `<title>`, and invisible; so it is
     taken only if the page shows it in its `<title>`, its headings or its text.
 
     Args:
-        document: The page, after what nobody sees was taken from it.
+        document: The page, without its invisible parts.
         entitled: The text of its `<title>`.
         metas: What `read_metas` found.
         found: What `groundwire.reading.metadata.embedded_json.things` found.

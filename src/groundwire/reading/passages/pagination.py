@@ -44,7 +44,7 @@ class Piece:
 
     @property
     def content(self) -> str:
-        """The piece as Markdown that stands by itself."""
+        """The piece as complete Markdown."""
         return self.before + self.text + self.after
 
 
@@ -191,7 +191,7 @@ class Cursor:
     version: bytes
     """What tells this state of the page from others."""
     sign: bytes
-    """What stands at the place."""
+    """A digest of the text there."""
     place: int
     """In code points of the whole Markdown."""
     find: str = ""

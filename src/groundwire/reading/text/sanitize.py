@@ -99,8 +99,8 @@ _SELECTOR: Final = re.compile(
     "[\ufe00-\ufe0f](?:(?<![\u0023\u002a0-9\u00a9\u00ae\u203c-\u32ff\u1000-\u109f\u1800-\u18af\uf900-\ufaff\u3400-\u9fff\ua840-\ua87f"
     "\U00010000-\U0003fffd][\ufe00-\ufe0f])|(?<=[\ufe00-\ufe0f][\ufe00-\ufe0f]))[\ufe00-\ufe0f]*"
 )
-"""A selector behind something else than what has any, and what stands behind a selector. This and the next patterns
-begin with a class of signs and look back only then: so they pass by what is in none of it several times as fast."""
+"""A variation selector after a character that has none, and those after another selector. This and the next patterns
+begin with a character class and look back only then: so they skip other text several times as fast."""
 _BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]")
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u3164\ufeff\uffa0\ufff0-\ufffb"

@@ -1,4 +1,4 @@
-"""Processes of our own for what would hold up, fill or endanger the caller's: warm, limited, killed at the deadline.
+"""Worker processes for what would block, fill or endanger the caller's: warm, limited, killed at the deadline.
 
 Bodies to Markdown, and parts of pages, without holding up the event loop: in a thread, or in a process when heavy.
 """
@@ -133,7 +133,7 @@ class Workers:
     ) -> Converted:
         """Return a body as Markdown; see `groundwire.reading.convert.convert`.
 
-        Whoever is cancelled here leaves no process at work for him.
+        A canceled call leaves no process running.
 
         Raises:
             PageTooLarge: the page took more memory or time than it may.
@@ -149,7 +149,7 @@ class Workers:
         return _converted(fields, content)
 
     async def run(self, job: str, asked: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
-        """Return what a function of ours makes of its arguments, in a process of its own.
+        """Return what a function of this package returns, run in a worker process.
 
         Args:
             job: The function, as `MODULE:FUNCTION`; it takes `asked` and `body` and returns the like.
@@ -345,7 +345,7 @@ _VIEW: Final = "groundwire.reading.passages.view:view_in_worker"
 async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
     """Return the part of a whole page that is wanted, as `view` does, without holding up the loop.
 
-    Whoever is cancelled here leaves no process at work for him. Where tokens are counted by a function of the caller's,
+    A canceled call leaves no process running. Where tokens are counted by a function of the caller's,
     the work is done in a thread: that function is in no other process.
 
     Raises:

@@ -1,7 +1,7 @@
 """A drop-in for the Perplexity Search API (https://docs.perplexity.ai/api-reference/search-post).
 
 Its clients change their address and nothing else. What only that service has, such as its index of papers, is refused
-rather than passed by.
+rather than ignored.
 """
 
 from __future__ import annotations

@@ -42,12 +42,12 @@ _SAID: Final[Mapping[str, str]] = {
 
 
 class SearxngRequest(BaseModel):
-    """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are passed by."""
+    """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
     q: Words
-    """The words. `site:` and `-site:` before a domain are understood, whoever searches."""
+    """The query. `site:` and `-site:` before a domain work with every provider."""
     format: Literal["json"]
     """The form of the answer; there is only this one."""
     pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
@@ -62,7 +62,7 @@ class SearxngRequest(BaseModel):
     """Names with commas between them. Images, videos, files, maps and music cannot be searched here; all others are
     searched as the web."""
     engines: str = Field(default="", max_length=500)
-    """Names of this gateway's providers with commas between them, to ask only those; other names are passed by."""
+    """Names of this gateway's providers with commas between them, to ask only those; other names are ignored."""
 
 
 class SearxngResult(BaseModel):
@@ -176,7 +176,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     if missing and len(missing) == len(categories):
         text = f"This gateway searches web pages, not {', '.join(categories)}."
         raise failed(400, "invalid_request", text)
-    web, unknown = _among(caller.session(None), engines)
+    web, unknown = _with_providers(caller.session(None), engines)
     words, wanted, unwanted = _sites(asked.q)
     language, region = _language(asked.language)
     response = await web.search(
@@ -200,7 +200,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     )
 
 
-def _among(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
+def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
     """Return a view of a `Web` that asks only the providers that are named, and the names that are none's."""
     here = {provider.name for provider in web.search_providers}
     known = [name for name in engines if name in here]

@@ -89,8 +89,8 @@ def failed(
 
 
 def internal() -> Failed:
-    """Return the failure of a fault of ours; the log tells the operator which, the client is told nothing of it."""
-    return failed(500, "internal", "The gateway itself failed; its operator finds the reason in the log.")
+    """Return the failure of an internal error; its details are in the log and never in the response."""
+    return failed(500, "internal", "The gateway failed; the reason is in its log.")
 
 
 def failure_of(error: GroundwireError | Failed) -> Failed:

@@ -216,7 +216,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="DELETE",
             path="/v1/sessions/{id}",
             name="reset_session",
-            summary="Begin a session anew: its budget is whole, its numbers begin at 1. Returns what it had used.",
+            summary="Reset a session: nothing is spent, citation numbers begin at 1. Returns what it had used.",
             app=Endpoint(context, read_session, reset_session, usual=_QUICK),
             parameters=SessionRequest,
             replies=(SessionReply,),

@@ -71,7 +71,7 @@ class Upstream:
         """Send a request and give the response, whose body has not been read.
 
         Raises:
-            UpstreamRejected: nobody is there, or nobody answers; with the status of a gateway.
+            UpstreamRejected: the connection failed or timed out; with status 502 or 504.
         """
         if self._session is None:
             # A server may close an idle connection in the moment in which it is used again, and a request to a model

@@ -22,7 +22,7 @@ from groundwire.server.ui.view import Visit
 from groundwire.storage import Store, StoreError
 from groundwire.telemetry.call_events import listening
 
-__all__ = ["Later", "RecentResults", "find_shown", "keep_shown", "start"]
+__all__ = ["Pending", "RecentResults", "find_shown", "keep_shown", "start"]
 
 _LIFE = 3_600.0  # seconds
 
@@ -74,14 +74,14 @@ async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, o
 
 
 def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
-    asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "fresh")])
+    asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "refresh")])
     return f"shown:{owner.key}:{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 _T = TypeVar("_T", RecentResults, Reading)
 
 
-class Later(Generic[_T]):
+class Pending(Generic[_T]):
     """Something that a template waits for. By then the page is on its way, so how it went is said in the page.
 
     Args:
@@ -116,15 +116,15 @@ async def start(visit: Visit) -> Html | Redirect:
     words = asked.get("q")
     if web_url(words) and not words.split()[1:]:
         return Redirect(to=link("/", open=words) + "#reader")
-    found: Later[RecentResults] | None = None
-    reading: Later[Reading] | None = None
+    found: Pending[RecentResults] | None = None
+    reading: Pending[Reading] | None = None
     may_spend = visit.may_spend
     if asked.get("open") and may_spend:
-        reading = Later(visit, read_page(visit.web, asked))
+        reading = Pending(visit, read_page(visit.web, asked))
         if words and (shown := await _shown_before(visit, asked)) is not None:
-            found = Later(visit, _known(shown))
+            found = Pending(visit, _known(shown))
     elif words and may_spend:
-        found = Later(visit, _search(visit, asked))
+        found = Pending(visit, _search(visit, asked))
     values = {
         "asked": asked,
         "found": found,

@@ -133,7 +133,7 @@ class ArchiveQueries(ABC):
         Args:
             file: What takes the bytes.
             viewer: Who looks.
-            progress: Is told how many more entries were written.
+            progress: Called with how many more entries were written.
 
         Raises:
             StoreError: the archive cannot be read. OSError: the file cannot be written.

@@ -29,8 +29,8 @@ class DuckDuckGoLite(EmulatedServer):
         library: What it searches.
 
     Attributes:
-        throttled: Whether everybody is told 202 and nothing else.
-        bot_check: The status, such as 202 or 200, with which everybody gets a puzzle instead of results.
+        throttled: Whether every request gets a bare 202.
+        bot_check: The status, such as 202 or 200, with which every request gets a puzzle instead of results.
         advertisements: How many of them stand before the results.
         silent: Whether a page without results does not say so.
     """

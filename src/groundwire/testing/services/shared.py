@@ -62,7 +62,7 @@ class Visited:
 
 
 def visit(library: Library, url: str) -> Visited | None:
-    """Return what lies at an address, or None when nobody in the world has that host and port.
+    """Return the document at a URL, or None when no site of the world has that host and port.
 
     Args:
         library: Whose sites are visited; the world has to run.

@@ -137,7 +137,7 @@ class Tavily(ApiEmulator):
         return EmulatedResponse.json(answer)
 
     def extract(self, body: dict[str, Any]) -> EmulatedResponse:
-        """Return the contents of pages, and those that could not be had."""
+        """Return the contents of pages, and the pages that could not be read."""
         urls = [body["urls"]] if isinstance(body["urls"], str) else body["urls"]
         results: list[dict[str, Any]] = []
         failed: list[dict[str, str]] = []

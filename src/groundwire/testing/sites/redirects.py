@@ -18,8 +18,8 @@ _Answer = Callable[[Recorded], EmulatedResponse]
 
 _END = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>The way out</title></head>
-<body><article><h1>The way out</h1><p>You have reached the end of the maze. Whoever came here by a redirect has followed
-it to its last page, and may now read this short text in peace.</p></article></body></html>
+<body><article><h1>The way out</h1><p>You have reached the end of the maze. If a redirect led you here, you have
+followed it to its last page, and may now read this short text in peace.</p></article></body></html>
 """
 
 _FIXED: Final[Mapping[str, tuple[str, str]]] = {

@@ -1,4 +1,4 @@
-"""Lines of a page: the segments that stand at one height of a column, with what they say as Markdown."""
+"""Lines of a page: the segments at one height of a column, with their text as Markdown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """PDFium, as far as it is used here: an open file, its pages, and the calls that are made for every word.
 
-The functions that are called for every word are declared anew with plain pointers: ctypes makes an object of every
+The functions that are called for every word are redeclared with plain pointers: ctypes makes an object of every
 typed one that they return, which takes longer than the call.
 """
 

@@ -54,7 +54,7 @@ class FontFace:
     mono: bool
     """Whether all letters of its font are of one width."""
     hidden: str = ""
-    """Why nobody sees it; empty when somebody may."""
+    """Why it is invisible; empty when it may be visible."""
 
 
 @dataclass(slots=True)
