@@ -294,7 +294,7 @@ class TestBudget:
             first = await web.search("bm25")
             assert first.budget is not None
             assert (first.budget.spent, first.budget.remaining) == (1, 1)
-            assert first.warnings[-1] == "[WARNING: 1 searches remaining in session]"
+            assert first.warnings[-1] == "Searches left in this session: 1 of 2."
             world.searxng.fail(InjectedFault.status(500), times=None)
             with pytest.raises(AllProvidersFailed):
                 await web.search("bm25")

@@ -193,17 +193,16 @@ class BudgetExceeded(GroundwireError):
     """The session's budget or the tenant's daily budget is used up.
 
     Args:
-        message: What is used up, and when it is whole again.
+        used_up: What is used up, as a sentence.
         limit: The most searches, or calls of the day; 0 where that is not what is used up.
         spent: How many there were.
-        retry_after: Seconds until it is whole again; None means never by itself.
+        retry_after: Seconds until it resets; None means never by itself.
+        resets: How it resets, as sentences.
     """
 
-    def __init__(self, message: str, *, limit: int, spent: int, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.limit = limit
-        self.spent = spent
-        self.retry_after = retry_after
+    def __init__(self, used_up: str, *, limit: int, spent: int, retry_after: float | None = None, resets: str = ""):
+        super().__init__(f"{used_up} {resets}".rstrip())
+        self.used_up, self.resets, self.limit, self.spent, self.retry_after = used_up, resets, limit, spent, retry_after
 
 
 class ProviderError(GroundwireError):

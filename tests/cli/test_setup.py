@@ -70,7 +70,7 @@ def opened(clean: Terminal) -> Path:
 
 @pytest.mark.req("Y8", "Y7")
 def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, opened: Path) -> None:
-    clean.python = sys.executable  # one dialogue with nothing instead of the real thing
+    clean.python = sys.executable  # one dialog with nothing instead of the real thing
     file.parent.mkdir(parents=True)
     file.write_text('# mine\n[search]\nlimit = 7  # seven\n\n[policy]\nblocked_domains = ["example.com"]\n')
     child = speak(clean)

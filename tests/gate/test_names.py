@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import io
 import re
+import tokenize
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +25,19 @@ CONTRACTS = frozenset(
 
 FORMER_MODULES = frozenset(Path(__file__).with_name("former_modules.txt").read_text("utf-8").split())
 """Names of modules that said nothing to a stranger; the modules have others now."""
+
+PHRASES = {
+    re.compile(rf"\b(?:{pattern})"): instead
+    for line in Path(__file__).with_name("phrases.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+    for pattern, instead in [line.split("  ", 1)]
+}
+"""Phrases that no text uses, and what to write instead: a newcomer would not know them, or would not look for them."""
+
+VOCABULARIES = frozenset({"language_packs", "lexicon", "phrases", "text_features", "vocabulary"})
+"""Modules of words that web pages use: no prose."""
+
+ANY_PHRASE = re.compile(r"\b(?:" + "|".join(pattern.pattern.removeprefix(r"\b") for pattern in PHRASES) + ")")
 
 UNPUBLISHED = re.compile(r"\bdocuments? [A-Z]\b(?![.'’]\w)|\brows? [A-Z]\d+\b")
 
@@ -113,6 +129,52 @@ def test_no_text_cites_a_document_that_the_repository_does_not_hold(folder: str)
         for found in UNPUBLISHED.finditer(text)
     ]
     assert cited == [], "Name the host application or the reason instead"
+
+
+def texts_of(part: str) -> Iterator[tuple[Path, Iterable[tuple[int, str]]]]:
+    """Yield the files of a part of the repository in which a phrase occurs, with the lines that somebody reads."""
+    if part == "src":
+        paths = [path for path in PACKAGE.rglob("*") if path.suffix in {".html", ".js", ".py"}]
+    elif part == "docs":
+        paths = [path for path in (ROOT / "docs").rglob("*") if path.suffix in {".1", ".md"}]
+    else:
+        paths = [ROOT / part]
+    for path in paths:
+        text = path.read_text("utf-8").lower()
+        if path.stem not in VOCABULARIES and ANY_PHRASE.search(text):
+            yield path, prose_of(text) if path.suffix == ".py" else enumerate(text.splitlines(), 1)
+
+
+def prose_of(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a module's comments, of its docstrings, and of its other texts of more than one word."""
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        is_text = token.type in {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)} and " " in token.string
+        if is_text or token.type == tokenize.COMMENT:
+            yield from enumerate(token.string.split("\n"), token.start[0])
+
+
+@pytest.mark.parametrize("part", ["src", "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_texts_use_the_words_of_the_glossary(part: str) -> None:
+    found = [
+        f"{short(path)}:{number}: {match.group()!r}, write: {instead}"
+        for path, lines in texts_of(part)
+        for number, line in lines
+        for pattern, instead in PHRASES.items()
+        for match in pattern.finditer(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Nobody is told what is kept.", 3),
+        ("A mended word stands in the place of another.", 3),
+        ("The firewall recommends it; no one can be told apart.", 0),
+    ],
+)
+def test_the_check_of_phrases_sees_them(text: str, number: int) -> None:
+    assert sum(len(pattern.findall(text.lower())) for pattern in PHRASES) == number
 
 
 def test_modules_import_each_other_in_no_cycle() -> None:

@@ -232,7 +232,7 @@ async def test_further_rounds_never_spend_more_than_the_session_has() -> None:
         await desk.search()
     assert first.asked == 2, "a third round would have made 0.015"
     assert await desk.spent() == pytest.approx(0.010)
-    with pytest.raises(BudgetExceeded, match="money is used up"):
+    with pytest.raises(BudgetExceeded, match="cost budget is used up"):
         await desk.search()
     await desk.aclose()
 

@@ -147,7 +147,7 @@ async def run_tools(
         ledger=CitationLedger() if ledger is None else ledger,
         tell=on_event or (lambda _: None),
     )
-    loop.prepared()  # a request that is wrong is told before anything is asked
+    loop.prepared()  # a wrong request raises before anything is asked
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -273,7 +273,7 @@ class _Loop:
                 kept.append(call)
                 room -= call.name != "open_page"
         results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
-        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}). Use what was found.", limit=limit or 0, spent=limit or 0)
+        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}).", limit=limit or 0, spent=limit or 0)
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
         given = [
             Result(call, self.ledger.take(result), result.status == "error")

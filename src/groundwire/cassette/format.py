@@ -239,7 +239,7 @@ class CassetteFile:
     def _count(self, file: BinaryIO) -> None:
         """Count the lines that other processes and we have added since the last time."""
         size = _at_end(file)
-        if size < self._known:  # somebody began it anew
+        if size < self._known:  # another process replaced it
             self._known = self._lines = 0
         file.seek(self._known)
         while piece := file.read(_STEP):

@@ -109,7 +109,7 @@ def _from(day: date) -> Callable[[re.Match[str]], str]:
 _logger = logging.getLogger(__name__)
 
 _SHOWN = 300  # characters of an address in a message
-_SOMEWHERE = "1.1.1.1"  # a public address, so that the guard lets it pass; nobody connects in replay
+_SOMEWHERE = "1.1.1.1"  # a public address, so that the guard lets it pass; nothing connects in replay
 
 
 def _today() -> date:
@@ -286,7 +286,7 @@ class Cassette:
         asked = {name: self._masks.value(value, name) for name, value in request.items() if name != "headers"}
         if isinstance(headers := request.get("headers"), Mapping):
             shown = self._masks.request_headers(headers)
-            # Anew: a header may have shown what to take out of the address and the body.
+            # Again: a header may have shown what to take out of the address and the body.
             asked = {name: self._masks.value(value, name) for name, value in asked.items()}
             return asked | ({"headers": shown} if shown else {})
         return asked

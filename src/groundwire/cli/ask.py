@@ -13,7 +13,6 @@ import click
 from groundwire.cli.call_runner import run, storable
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, escaped, warn, wrap
-from groundwire.deadline import Deadline
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ Exit codes:
   3  the web could not be searched, or the model not be asked"""
 
 
-@click.command(short_help="CitedAnswer a question from the web, with citations.", epilog=_EXIT_CODES)
+@click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Its API's address. By default the setting answer.base_url.")
@@ -45,11 +44,7 @@ def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quot
     words = storable(" ".join(question))
 
     async def call(web: Web) -> CitedAnswer:
-        from groundwire.agent_loop import ask as answer
-        from groundwire.agent_loop import find_model
-
-        deadline = Deadline.after(web.settings.answer.timeout)
-        return await answer(words, web=web, model=None if quote else await find_model(web, deadline))
+        return await web.ask(words, quote=quote)
 
     said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
     if as_json:

@@ -1,6 +1,6 @@
 """`groundwire demo`: the whole path on a miniature web, without network or key.
 
-`groundwire demo --serve`: a miniature web to practise on, until it is stopped.
+`groundwire demo --serve`: a miniature web to practice on, until it is stopped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
 from groundwire.web import Web
 
-__all__ = ["demo", "practise"]
+__all__ = ["demo", "practice"]
 
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
@@ -57,9 +57,9 @@ def demo(serve: bool, port: int) -> None:
     folder to it.
     """
     if serve:
-        from groundwire.cli.demo import practise
+        from groundwire.cli.demo import practice
 
-        practise(port)
+        practice(port)
         return
     from groundwire.testing.world import World  # here, because no other command needs a web server
 
@@ -144,7 +144,7 @@ def _failed(reason: str) -> bool:
     return False
 
 
-def practise(port: int) -> None:
+def practice(port: int) -> None:
     """Serve the miniature web and a stand-in for a model until Control-C or SIGTERM.
 
     Args:

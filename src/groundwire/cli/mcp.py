@@ -119,7 +119,7 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
 def _asked(question: str) -> bool:
     try:
         return click.confirm(question, default=False, err=True)
-    except click.Abort:  # nobody there to answer
+    except click.Abort:  # no one there to answer
         return False
 
 

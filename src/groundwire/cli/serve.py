@@ -153,7 +153,10 @@ def _server_extra(what: str) -> Iterator[None]:
 def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     """Yield what a person should know who has just started a gateway."""
     yield f"Groundwire is ready at {address}"
-    rows = [("search, read, verify", "/v1/search  /v1/pages  /v1/verify"), ("as SearXNG or Perplexity", "/search")]
+    rows = [
+        ("search, read, answer", "/v1/search  /v1/pages  /v1/ask  /v1/verify"),
+        ("as SearXNG or Perplexity", "/search"),
+    ]
     rows += [(_MOUNTS.get(path, "also"), path) for path in gateway.paths]
     rows += [("the API described", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
     if page:

@@ -41,7 +41,7 @@ __all__ = ["setup"]
 _EXIT_CODES = """\b
 Exit codes:
   0  everything is set up, or was already
-  2  wrong use, a wrong setting, or an answer is needed and there is no terminal
+  2  wrong use, a wrong setting, or an answer is needed without a terminal
   3  a provider refused what it was given; nothing was written
   130  interrupted; nothing was written"""
 

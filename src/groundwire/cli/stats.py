@@ -34,7 +34,7 @@ Exit codes:
   2  wrong use: an argument or a setting
   3  the store cannot be read"""
 _COLUMNS = ("provider", "role", "tries", "good", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
-_LONGEST = BOUNDS[-1] * 1_000  # ms; what is longer is told to be that
+_LONGEST = BOUNDS[-1] * 1_000  # ms; longer ones are shown as this
 
 
 @click.command(short_help="Show how the providers did.", epilog=_EXIT_CODES)
@@ -72,7 +72,7 @@ async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = 
     store = open_()
     try:
         card = await score_card(store, days, names=names)
-        if isinstance(store, ResilientStore) and store.degraded:  # what stands in for it knows nothing
+        if isinstance(store, ResilientStore) and store.degraded:  # its replacement knows nothing
             raise StoreError("The store cannot be read; is the setting storage.url right, and its server there?")
         return card
     finally:

@@ -84,7 +84,7 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFin
     """Return the settings of a machine, or what is wrong with them."""
     try:
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
-        HttpClients(loaded, None, None)  # which looks at the proxy; it connects to nobody yet
+        HttpClients(loaded, None, None)  # which looks at the proxy; nothing connects yet
     except ConfigurationError as error:
         found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
         secret = (keys_file(machine.user_folder), machine.folder / ".env")

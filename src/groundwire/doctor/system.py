@@ -65,7 +65,7 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-_PATIENCE = 1.0  # seconds for whoever listens there to answer
+_ANSWER_WAIT = 1.0  # seconds for a server there to answer
 
 
 async def check_port(examination: Examination) -> Seen:
@@ -110,7 +110,7 @@ def _is_gateway(host: str, port: int) -> bool:
 
 
 def _says_status(host: str, port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE)
+    connection = http.client.HTTPConnection(host, port, timeout=_ANSWER_WAIT)
     try:
         connection.request("GET", path)
         said = json.loads(connection.getresponse().read(1_000))

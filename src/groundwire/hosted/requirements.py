@@ -62,7 +62,7 @@ def sub_domains(domains: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-_MOST_USES = 1_000  # searches of one request; nobody means more
+_MOST_USES = 1_000  # searches of one request; more is never meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

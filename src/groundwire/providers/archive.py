@@ -107,7 +107,7 @@ class ArchiveProvider:
         except StoreError as error:
             raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
         if page is None:
-            raise PageUnavailable(url, "The archive has no copy of this page. Try again later, or open another page.")
+            raise PageUnavailable(url, "The archive has no copy of this page. Try again later.")
         return ReadResult(
             url=url,
             title=page.title,

@@ -139,7 +139,7 @@ class DuckDuckGoSearchProvider:
         """Ask the engines one after the other; runs in a thread."""
         failure: ProviderError | None = None
         for backend in self._options.backends:
-            if deadline.passed:  # it waited for a thread until nobody was listening any more
+            if deadline.passed:  # it waited for a thread until its caller had left
                 break
             try:
                 return self._ask(backend, text, filters, deadline)

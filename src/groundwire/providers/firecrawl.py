@@ -188,9 +188,9 @@ def _raise_for_page(reply: Response, url: str) -> None:
         raise page_failure(url, words=code)
     if code in _REFUSED or reply.status == 403:
         words = said(error_text(reply).removeprefix(": ") or code)
-        raise PageRefused(url, f"The reader may not read this page ({words}). Open another page.")
+        raise PageRefused(url, f"The reader may not read this page ({words}).")
     if code in _UNREADABLE:
-        raise UnsupportedContent(url, "The page is of a type that the reader does not read. Open another page.")
+        raise UnsupportedContent(url, "The page is of a type that the reader does not read.")
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -379,14 +379,14 @@ def page_failure(url: str, *, status: int | None = None, words: str = "") -> Pag
         reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
         return PageNotFound(url, reason, status=status)
     if status in _REFUSED:
-        return PageRefused(url, f"The server will not give this page{detail}. Open another page.", status=status)
-    reason = f"The page could not be fetched{detail}. Try again later, or open another page."
+        return PageRefused(url, f"The server will not give this page{detail}.", status=status)
+    reason = f"The page could not be fetched{detail}. Try again later."
     return PageUnavailable(url, reason, status=status)
 
 
 def empty_page(url: str) -> PageEmpty:
     """Return the error for a page in which the service found nothing to read."""
-    return PageEmpty(url, "There is nothing readable on this page. Open another page.")
+    return PageEmpty(url, "There is nothing readable on this page.")
 
 
 def clean(text: object) -> str:

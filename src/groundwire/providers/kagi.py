@@ -25,7 +25,7 @@ from groundwire.transport import Response
 
 __all__ = ["KagiOptions", "KagiSearchProvider", "parse", "to_body", "to_params"]
 
-_MAX_RESULTS = 50  # the service takes more, nobody here asks for them
+_MAX_RESULTS = 50  # the service takes more, which no caller asks for
 _WORKFLOWS: Final[Mapping[str, str]] = {"web": "search", "news": "news"}  # also the names of the lists in a response
 _PAGE = 0  # the type `t` of a row of v0 that is a page; others are related searches
 # The codes of v0 are numbers, those of v1 dotted names; errors come with any status.

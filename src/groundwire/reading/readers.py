@@ -49,7 +49,7 @@ _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
     'No reader here runs scripts. The operator can add one to the setting read.providers: "browser" '
-    '(pip install "groundwire[browser]"), "crawl4ai", or a service such as "jina". Open another page.'
+    '(pip install "groundwire[browser]"), "crawl4ai", or a service such as "jina".'
 )
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
 
@@ -234,7 +234,7 @@ class Readers:
     def _way_out(self) -> str:
         """Return what the operator can do so that pages are shown as by a browser."""
         reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
-        return f"{' '.join(reasons)} Open another page." if reasons else _NO_BROWSER
+        return " ".join(reasons) or _NO_BROWSER
 
     async def _observed(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
@@ -274,7 +274,7 @@ class Readers:
         except TimeoutError as error:
             if isinstance(error, GroundwireError):
                 raise
-            raise DeadlineExceeded(f"{url.host} could not be read in time. Try again, or open another page.") from error
+            raise DeadlineExceeded(f"{url.host} could not be read in time. Try again.") from error
         except GroundwireError:
             raise
         except Exception as error:  # anybody can write a reader: its fault is its outcome, not the caller's crash

@@ -41,7 +41,7 @@ _REST = 5.0  # seconds after a refresh that brought nothing, so that a service t
 _MANY = 1_000  # loads that are remembered; resting keys that may gather before those that have rested are looked for
 _CLOSING = 2.0  # seconds that closing waits for the background
 
-_GONE = (BlockedByPolicy, PageNotFound)  # what was kept must not be seen any more
+_GONE = (BlockedByPolicy, PageNotFound)  # the cached value must not be seen any more
 _ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # an older value does not help here
 
 _T = TypeVar("_T")

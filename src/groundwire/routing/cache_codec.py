@@ -113,7 +113,7 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     form, fresh, stale = _HEAD.unpack_from(entry.value)
     if form != _FORM:
         raise ValueError(f"the form {form!r}")
-    # The store's end of freshness is told in the reader's clock, so the age is right though the writer's was not.
+    # The store gives the end of freshness in the reader's clock, so the age is right though the writer's was not.
     kept = CacheResult(
         unpack(entry.value[_HEAD.size :]),
         cached=True,

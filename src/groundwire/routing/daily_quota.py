@@ -143,14 +143,15 @@ class DailyQuota:
         return 0
 
     def _no_money(self, calls: float) -> BudgetExceeded:
-        return self._used_up(f"the {self.daily.cost_usd:g} US dollars per day are used up", calls)
+        return self._used_up(f"its limit is {self.daily.cost_usd:g} US dollars per day", calls)
 
     def _used_up(self, what: str, calls: float) -> BudgetExceeded:
         return BudgetExceeded(
-            f"The key's daily budget: {what}. It is whole again at midnight UTC.",
+            f"The key's daily budget is used up: {what}.",
             limit=self.daily.calls,
             spent=round(calls),
             retry_after=_DAY - self._clock() % _DAY,
+            resets="It resets at midnight UTC.",
         )
 
     def _key(self, day: int, what: str) -> str:

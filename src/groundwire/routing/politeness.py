@@ -39,7 +39,7 @@ __all__ = ["Politeness", "RobotsFiles"]
 _LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
 _LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
 _LARGE = 20_000  # characters of rules that are compared without a thread
-_MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
+_MARGIN = 0.1  # seconds before the deadline, so that the error can say what was waited for
 _ASKING_FOR_REST = frozenset({429, 503})
 
 
@@ -123,8 +123,8 @@ class Politeness:
         forbidding, delay = await asyncio.to_thread(_asked, robots, url.target) if large else _asked(robots, url.target)
         if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt asks not to read this page ({_shown(forbidding)}). Open another page. (The "
-                "operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
+                f"{url.origin}/robots.txt disallows this page ({_shown(forbidding)}). (The operator can "
+                "switch this check off: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
 
@@ -171,8 +171,7 @@ class Politeness:
                     await room.free.acquire()
             except TimeoutError as error:
                 raise DeadlineExceeded(
-                    f"{url.host} is being asked for {self._at_once} pages already, and none came in time. Try again, "
-                    "or open another page."
+                    f"{url.host} is serving {self._at_once} pages already, and none came in time. Try again."
                 ) from error
             try:
                 yield
@@ -209,9 +208,7 @@ def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
 
 def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:
     seconds = f"{wait:,.0f} seconds" if wait >= 1 else "a second"
-    return PagePaced(
-        url.text, f"{url.host} {why}. Try again in {seconds}, or open another page.", retry_after=round(wait, 3)
-    )
+    return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
 
 
 def _shown(rule: str) -> str:
@@ -296,7 +293,7 @@ class RobotsFiles:
                 lambda: self._load(origin, limited),
                 limited,
                 self._codec,
-                owner=LOCAL,  # what a site says to robots is the same for everybody
+                owner=LOCAL,  # what a site says to robots is the same for all tenants
             )
         except DeadlineExceeded as error:
             if deadline.passed:

@@ -57,7 +57,7 @@ class InFlightLoad(Generic[_T]):
         """Raise an error to all who wait."""
         if not self.answer.done():
             self.answer.set_exception(error)
-            self.answer.exception()  # looked at: there may be nobody left who will
+            self.answer.exception()  # retrieved: there may be no caller left to do so
 
 
 class SingleFlight:

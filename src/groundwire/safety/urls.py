@@ -19,7 +19,7 @@ from groundwire.safety.ip_ranges import Address, parse_address
 
 __all__ = ["MAX_LENGTH", "WebUrl", "join_url", "parse_url"]
 
-MAX_LENGTH = 8_000  # characters of the canonical text; what RFC 9110, 4.1 asks everybody to support at least
+MAX_LENGTH = 8_000  # characters of the canonical text; the least that RFC 9110, 4.1 asks all parties to support
 
 _SCHEMES: Final[Mapping[str, Literal["http", "https"]]] = {"http": "http", "https": "https"}
 _DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}

@@ -1,4 +1,4 @@
-"""What installed providers can be told, without importing them by name.
+"""The options of installed providers, without importing them by name.
 
 Providers live a floor above and come from other packages too; both are reached through their entry points only, and
 only when a setting speaks of them.

@@ -148,7 +148,7 @@ Verdict = Literal[
 ]
 """What one call showed."""
 
-_QUERY = "wikipedia"  # everybody has something on it
+_QUERY = "wikipedia"  # every provider has something on it
 _PAGE = "https://example.com/"
 _TIMEOUT = 15.0  # seconds
 _PLAN = re.compile(

@@ -330,7 +330,7 @@ class ResilientStore:
     def _remember(self, key: str, total: float, ttl: float | None) -> None:
         now = self._clock()
         _, until = self._totals.pop(key, (0.0, 0.0))
-        if until is not None and until <= now:  # not seen before, or surely begun anew
+        if until is not None and until <= now:  # not seen before, or surely reset
             until = None if ttl is None else now + ttl
         self._totals[key] = (total, until)
         if len(self._totals) > _REMEMBERED:

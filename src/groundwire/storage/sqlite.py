@@ -171,7 +171,7 @@ class SqliteStore:
         with self._read_lock, suppress(sqlite3.Error):
             if self._reading is not None:
                 return look(self._reading)
-        # Not open yet, or trouble: the writer's thread may wait, and mends what is damaged.
+        # Not open yet, or trouble: the writer's thread may wait, and repairs damage.
         return await self._writer.run(look)
 
     def _commit(self, jobs: Sequence[Job[object]]) -> None:

@@ -92,7 +92,7 @@ class StoreFile:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._alone():
-            # Made before SQLite does: what is in it is nobody else's business. One that is there is not opened: closing
+            # Made before SQLite does: its content is private. One that is there is not opened: closing
             # it would let go of the locks that another store of this process has on it (POSIX).
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

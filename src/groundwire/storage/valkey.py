@@ -304,7 +304,7 @@ class ValkeyStore:
         attempt = self._connecting
         if attempt is None or (attempt.done() and attempt.exception() is not None):
             attempt = self._connecting = asyncio.create_task(self._ping())
-            attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits for it
+            attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # its caller may have left
         if attempt.done():
             return
         try:

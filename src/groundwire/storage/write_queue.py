@@ -123,7 +123,7 @@ class Writer:
                     self._commit(jobs)
             except StoreError as exc:
                 failure = exc
-            except Exception:  # the thread lives on, and nobody is left waiting
+            except Exception:  # the thread lives on, and no call is left waiting
                 _logger.exception("The store failed in an unexpected way")
             for one in jobs:
                 if not one.done:
@@ -144,7 +144,7 @@ def _tell(futures: Iterable[asyncio.Future[None]]) -> None:
     for future in futures:
         waiting.setdefault(future.get_loop(), []).append(future)
     for loop, those in waiting.items():
-        with suppress(RuntimeError):  # the loop was closed: nobody waits there any more
+        with suppress(RuntimeError):  # the loop was closed: nothing waits there any more
             loop.call_soon_threadsafe(_wake, those)
 
 

@@ -152,7 +152,7 @@ class CallListeners:
         for number, listener in enumerate(self._listeners):
             try:
                 say(listener)
-            except Exception:  # whoever watches a call must not be able to break it
+            except Exception:  # a listener must not be able to break a call
                 if self._is_first(number):
                     name = type(listener).__qualname__
                     _logger.exception("The listener %s failed; what else it raises is ignored", name)

@@ -152,7 +152,7 @@ class Scores:
             return
         names = {(role, name) for _, role, name, _ in pending if role != "call"}
         added = [Add(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()]
-        # Written anew each time: a value that is not used is the first to go when a store is full.
+        # Rewritten each time: a value that is not used is the first to go when a store is full.
         listed = [Set(name_prefix(role) + name, b"", _TTL) for role, name in names]
         try:
             await self._store.batch([*added, *listed])

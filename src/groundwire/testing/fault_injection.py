@@ -206,7 +206,7 @@ class InjectedFault:
         Raises:
             ValueError: The encoding is not known, or Brotli is not installed.
         """
-        bomb(encoding, 0)  # a wrong name is told to the test, not to the client
+        bomb(encoding, 0)  # a wrong name fails the test, not the client
         return cls.reply(
             f"bomb({encoding!r}, {mb})",
             lambda reply: replace(_encoded(reply, encoding), chunks=lambda: bomb(encoding, mb)),

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from groundwire.models import Budget
 from groundwire.settings import Settings
-from groundwire.tools.results import OpenPageToolResult, WebSearchToolResult
+from groundwire.tools.results import GUIDANCE, OpenPageToolResult, WebSearchToolResult
 
 __all__ = [
     "CITATIONS",
@@ -209,17 +209,8 @@ def search_limits(limit: int = 20, *, topics: Sequence[str] = _TOPICS) -> str:
     """
     if limit <= 0:
         return ""
-    lines = [
-        "## Web Search Guidelines",
-        "",
-        f"- You have a LIMITED number of web searches per session (default: {limit})",
-        "- The tool will warn you when approaching the limit",
-        "- Plan your searches carefully - combine related queries when possible",
-        "- If limit is reached, rely on your training knowledge",
-    ]
-    if topics:
-        lines.append(f"- Prioritize searches for: {', '.join(topics)}")
-    return "\n".join(lines)
+    limits = GUIDANCE["limits"].format(limit=limit).strip()
+    return f"{limits}\n- Prioritize searches for: {', '.join(topics)}" if topics else limits
 
 
 def opening_pages(settings: Settings) -> str:

@@ -29,7 +29,7 @@ from groundwire.tools.results import (
     shown,
 )
 
-if TYPE_CHECKING:  # definitions are had without what searches and reads, which takes long to load
+if TYPE_CHECKING:  # definitions load without the searching and reading parts, which takes long
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 

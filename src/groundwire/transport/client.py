@@ -295,7 +295,7 @@ class Transport:
         except DeadlineExceeded:
             raise
         except TimeoutError as error:
-            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
+            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again.") from error
         except ExchangeFailed as error:
             raise_page_error(url, target.host, error)
 
@@ -312,8 +312,7 @@ class Transport:
             return self.guard.follow(target, join_url(target, reference))
         except (InvalidRequest, BlockedAddress) as error:
             raise BlockedAddress(
-                "The page redirects to an address that is not allowed: only public http and https addresses are. "
-                "Open another page."
+                "The page redirects to an address that is not allowed: only public http and https addresses are."
             ) from error
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
 from uuid import uuid4
@@ -40,6 +41,7 @@ from groundwire.web.resources import Resources
 from groundwire.web.session import SessionView, closed, limits_of
 
 if TYPE_CHECKING:
+    from groundwire.agent_loop import CitedAnswer, LoopEvent
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
 
@@ -109,7 +111,7 @@ class Web(SessionView):
         self._keep = True
         name = settings.session.id
         self._budget = SessionBudget(
-            self._resources.store if name else MemoryStore(),  # nobody else can ask for one without a name
+            self._resources.store if name else MemoryStore(),  # no other process can use one without a name
             name or uuid4().hex,
             limits_of(settings.session),
             self._resources.tasks,
@@ -119,8 +121,7 @@ class Web(SessionView):
     def __enter__(self) -> NoReturn:
         raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in code without async.")
 
-    def __exit__(self, *exc_info: object) -> None:
-        """Never reached."""
+    def __exit__(self, *exc_info: object) -> None: ...
 
     async def __aenter__(self) -> Self:
         return self
@@ -171,10 +172,9 @@ class Web(SessionView):
                 `include_domains` for `allowed_domains`.
 
         Returns:
-            The results, numbered to be cited by, with everything that was tried. A page keeps its number as long as
-            the session lasts; the setting `session.citations` can have each search begin at 1. No results means that
-            searching worked and nothing was found. `cached` and `stale` say whether the answer was kept, and for too
-            long.
+            The results, numbered to be cited by, with every attempt. A page keeps its number as long as the session
+            lasts; with `session.citations = "call"` each search starts at 1. No results means that the search worked
+            and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
 
         Raises:
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
@@ -198,7 +198,8 @@ class Web(SessionView):
         chosen = self.settings.search.strategy if strategy is None else strategy
         check_choice("strategy", chosen, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
-        return await self._search_flow.search(checked, deadline, chosen, self._cache_mode(refresh, keep), self._budget)
+        mode = self._cache_mode(refresh, keep)
+        return (await self._search_flow.search(checked, deadline, chosen, mode, self._budget)).opened_by(self)
 
     async def open_page(
         self,
@@ -308,13 +309,41 @@ class Web(SessionView):
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
 
+    async def ask(
+        self,
+        question: str,
+        *,
+        model: str | None = None,
+        quote: bool = False,
+        on_event: Callable[[LoopEvent], None] | None = None,
+        timeout: float | None = None,
+    ) -> CitedAnswer:
+        """Answer a question: search, read, and write an answer whose citations are checked against the pages.
+
+        Without a model, in the settings or on this machine, passages are quoted.
+
+        Args:
+            question: The question, 1 to 2,000 characters.
+            model: The model's name, instead of the setting `answer.model`.
+            quote: Whether to quote passages without asking a model.
+            on_event: Called with each tool call of the model, at its start and its end.
+            timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
+
+        Raises:
+            GroundwireError: see `groundwire.agent_loop.ask`.
+        """
+        ask = import_module("groundwire.agent_loop").ask  # by name, as it is built on this class
+        answer: CitedAnswer = await ask(
+            question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
+        )
+        return answer
+
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
     ) -> Report:
         """Say of each sentence of a hosted answer whether the pages that it cites say so; they are opened for it.
 
-        The report speaks of the text that `groundwire.citations.marked` makes of the answer. A page that cannot be
-        opened is not opened: what the API showed of it is all that is compared.
+        The text is that of `groundwire.citations.marked`. Of a page that cannot be opened, what the API showed is used.
 
         Args:
             answer: What a model API answered that searched by itself.

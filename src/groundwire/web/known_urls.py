@@ -108,7 +108,7 @@ class KnownUrls:
             return replace(url, fragment="")
         raise BlockedUnknown(
             "Only URLs that the user gave, that a search returned, or that are on a page opened before may be "
-            "opened, unchanged. Search for the page, or ask the user for the URL."
+            "opened, unchanged."
         )
 
     async def forget(self, session: SessionBudget) -> None:

@@ -249,7 +249,7 @@ class OpenPages:
             async with asyncio.TaskGroup() as group:
                 for reading in read.values():
                     group.create_task(self._whole(reading, budget, limit))
-        except BaseExceptionGroup as errors:  # a fault of ours; what a page can do wrong is kept with it
+        except BaseExceptionGroup as errors:  # a bug; the errors of pages are in their results
             raise errors.exceptions[0] from None
         room, parts = targets[0].selection.room, sum(often[url] for url in often if read[url].page is not None)
         for url in sorted(often, key=lambda url: read[url].length):

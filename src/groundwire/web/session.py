@@ -78,7 +78,7 @@ class SessionView:
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         name = session_name(self.owner, name) if name else None
         view = self._view()
-        # Nobody can ask for a session without a name again: what it counts and was shown need not outlive it.
+        # A session without a name cannot be resumed: its counts and sources need not outlive it.
         view._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),
             name or uuid4().hex,

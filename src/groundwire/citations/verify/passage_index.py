@@ -329,9 +329,7 @@ class PageIndex:
                 last = self.after(last)
         if best is None:
             return None, 0.0
-        said = {
-            word for text in best.texts for word in words_of(text, self.language)
-        }  # what stands in addresses is not said
+        said = {word for text in best.texts for word in words_of(text, self.language)}  # words in URLs are not said
         return best, sum(weights[word] for word in words if word in said) / total
 
     def _marked(self, words: Mapping[str, str]) -> dict[int, list[tuple[int, str]]]:

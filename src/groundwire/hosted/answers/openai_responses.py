@@ -158,7 +158,7 @@ class ResponsesReader:
         self._searched(item)
 
     def _searched(self, item: Mapping[str, Any]) -> None:
-        """Read what a search looked for and found, or which page it opened; may be told twice."""
+        """Read what a search looked for and found, or which page it opened; may be called twice."""
         action = object_of(item.get("action"))
         if text_of(action.get("type")) in _OPENERS:
             self._gather.opened(action.get("url"))

@@ -135,7 +135,7 @@ def _named(one: HostedCitation | HostedSource) -> str:
 
 _AT_ONCE = 8
 _MOST = 50  # links of one answer; more than any recorded answer has
-_CAP = 65_536  # bytes of an answer whose body nobody reads
+_CAP = 65_536  # bytes of an answer whose body is not read
 _REDIRECTS = range(300, 400)
 
 

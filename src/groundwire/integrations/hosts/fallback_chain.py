@@ -30,6 +30,7 @@ from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import SearchDone
 from groundwire.telemetry.call_log import CallLog
+from groundwire.tools.results import for_model, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [
@@ -122,16 +123,15 @@ class SearchChain:
         """
         if (limit := session_limit()) <= 0:  # no search at all, where 0 means no limit in our own settings
             count = self.statistics()["count"]
-            return False, (
-                f"Search limit reached ({count}/{limit}). Use existing results or training knowledge. "
-                "Limit resets with new session."
-            )
+            resets = "Limit resets with new session."
+            over = BudgetExceeded(f"Search limit reached ({count}/{limit}).", limit=0, spent=count, resets=resets)
+            return False, for_model(over)
         try:
             taken = self._run(lambda _: self._budget().take())
         except BudgetExceeded as error:
-            return False, str(error)
+            return False, for_model(error)
         warning = self._budget().warning(taken)
-        return True, f" {warning}" if warning else ""
+        return True, "".join(f" {text}" for text in warnings_for_model([warning] if warning else []))
 
     def reset(self, session: str | None = None) -> None:
         """Begin a new session: the counter is at 0.

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, InvalidRequest, MissingKey
+from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, MissingKey
 from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import NO_NEEDS, Location, Needs
@@ -30,6 +30,7 @@ from groundwire.sync import SyncWeb
 from groundwire.tools import LocalSearchItem, LocalSearchToolResult, Tool, web_search_tool
 from groundwire.tools.argument_coercion import bad_arguments, understood
 from groundwire.tools.permissions import Ask, Permission, guarded
+from groundwire.tools.results import for_model
 from groundwire.web import Web
 
 __all__ = ["SearchPolicy", "local_search_tool", "search_settings"]
@@ -152,10 +153,8 @@ async def _search(backends: _Backends, arguments: Mapping[str, Any], needs: Need
         )
     except ValidationError as error:
         return _failed(shown, backend, bad_arguments(error, _Arguments))
-    except AllProvidersFailed as error:
-        return _failed(shown, backend, f"{error}. This does not mean that nothing exists.")
     except GroundwireError as error:
-        return _failed(shown, backend, str(error))
+        return _failed(shown, backend, for_model(error))
     except Exception:  # an agent must never see a traceback; the operator does, in the log
         _logger.exception("search failed")
         return _failed(shown, backend, "The tool itself failed; the operator finds the reason in the log.")
@@ -266,7 +265,7 @@ async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]
     return (await tool.call(**arguments)).model_dump(mode="json")
 
 
-_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; no settings of ours
+_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; none is a setting here
 
 
 def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:

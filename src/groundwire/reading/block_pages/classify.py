@@ -123,11 +123,11 @@ BlockKind = Literal[
 _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
 _TINY: Final = 25  # words beside the message that a page needs scripts
 _LONGEST: Final = max(vendor.words for vendor in VENDORS)
-_FEW: Final = 10  # words beside what may as well be told as asked
+_FEW: Final = 10  # words beside a text that may state as well as ask
 _ROOM: Final = 5  # words beside a password's field in any language
 _LITTLE: Final = 20  # words around a form to log in with
 _WORDY: Final = 200  # words of the wordiest checks of unknown make
-_SEEN: Final = 100_000  # characters of markup in which marks are looked for; walls are smaller
+_SEEN: Final = 100_000  # characters of markup in which signatures are looked for; block pages are smaller
 _PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
 _TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
@@ -141,16 +141,16 @@ _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
 )
 _WAYS: Final[Mapping[BlockKind, str]] = {
-    "bot check": "Open another page, or have it read by a reader with a browser or by an outside service.",
-    "consent page": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
-    "login page": "Only the user can log in there. Open another page, or ask the user for its text.",
-    "age gate": "Only a person can pass it. Open another page.",
-    "paywall": "Its text is for those who pay. Open another page on the subject, or ask the user for its text.",
-    "region block": "It is not shown in this region. Open another page, or have it read by an outside service.",
-    "rate limit": "It was asked too often. Wait some minutes before you try it again, or open another page.",
-    "browser check": "It wants another browser, or cookies. Open another page, or use a reader with a browser.",
-    "waiting room": "It lets visitors in by turns. Try again later, or open another page.",
-    "refusal": "It says that this is not allowed, and nothing else. Open another page.",
+    "bot check": "A reader with a browser, or an outside service, may get past it.",
+    "consent page": "It wants consent to cookies before it shows the page. Another reader may get past it.",
+    "login page": "Only people with an account there can read it.",
+    "age gate": "Only a person can pass it.",
+    "paywall": "Only subscribers can read its text.",
+    "region block": "It is not shown in this region. An outside service may be able to read it.",
+    "rate limit": "It has had too many requests. Try again in a few minutes.",
+    "browser check": "It wants another browser, or cookies. A reader with a browser may get past it.",
+    "waiting room": "It admits only so many visitors at a time. Try again later.",
+    "refusal": "It says that this is not allowed, and nothing else.",
     "script shell": "It has no text until its scripts have run, which takes a reader with a browser.",
 }
 

@@ -12,7 +12,7 @@ from groundwire.reading.block_pages.empty_shell import word_count
 __all__ = ["PageSentences"]
 
 _MOST: Final = 4_000  # characters; a few words may be long ones
-_ROOM: Final = 14  # words beside what a wall has to say: a name, an address, a good wish
+_ROOM: Final = 14  # words of a block page beside its message: a name, an address, a good wish
 _HEAD: Final = 3  # lines in which a page says what it is
 _LIST = re.compile(r"\s*(?:[-*+|]|\d+[.)])\s")
 _TARGET = re.compile(r"\]\([^()\s]*\)")

@@ -148,7 +148,7 @@ class Chromium:
             if current is not None and not current.dead and not self._is_worn(current):
                 return current
             renewal = self._later(self._renew())
-            await asyncio.wait({renewal})  # whoever is cancelled here does not cancel the start
+            await asyncio.wait({renewal})  # canceling this call does not cancel the start
             if not renewal.cancelled():
                 renewal.result()
 
@@ -229,7 +229,7 @@ class Chromium:
     async def _end(self) -> None:
         """End the processes, then let the driver go: it would wait for them."""
         await asyncio.gather(*(started.close() for started in (self._current, *self._worn) if started is not None))
-        if self._tasks:  # a start, which is better finished than broken off, and pages that close
+        if self._tasks:  # a start, which is better finished than interrupted, and pages that close
             await asyncio.wait(self._tasks, timeout=_STOP_TIME)
         for task in self._tasks:
             task.cancel()

@@ -40,7 +40,7 @@ from groundwire.transport import FetchPolicy
 
 __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 
-_TIMEOUT = 30.0  # seconds, when nobody gives a deadline
+_TIMEOUT = 30.0  # seconds, without a deadline
 _PAGES = 100  # after so many the process is replaced; it keeps a context of the browser for each
 _TRIES = 2  # a process that dies is replaced once within a call
 _CLOSED = "This Web was closed; make a new one."

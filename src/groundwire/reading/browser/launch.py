@@ -90,7 +90,7 @@ NOWHERE: Final = "http://127.0.0.1:9"
 
 _ALWAYS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it looks up nothing; the proxy does
-    "--disable-quic",  # UDP would pass by the proxy
+    "--disable-quic",  # UDP would bypass the proxy
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",

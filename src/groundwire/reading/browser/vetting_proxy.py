@@ -107,7 +107,7 @@ class VettingProxy:
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, NotUnderstood):
             pass  # TimeoutError is an OSError; whatever it was, the connection ends
         except asyncio.CancelledError:
-            return  # the proxy is closed; nobody waits for this task
+            return  # the proxy is closed; nothing waits for this task
         finally:
             if self.exhausted:
                 writer.transport.abort()
@@ -164,7 +164,7 @@ class VettingProxy:
                 sink.write(piece)
                 await sink.drain()
             while not asked.tunnel and await source.read(_PIECE):
-                pass  # what is sent beside one request is for nobody
+                pass  # what is sent beside one request is dropped
             sink.transport.abort()
         except OSError:
             sink.transport.abort()

@@ -43,9 +43,7 @@ __all__ = [
     "with_remarks",
 ]
 
-_REDIRECTED: Final = (
-    "The page redirects to an address that is not allowed: only public http and https addresses are. Open another page."
-)
+_REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
 _CAUSES: Final[Mapping[str, str]] = {
     "ERR_CERT": "has a TLS certificate that is not valid for it",
     "ERR_SSL": "did not agree on a TLS connection",
@@ -89,7 +87,7 @@ def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool
     cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
     if failed:
         cause = "does not resolve, or refused the connection"
-    return PageUnavailable(url, f"{host} {cause}. Try again later, or open another page.")
+    return PageUnavailable(url, f"{host} {cause}. Try again later.")
 
 
 def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadResult:
@@ -104,8 +102,7 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
     if not converted.extracted.content:
         raise PageEmpty(
             url,
-            f"The page has no readable text, in a browser neither ({len(rendered.html):,} characters of markup). "
-            "Open another page.",
+            f"The page has no readable text, not even in a browser ({len(rendered.html):,} characters of markup).",
         )
     kind = rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
     return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
@@ -140,7 +137,7 @@ async def visit_page(
     except TimeoutError as error:
         if isinstance(error, GroundwireError):
             raise
-        raise DeadlineExceeded(f"{target.host} could not be shown in time. Try again, or open another page.") from error
+        raise DeadlineExceeded(f"{target.host} could not be shown in time. Try again.") from error
     raise_for_rendered(url, rendered)
     converted = await conversion.convert(
         rendered.html.encode("utf-8", "replace"),

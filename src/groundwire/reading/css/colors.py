@@ -168,7 +168,7 @@ _NAMED: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _COLOR_NAMES
 
 
 class Color(NamedTuple):
-    """A color of sRGB, each part from 0 to 1; a part that cannot be told is None."""
+    """A color of sRGB, each part from 0 to 1; an unknown part is None."""
 
     red: float | None
     green: float | None
@@ -226,7 +226,7 @@ def legacy_color(value: str) -> Color | None:
 
 
 def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
-    """Return the colors of a background's gradients; none if it is something else or one cannot be told."""
+    """Return the colors of a background's gradients; none if it is something else or one is unknown."""
     if "gradient(" not in value or "url(" in value or "image(" in value:
         return []
     tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
@@ -315,7 +315,7 @@ _HSL: Final = frozenset({"hsl", "hsla"})
 
 
 def _triple(space: str, parts: list[str]) -> Triple | None:
-    """Return a color of three channels in sRGB; None when one cannot be told or the space is not known."""
+    """Return a color of three channels in sRGB; None when one is unknown or the space is not known."""
     hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
     wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []

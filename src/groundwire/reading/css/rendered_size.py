@@ -77,7 +77,7 @@ def _steps(style: Mapping[str, str]) -> list[_Matrix]:
 
 
 def _step(name: str, parts: Sequence[str]) -> _Matrix:
-    """Return the matrix of one function; the identity if it cannot be told."""
+    """Return the matrix of one function; the identity if it is unknown."""
     if name in {"translate", "translate3d"}:
         return _shift(*_lengths(parts))
     if name == "translatex":

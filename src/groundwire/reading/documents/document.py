@@ -19,7 +19,7 @@ _PARTS: Final[Mapping[KindName, bytes]] = {
     "sheet": b"xl/workbook.",
     "epub": b"META-INF/container.xml",
 }
-_EMPTY: Final = "What came is {name} without any text. Open another page."
+_EMPTY: Final = "What came is {name} without any text."
 _NAMES: Final[Mapping[KindName, str]] = {
     "pdf": "a PDF",
     "word": "a Word document",

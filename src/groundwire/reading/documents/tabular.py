@@ -125,9 +125,7 @@ def read_sheets(body: bytes) -> Extracted:
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))
     except calamine.PasswordError as error:
-        raise UnreadableDocument(
-            "protected", "The spreadsheet opens only with a password. Ask the user for a copy without one."
-        ) from error
+        raise UnreadableDocument("protected", "The spreadsheet opens only with a password.") from error
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise UnreadableDocument(
             "broken", "The spreadsheet is damaged or cut off. Look for another copy of it."

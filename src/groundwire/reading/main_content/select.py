@@ -48,7 +48,7 @@ _WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
 """What is looked up rather than read; a repeated line belongs where it stands."""
 SHARE_OF_BEST: Final = 0.6
 """What scores this share of the best block is content, however low all scores are."""
-_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
+_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice shows in all its words
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 REPEATED: Final = 40
 """Characters; what is shorter may well be said twice."""

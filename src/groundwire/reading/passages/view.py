@@ -34,7 +34,7 @@ Around = Callable[[Page], str]
 MAX_PAGE_LENGTH: Final = 10_000_000
 """The most characters that can be asked for."""
 _MAX_TOKENS: Final = 2_500_000
-_EXCERPTS: Final = 4_000  # characters of excerpts when nobody says how many
+_EXCERPTS: Final = 4_000  # characters of excerpts by default
 _BEGINNING: Final = 1_500  # characters of the page's beginning, where nothing was found
 _NAMED: Final = 3  # passages that are named when the whole page is shown
 _SOME: Final = (Excerpt(start=0, end=0, text=""),)  # for what is shown when there are excerpts

@@ -19,7 +19,7 @@ from groundwire.safety.chat_template_tokens import break_reserved
 __all__ = ["Counts", "clean", "clean_text", "hygiene_warnings", "strip_controls", "strip_invisible"]
 
 _ESCAPES: Final = re.compile(
-    "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin so, and what surely does not is passed by quickly
+    "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin so, and what surely does not is skipped quickly
     r"(?:(?<=\x1b)[\]PX^_]|(?<=[\x90\x98\x9d-\x9f]))"  # OSC, DCS ...
     r"[^\n\x07\x1b\x90\x98\x9c-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|(?:(?<=\x1b)\[|(?<=\x9b))[0-?]{0,64}[ -/]{0,16}[@-~]"  # CSI

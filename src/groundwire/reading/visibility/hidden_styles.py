@@ -1,6 +1,6 @@
 """Whether an element's style hides it from a person who looks at the page.
 
-A judgement over longhands, without layout: the thresholds lie where tricks and real pages part. Each rule was compared
+A judgment over longhands, without layout: the thresholds lie where tricks and real pages part. Each rule was compared
 with what Chromium paints; `tests/reading/test_visible.py` has the tables.
 """
 

@@ -92,7 +92,7 @@ class _Worker:
         into, out = self._process.stdin, self._process.stdout
         if into is not None:
             into.close()
-            with contextlib.suppress(OSError):  # looked at, or the loop complains that nobody did
+            with contextlib.suppress(OSError):  # retrieved, or the loop logs that no one did
                 await into.wait_closed()
         if out is not None and out.exception() is None:
             with contextlib.suppress(OSError):
@@ -292,9 +292,7 @@ class Conversion:
             async with deadline.timeout():
                 return await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
-            raise DeadlineExceeded(
-                "The page came, but turning it into Markdown took too long. Open another page."
-            ) from error
+            raise DeadlineExceeded("The page came, but turning it into Markdown took too long.") from error
 
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
@@ -313,7 +311,7 @@ class Conversion:
                     raise UnsupportedContent(
                         url,
                         f"{'The page is a document, which' if is_file else 'Every page'} is read in a process of its "
-                        "own, and none can be started here. Open another page.",
+                        "own, and none can be started here.",
                     ) from error
                 # a thread may hold up the loop for a while, but the page is read
         threads = self._threads

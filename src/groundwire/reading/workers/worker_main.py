@@ -67,7 +67,7 @@ def _status() -> int:
 
 
 def _peak() -> int:
-    """Return the most memory that the process ever used, in bytes; 0 where it cannot be told.
+    """Return the most memory that the process ever used, in bytes; 0 where that is unknown.
 
     On Linux `ru_maxrss` is not it: a process takes over the figure of the one that started it (getrusage(2)).
     """

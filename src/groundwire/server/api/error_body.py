@@ -133,7 +133,7 @@ def _status(error: GroundwireError) -> int:
             return 503
         if error.attempts and all(NONE_LEFT in attempt.reason for attempt in error.attempts):
             return 422  # they searched: it is the filters that leave nothing
-        if outcomes == {"bad_request"}:  # what nobody understands is the caller's to change
+        if outcomes == {"bad_request"}:  # what no provider understands is the caller's to change
             return 400
         return 504 if outcomes == {"timeout"} else 502
     for kind, status in _STATUSES:

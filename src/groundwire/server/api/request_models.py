@@ -25,6 +25,7 @@ from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
     "ApiRequest",
+    "AskRequest",
     "GivenSource",
     "PagesRequest",
     "SearchRequest",
@@ -120,6 +121,15 @@ class SearchRequest(ApiRequest):
     """Whether to skip the cache."""
     keep: bool = True
     """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
+
+
+class AskRequest(ApiRequest):
+    """A question. The gateway's own settings say which model answers."""
+
+    question: Words
+    """The question."""
+    quote: bool = False
+    """Whether to ask no model and quote the passages that answer best."""
 
 
 class PagesRequest(ApiRequest):

@@ -69,7 +69,7 @@ class PendingRuns:
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, PendingRun]] = OrderedDict()
 
     def put(self, owner: str, call_ids: Sequence[str], kept: PendingRun) -> None:
-        """PendingRuns a run."""
+        """Keep a run."""
         for id_ in call_ids:
             self._kept[owner, id_, kept.begins] = (self._clock() + _LIFE, kept)
         while len(self._kept) > _MOST or (self._kept and next(iter(self._kept.values()))[0] < self._clock()):

@@ -18,7 +18,7 @@ from groundwire.server.request_errors import UpstreamRejected, error_body
 __all__ = ["Upstream", "passed_back", "passed_on"]
 
 _HOP = frozenset(
-    # RFC 9110, section 7.6.1, and what is written anew for each connection.
+    # RFC 9110, section 7.6.1, and what each connection sets for itself.
     {
         "accept-encoding",
         "connection",

@@ -27,7 +27,7 @@ from groundwire.web import Web
 __all__ = ["Reading", "ShownPassage", "inert_html", "read_kept", "read_page"]
 
 _NESTING = 30  # blocks within blocks; what is deeper stays as it is written
-_TOP = 3  # the level of the highest heading of a page, below those of ours
+_TOP = 3  # the level of the highest heading of a page, below those of the template
 _DEEPEST = 6
 
 

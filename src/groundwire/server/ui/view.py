@@ -29,7 +29,7 @@ _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
 _MONTH = 30 * 86_400  # seconds
 _LARGEST = 8_192  # bytes of a form
-_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of our own pages, and of what a person typed
+_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of our pages, and of what a person typed
 
 _T = TypeVar("_T")
 

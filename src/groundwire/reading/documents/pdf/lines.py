@@ -105,7 +105,7 @@ def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
     for other in row:
         overlap = min(other.y1, part.y1) - max(other.y0, part.y0)
         if overlap >= 0.5 * min(other.y1 - other.y0, part.y1 - part.y0):
-            # what stands on the same place is another line: lines that touch each other overlap in height
+            # text at the same place is another line: lines that touch each other overlap in height
             return not any(min(one.x1, part.x1) - max(one.x0, part.x0) > 0.5 * part.size for one in row)
     return False
 

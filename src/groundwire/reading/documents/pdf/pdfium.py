@@ -148,13 +148,10 @@ def _unreadable(code: int | None) -> UnreadableDocument:
     if code == _PASSWORD:
         return UnreadableDocument(
             "protected",
-            "The PDF is encrypted and opens only with a password. Ask the user for a copy without one, or open "
-            "another page.",
+            "The PDF is encrypted and opens only with a password.",
         )
     if code == _SECURITY:
-        return UnreadableDocument(
-            "protected", "The PDF is encrypted in a way that cannot be read here. Open another page."
-        )
+        return UnreadableDocument("protected", "The PDF is encrypted in a way that cannot be read here.")
     return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
 
 
