@@ -1,4 +1,4 @@
-"""Writes `docs/reference.md` and the pages below `docs/reference/` from the code.
+"""Writes `docs/reference.md` and the pages below `docs/reference/` from the code, and the types of the npm package.
 
 `python docs/generate.py` writes them; `python docs/generate.py --check` says whether they are up to date.
 """
@@ -15,6 +15,7 @@ from generating.http import http_page
 from generating.providers import providers
 from generating.settings import settings
 from generating.tools import tool_page
+from generating.typescript import typescript_types
 
 DOCS = Path(__file__).parent
 
@@ -50,7 +51,8 @@ def pages() -> dict[Path, str]:
         "reference/python.md": python_page(),
         **{f"reference/{name}": text for name, text in module_pages()},
     }
-    return {DOCS / name: text.strip("\n") + "\n" for name, text in made.items()}
+    written = {DOCS / name: text.strip("\n") + "\n" for name, text in made.items()}
+    return written | {DOCS.parent / "packages/groundwire-js/src/api.ts": typescript_types()}
 
 
 def main() -> None:

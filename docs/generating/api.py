@@ -176,8 +176,8 @@ def _annotation(value: object) -> str:
 
 
 def _parameter(one: inspect.Parameter) -> str:
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(one.kind, "")
-    text = f"{stars}{one.name}"
+    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
+    text = f"{stars.get(one.kind.name, '')}{one.name}"
     if one.annotation is not one.empty:
         text += f": {_annotation(one.annotation)}"
     if one.default is not one.empty:

@@ -12,14 +12,14 @@ from groundwire.server.api.context import AppContext, Traffic
 from groundwire.server.api.openapi import openapi
 from groundwire.server.api.routes import operations
 
-__all__ = ["http_page"]
+__all__ = ["http_page", "openapi_document"]
 
 _ENDS = "#/components/schemas/"
 
 
 def http_page() -> str:
     """Return the page."""
-    document = asyncio.run(_document())
+    document = openapi_document()
     schemas = document["components"]["schemas"]
     parts = [
         "# HTTP API",
@@ -33,9 +33,14 @@ def http_page() -> str:
             parts += _operation(path, method, operation, schemas)
     parts.append("## Schemas")
     for name, schema in sorted(schemas.items()):
-        if schema.get("properties"):
-            parts += [f"### `{name}`", " ".join(schema.get("description", "").split()), _table(schema)]
+        table = _table(schema) if schema.get("properties") else ""
+        parts += [f"### `{name}`", " ".join(schema.get("description", "").split()), table]
     return "\n\n".join(part for part in parts if part)
+
+
+def openapi_document() -> dict[str, Any]:
+    """Return the OpenAPI document of the server as it is by default."""
+    return asyncio.run(_document())
 
 
 async def _document() -> dict[str, Any]:

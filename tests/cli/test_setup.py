@@ -286,7 +286,7 @@ def test_a_stronger_place_is_named(clean: Terminal, file: Path) -> None:
 def test_a_stronger_key_is_named(clean: Terminal) -> None:
     done = clean.here("setup", "-p", "brave", "--key-from-env", "K", "--yes", K=SECRET, BRAVE_API_KEY="another-key")
     assert done.exit_code == 0
-    assert "BRAVE_API_KEY is in environment, too, with another key" in done.stderr
+    assert "BRAVE_API_KEY is also in environment with another key" in done.stderr
     assert "another-key" not in done.output
 
 

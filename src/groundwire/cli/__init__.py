@@ -101,12 +101,12 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Say on standard error what is done; -vv says everything.")
+@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv logs debug messages, too.")
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
-    help="With -v: how a record of the log is written; json is one object a line.",
+    help="With -v: the format of the log; json writes one object per line.",
 )
 @click.version_option(__version__, prog_name="groundwire")
 @click.pass_context

@@ -26,20 +26,20 @@ Exit codes:
   0  answered, and every sentence with a citation is supported by its page
   1  answered, and at least one sentence is not
   2  wrong use: an argument or a setting
-  3  the web could not be searched, or the model not be asked"""
+  3  the web could not be searched, or the model did not answer"""
 
 
 @click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
-@click.option("--base-url", metavar="URL", help="Its API's address. By default the setting answer.base_url.")
-@click.option("--quote", is_flag=True, help="Ask no model: quote the passages that answer best.")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its check as JSON.")
+@click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
+@click.option("--quote", is_flag=True, help="Quote the best passages instead of asking a model.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its verification as JSON.")
 def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quote: bool, as_json: bool) -> None:
-    """Search the web, read, and answer QUESTION with citations that are checked against the pages.
+    """Answer QUESTION from the web, with citations that are verified against the pages.
 
-    The model is that of the settings, or one that a local server (Ollama, LM Studio, llama.cpp, vLLM) offers. Without a
-    model the best passages are quoted.
+    The model is that of the settings, or one of a local server (Ollama, LM Studio, llama.cpp, vLLM). Without a model,
+    the best passages are quoted.
     """
     words = storable(" ".join(question))
 

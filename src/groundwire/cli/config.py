@@ -32,7 +32,7 @@ __all__ = ["config"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  the settings can be used
+  0  the settings are valid
   2  a setting is wrong, or no provider can be used"""
 _WIDEST = 44  # columns of a value; what is longer pushes its origin to the right
 
@@ -45,7 +45,7 @@ def config() -> None:
 @config.command(short_help="Print every setting, its value and its origin.", epilog=_EXIT_CODES)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {key, value, origin}.")
 def show(as_json: bool) -> None:
-    """Print what is in force and where each value came from; secrets are masked.
+    """Print every setting with its value and its origin; secrets are masked.
 
     Every setting can be written into a file, as `limit = 3` under `[search]`, or into the environment, as
     GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command win over the environment, that over a .env file, that over the
@@ -65,9 +65,9 @@ def show(as_json: bool) -> None:
         _print_providers(settings, skipped)
 
 
-@config.command(short_help="Print where the settings, keys, cache and archive are.")
+@config.command(short_help="Print the paths of settings, keys, cache and archive.")
 def path() -> None:
-    """Print the files in use; one that does not exist yet is marked."""
+    """Print the paths of the files in use; those that do not exist yet are marked."""
     settings = load()
     store = parse_store_url(settings.storage.url)
     files = {
@@ -82,12 +82,12 @@ def path() -> None:
         click.echo(f"{name:<14} {clean(str(file))}" + click.style("  (does not exist)" if missing else "", dim=True))
 
 
-@config.command("set", short_help="Change a setting in your settings file.")
+@config.command("set", short_help="Change a setting in the settings file.")
 @click.argument("key")
 @click.argument("value")
-@click.option("--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your own file.")
+@click.option("--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your user settings.")
 def set_(key: str, value: str, project: bool) -> None:
-    """Set KEY, such as search.limit, to VALUE; lists are written with commas. Comments in the file stay."""
+    """Set KEY, such as search.limit, to VALUE; separate list items by commas. Comments in the file are preserved."""
     from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 
     if key.endswith("_API_KEY") or key.startswith("keys."):

@@ -38,18 +38,18 @@ _EXCERPT = 900  # characters of the page that are shown
 _PROSE = 80  # characters; what is shorter is a caption or a label
 
 
-@click.command(short_help="See the whole path work, without network or key.")
-@click.option("--serve", is_flag=True, help="Keep the miniature web running, for commands of your own.")
+@click.command(short_help="Search and read a miniature web, without network or keys.")
+@click.option("--serve", is_flag=True, help="Keep the miniature web running, to try other commands.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_000),
     default=8800,
     show_default=True,
     metavar="N",
-    help="With --serve: the first of the ports it listens on; 0 takes any free ones.",
+    help="With --serve: the first port to listen on; 0 picks free ones.",
 )
 def demo(serve: bool, port: int) -> None:
-    """Search, open and cite on a miniature web inside this machine: no network, no key.
+    """Search, open and cite pages of a miniature web on this machine: no network, no keys.
 
     Only the outside world is small. Everything else is the code that a real search runs through.
 

@@ -22,8 +22,8 @@ __all__ = ["doctor"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  no problem was found; there may be notes
-  1  there is a problem
+  0  no problems; there may be notes
+  1  at least one problem
   2  wrong use"""
 _WIDTH = 80
 _TITLES = max(len(check.title) for check in CHECKS) + 2
@@ -42,7 +42,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
-    """Check everything: what is wrong, why, and the exact fix.
+    """Check this installation, and print what is wrong, why, and how to fix it.
 
     Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
     Every fault has a name that stays, such as key-wrong.

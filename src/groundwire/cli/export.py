@@ -16,16 +16,16 @@ __all__ = ["export"]
 _EPILOG = """\b
 Exit codes:
   0  written
-  2  a file is there already and says something else, or cannot be written"""
+  2  a file exists already with other content, or cannot be written"""
 
 
-@click.group(short_help="Write the files that a host loads.")
+@click.group(short_help="Write the files that an agent host loads.")
 def export() -> None:
     """Write the files from which an agent host loads Groundwire."""
 
 
 @export.command(short_help="Write an extension: manifest.yaml and main.py.", epilog=_EPILOG)
-@click.option("--force", is_flag=True, help="Write over files that say something else.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def extension(folder: Path, force: bool) -> None:
     """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""

@@ -28,9 +28,9 @@ __all__ = ["providers"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  the list is complete; with --check, all that are in use work
+  0  the list is complete; with --check, all providers in use work
   2  wrong use: an argument or a setting
-  3  with --check: one that is in use does not work"""
+  3  with --check: a provider in use does not work"""
 _DAYS = 7
 _WIDTH = 80
 _FILTERS = ("time", "dates", "domains", "language", "region", "safe search", "pages")
@@ -39,13 +39,13 @@ _LEGEND = "can: t time range, y dates, d domains, l language, r region, s safe s
 
 
 @click.command(short_help="List providers: ready or not, prices, health.", epilog=_EXIT_CODES)
-@click.option("--check", is_flag=True, help="Try those that are in use with one call each; says first what it costs.")
+@click.option("--check", is_flag=True, help="Test the providers in use with one call each; prints the cost first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def providers(check: bool, as_json: bool) -> None:
-    """List the providers: in use or not, ready or what they lack, their prices and how they did.
+    """List the providers: whether they are in use and ready, their prices, and their recent health.
 
-    Those in use come first, in the order in which they are asked. Health is that of the last 7 days, from the store.
-    No key is shown, only where it is from.
+    Those in use come first, in the order in which they are asked. Health covers the last 7 days, from the store.
+    Keys are not shown, only where they come from.
     """
     settings = load()
     rows = asyncio.run(provider_statuses(settings))
@@ -65,7 +65,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     try:
         card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
     except StoreError as error:
-        warn(f"Health is not known: {error}")
+        warn(f"Health is unknown: {error}")
         return {}
     return {(score.provider, score.role): score for score in card.providers}
 

@@ -35,7 +35,7 @@ _SIGNALLED = 128
 
 
 @click.command(
-    short_help="Run a command and record what the web answers it.",
+    short_help="Run a command and record its web requests.",
     epilog=_EPILOG,
     context_settings={"allow_interspersed_args": False},
 )
@@ -43,7 +43,7 @@ _SIGNALLED = 128
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(file: Path, command: tuple[str, ...], append: bool) -> None:
-    """Run COMMAND and record into FILE what the web answers it: `groundwire record FILE -- COMMAND...`.
+    """Run COMMAND and record its web requests to FILE: `groundwire record FILE -- COMMAND...`.
 
     Every request that COMMAND and the processes it starts make through Groundwire is recorded, without its secrets.
     """
@@ -62,7 +62,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
         exchanges = "1 exchange" if recorded == 1 else f"{recorded} exchanges"
         click.echo(f"Recorded {exchanges} in {clean(str(file))}.", err=True)
     else:
-        warn(f"Nothing was recorded in {file}: the command asked nothing of the web through Groundwire.")
+        warn(f"Nothing was recorded in {file}: the command made no request through Groundwire.")
     sys.exit(code)
 
 

@@ -33,19 +33,21 @@ Exit codes:
   2           wrong use: an argument or a setting"""
 
 
-@click.command(short_help="Serve searching and reading to many programs over HTTP.", epilog=_EPILOG)
-@click.option("--host", metavar="NAME", help=f"Where to listen. By default the setting server.host ({_USUAL.host}).")
+@click.command(short_help="Serve search and reading over HTTP, for a team.", epilog=_EPILOG)
+@click.option(
+    "--host", metavar="NAME", help=f"Listen on this address. By default the setting server.host ({_USUAL.host})."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     metavar="N",
-    help=f"Where to listen; 0 is any free port. By default the setting server.port ({_USUAL.port}).",
+    help=f"Port to listen on; 0 picks a free one. By default the setting server.port ({_USUAL.port}).",
 )
 @click.option(
     "--upstream",
     metavar="URL",
-    help="Give the web to the models of the OpenAI-compatible API that begins there, at /openai/v1. "
-    f"Clients that send no key of their own get the one in {_UPSTREAM_KEY}.",
+    help="Base URL of an OpenAI-compatible API whose models get web search, at /openai/v1. "
+    f"Clients without a key use the one in {_UPSTREAM_KEY}.",
 )
 @click.option(
     "--grace",
@@ -53,7 +55,7 @@ Exit codes:
     default=30,
     show_default=True,
     metavar="SECONDS",
-    help="For running calls to end in, once the gateway is asked to stop.",
+    help="Grace period for running calls when the gateway is stopped.",
 )
 @click.option(
     "--notice",
@@ -61,13 +63,13 @@ Exit codes:
     default=0,
     show_default=True,
     metavar="SECONDS",
-    help="For load balancers to see at /readyz that the gateway is ending; calls are taken until then.",
+    help="Seconds for which /readyz reports the shutdown while calls are still accepted.",
 )
 @click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
 def serve(
     host: str | None, port: int | None, upstream: str | None, grace: float, notice: float, without_page: bool
 ) -> None:
-    """Serve searching and reading over HTTP: one service for the agents of a team.
+    """Serve search and reading over HTTP: one service for the agents of a team.
 
     On loopback it needs no API key until one exists; on other addresses it always does. Create one with
     groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
@@ -185,30 +187,30 @@ Exit codes:
   2           wrong use: an argument or a setting"""
 
 
-@click.command(short_help="Give the web to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
+@click.command(short_help="Add web search to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
 @click.option(
     "--upstream",
     required=True,
     metavar="URL",
-    help="Where the model server's API begins, such as http://127.0.0.1:11434/v1 (Ollama).",
+    help="Base URL of the model server's API, such as http://127.0.0.1:11434/v1 (Ollama).",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Where to listen.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=8790,
     show_default=True,
     metavar="N",
-    help="Where to listen; 0 is any free port.",
+    help="Port to listen on; 0 picks a free one.",
 )
-@click.option("--session", metavar="NAME", help="One budget for all conversations; by default each has one of its own.")
+@click.option("--session", metavar="NAME", help="One budget for all conversations; by default each has its own.")
 @click.option(
     "--max-rounds",
     type=click.IntRange(1, 100),
     default=12,
     show_default=True,
     metavar="N",
-    help="Most calls of the model for one request.",
+    help="Maximum number of model calls per request.",
 )
 @click.option(
     "--timeout",
@@ -216,15 +218,15 @@ Exit codes:
     default=900,
     show_default=True,
     metavar="SECONDS",
-    help="For one request, with all its searches.",
+    help="Timeout of one request, including its searches.",
 )
 def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float) -> None:
     """Serve an OpenAI-compatible API whose models can search the web and open pages.
 
-    Chat completions and responses go to the model server with two more tools; their calls are made here, and the
-    answer comes back with citations. All else is passed on. The client's key goes to the model server only.
+    Chat completions and responses are sent to the model server with two more tools, whose calls run here; answers come
+    back with citations. Other requests are forwarded unchanged. The client's key goes to the model server only.
 
-    This is a preset of groundwire serve, with that endpoint alone; the limits and keys of [server] hold here, too.
+    This is a preset of groundwire serve with that endpoint alone; the limits and keys of [server] apply.
     """
     settings = load()
     warn(*settings.warnings)

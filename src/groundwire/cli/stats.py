@@ -29,7 +29,7 @@ __all__ = ["card_of", "session", "show_card", "stats"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  there are figures
+  0  the score card was printed
   1  nothing was recorded in these days
   2  wrong use: an argument or a setting
   3  the store cannot be read"""
@@ -37,7 +37,7 @@ _COLUMNS = ("provider", "role", "tries", "good", "mean", "p95", "answers", "fall
 _LONGEST = BOUNDS[-1] * 1_000  # ms; longer ones are shown as this
 
 
-@click.command(short_help="Show how the providers did.", epilog=_EXIT_CODES)
+@click.command(short_help="Show success, latency and cost of the last days.", epilog=_EXIT_CODES)
 @click.option(
     "--days",
     type=click.IntRange(1, KEPT_DAYS),
@@ -48,9 +48,9 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; longer ones are shown as this
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def stats(days: int, as_json: bool) -> None:
-    """Show the score card of the last days: searches beside their targets, and every provider.
+    """Show the score card of the last days: searches compared with their targets, and every provider.
 
-    It is read from the store, so it is that of all processes that share it. Days begin at midnight UTC.
+    It comes from the store and covers all processes that share it. Days begin at midnight UTC.
     """
     settings = load()
     if not as_json:
@@ -222,7 +222,7 @@ Exit codes:
 
 @click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
-@click.option("--reset", is_flag=True, help="Reset it: nothing is used, citations begin at [1].")
+@click.option("--reset", is_flag=True, help="Reset it: nothing is used, and citations begin at [1].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def session(name: str, reset: bool, as_json: bool) -> None:
     """Show what the session NAME has used of its limits, or reset it.

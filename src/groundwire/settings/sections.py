@@ -105,6 +105,8 @@ class LocalSettings(SettingsSection):
 
     backend: Literal["ddg", "brave"] = "ddg"
     """Who answers a search that does not say: ddg (DuckDuckGo, without a key) or brave."""
+    tool: Literal["web_search", "search"] = "web_search"
+    """The search tool that MCP offers: ours, or `search`, which asks one backend and has codelia's arguments."""
     brave_api_key_env: str = Field(default="BRAVE_SEARCH_API_KEY", pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=200)
     """The environment variable that holds the key for brave."""
 

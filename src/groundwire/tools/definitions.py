@@ -17,9 +17,9 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from groundwire.models import Budget
+from groundwire.models import MAX_LIMIT, Budget
 from groundwire.settings import Settings
-from groundwire.tools.results import GUIDANCE, OpenPageToolResult, WebSearchToolResult
+from groundwire.tools.results import GUIDANCE, LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
 
 __all__ = [
     "CITATIONS",
@@ -28,6 +28,7 @@ __all__ = [
     "ToolDefinition",
     "guidance",
     "instructions",
+    "local_search_definition",
     "open_page_definition",
     "opening_pages",
     "search_limits",
@@ -158,6 +159,45 @@ def open_page_definition(settings: Settings) -> ToolDefinition:
             }
         ),
         output_schema=_schema(OpenPageToolResult),
+        annotations=_READ_ONLY,
+    )
+
+
+def local_search_definition(settings: Settings) -> ToolDefinition:
+    """Return what a model is told of `search`, the tool of codelia: one search by DuckDuckGo or Brave."""
+    return ToolDefinition(
+        name="search",
+        description=(
+            "Search the web for current information. Returns results with title, URL and snippet. "
+            "Cite the URLs that you use."
+        ),
+        parameters=MappingProxyType(
+            {
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "What to search for"},
+                    "max_results": {
+                        "type": "number",
+                        "minimum": 1,
+                        "maximum": MAX_LIMIT,
+                        "description": f"Most results to return (default {settings.search.limit})",
+                    },
+                    "backend": {
+                        "type": "string",
+                        "enum": ["ddg", "brave"],
+                        "description": f"Who searches (default {settings.search.local.backend})",
+                    },
+                    "allowed_domains": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": 'Only these domains and their sub-domains, e.g. ["wikipedia.org"]',
+                    },
+                },
+                "required": ["query"],
+                "additionalProperties": False,
+            }
+        ),
+        output_schema=_schema(LocalSearchToolResult),
         annotations=_READ_ONLY,
     )
 

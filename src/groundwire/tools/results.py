@@ -11,7 +11,15 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema
 
 from groundwire.errors import (
     AllProvidersFailed,
@@ -198,6 +206,12 @@ class LocalSearchToolResult(_Result):
         if self.status == "success":
             del values["status"], values["error"]
         return values
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe the fields, not the dictionary that the serializer returns."""
+        plain: Any = {name: value for name, value in schema.items() if name != "serialization"}
+        return handler(plain)
 
 
 ToolResult = WebSearchToolResult | OpenPageToolResult | LocalSearchToolResult

@@ -26,9 +26,9 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.server.ui import Visitor
 
-__all__ = ["Mount", "SignedIn", "mcp_mounts", "openai_mount"]
+__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mount"]
 
-_LARGEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
+LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
 _MOST = 10_000  # MCP sessions whose owners are remembered
 _SESSION = "mcp-session-id"
 _SSE, _MESSAGES = "/sse", "/messages"
@@ -99,7 +99,7 @@ def openai_mount(
         finally:
             await proxy.aclose()
 
-    return Mount(path, Counted(proxy.endpoints, context.traffic), running(), _LARGEST)
+    return Mount(path, Counted(proxy.endpoints, context.traffic), running(), LARGEST_MODEL_REQUEST)
 
 
 class _Owned:

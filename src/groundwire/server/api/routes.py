@@ -24,7 +24,17 @@ from groundwire.server.api.compat_searxng import (
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.endpoint import Endpoint, is_json, read_json
 from groundwire.server.api.error_body import Failure
-from groundwire.server.api.request_models import AskRequest, PagesRequest, SearchRequest, VerifyRequest
+from groundwire.server.api.request_models import (
+    AskRequest,
+    JsonObject,
+    PagesRequest,
+    PrepareQuery,
+    ResolveRequest,
+    SearchRequest,
+    ToolPath,
+    ToolQuery,
+    VerifyRequest,
+)
 from groundwire.server.api.status import (
     Alive,
     HealthReply,
@@ -38,6 +48,8 @@ from groundwire.server.api.status import (
     reset_session,
     session,
 )
+from groundwire.server.api.tool_routes import ResolveReply, call_tool, prepared, read_prepare, read_tool, resolve
+from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult, render_text
 
 __all__ = [
     "JSON",
@@ -187,6 +199,8 @@ class Operation:
     """The statuses of failures, besides those of every operation."""
     events: bool = False
     """Whether it also answers with events."""
+    text: bool = False
+    """Whether it also answers with plain text."""
     is_open: bool = False
     """Whether no key is asked for."""
 
@@ -256,6 +270,40 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             bodies={JSON: VerifyRequest},
             replies=(VerifyReply,),
             statuses=(400, 415, 503, 504),
+        ),
+        Operation(
+            method="POST",
+            path="/v1/tools/{name}",
+            name="call_tool",
+            summary="Call a tool with the arguments that a model wrote.",
+            app=Endpoint(context, read_tool, call_tool, usual=max(searching, reading), text=render_text),
+            bodies={JSON: JsonObject},
+            query=ToolQuery,
+            parameters=ToolPath,
+            replies=(WebSearchToolResult, OpenPageToolResult, LocalSearchToolResult),
+            statuses=(400, 404, 415, 503, 504),
+            text=True,
+        ),
+        Operation(
+            method="POST",
+            path="/v1/resolve",
+            name="resolve",
+            summary="Decide who searches for a model: its own API, or our tools.",
+            app=Endpoint(context, partial(read_json, ResolveRequest), resolve, usual=_QUICK),
+            bodies={JSON: ResolveRequest},
+            replies=(ResolveReply,),
+            statuses=(400, 415, 422, 503, 504),
+        ),
+        Operation(
+            method="POST",
+            path="/v1/prepare",
+            name="prepare",
+            summary="Return a request to a model API with one way to search in it: its own, or our function tool.",
+            app=Endpoint(context, read_prepare, prepared, usual=_QUICK),
+            bodies={JSON: JsonObject},
+            query=PrepareQuery,
+            replies=(JsonObject,),
+            statuses=(400, 415, 422, 503, 504),
         ),
         Operation(
             method="GET",

@@ -46,7 +46,7 @@ class _Reply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-class Record(_Reply):
+class ProviderRecord(_Reply):
     """What a provider did in one of its roles during the last seven days, in all processes that share the store."""
 
     role: Literal["search", "read"]
@@ -96,7 +96,7 @@ class ProviderReply(_Reply):
     """Why it is not well."""
     price: Price | None = None
     """What its calls cost, when they cost anything."""
-    records: tuple[Record, ...] = ()
+    records: tuple[ProviderRecord, ...] = ()
     """What it did lately, by role; for keys of operators."""
 
 
@@ -241,9 +241,9 @@ def _provider(
     )
 
 
-def _record(score: ProviderScore) -> Record:
-    known = {key: value for key, value in asdict(score).items() if key in Record.model_fields}
-    return Record(**known, success_rate=score.success_rate)
+def _record(score: ProviderScore) -> ProviderRecord:
+    known = {key: value for key, value in asdict(score).items() if key in ProviderRecord.model_fields}
+    return ProviderRecord(**known, success_rate=score.success_rate)
 
 
 def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:

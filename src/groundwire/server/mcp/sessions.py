@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import GroundwireError
 from groundwire.settings import Settings
-from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult, refused
+from groundwire.tools import (
+    OpenPageToolResult,
+    Tool,
+    ToolResult,
+    WebSearchToolResult,
+    local_search_tool,
+    open_page_tool,
+    refused,
+    web_search_tool,
+)
 
 if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
@@ -36,11 +45,13 @@ class Session:
     """
 
     def __init__(self, web: Web, name: str | None) -> None:
-        from groundwire.tools.permissions import Permission, guarded_tools
+        from groundwire.tools.permissions import Permission, guarded
 
         # Who would be asked sits at the host, which asks before it calls; what the settings deny is denied here too.
         permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
-        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, permission)}
+        search = local_search_tool(web) if web.settings.search.local.tool == "search" else web_search_tool(web)
+        tools = (guarded(tool, permission) for tool in (search, open_page_tool(web)))
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
         self._pages: OrderedDict[str, str] = OrderedDict()
