@@ -18,11 +18,11 @@ from groundwire.errors import (
     ProviderUnreachable,
     UnexpectedResponse,
 )
-from groundwire.transport.limited_socket import Overrun
 
 __all__ = [
     "UNREAD",
     "ExchangeFailed",
+    "Overrun",
     "Trouble",
     "Vetoed",
     "as_error",
@@ -60,6 +60,10 @@ _NO_ANSWER = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
 
 class Vetoed(OSError):
     """The last gate refused a socket address."""
+
+
+class Overrun(OSError):
+    """More came than the socket was allowed to receive."""
 
 
 def translated(error: Exception, *, proxied: bool) -> Exception:
