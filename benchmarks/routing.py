@@ -46,6 +46,7 @@ from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
 from groundwire.routing.cost_ledger import CostLedger
 from groundwire.routing.hedging_policy import Strategy
+from groundwire.safety.tenancy import LOCAL
 from groundwire.testing.virtual_time import run_virtually
 
 PRICE = 0.005
@@ -108,7 +109,7 @@ async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
             query=Query(text=str(query)),
             deadline=Deadline.after(fallbacks.DEADLINE, loop.time),
             strategy=strategy,
-            tenant="",
+            owner=LOCAL,
             session="benchmark",
             reservation=Reservation(1),
             ledger=CostLedger(granted, lambda amount: None),
