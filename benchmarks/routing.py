@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -100,6 +101,7 @@ async def granted(amount: int) -> bool:
 async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
     """Let one of our strategies answer all queries."""
     loop = asyncio.get_running_loop()
+    random.seed(fates.seed)  # pauses are drawn, too
     requests: list[float] = []
     made = [Provider(place, fates, requests) for place in range(len(NAMES))]
     router = Router(made)

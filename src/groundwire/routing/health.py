@@ -38,13 +38,15 @@ _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
 _RULES = {"slow": (3, 2.0, 20.0), "refused": (3, 1.0, 10.0), "broken": (4, 2.0, 20.0), "empty": (3, 2.0, 20.0)}
 # failures in a row that degrade a provider; seconds of the first time, doubling; the longest
-_LEARNING = 0.02  # weight of the newest call in the share that never answers
+_LEARNING, _EXPECTED = 0.02, 10  # weight of the newest call in the share that never answers; calls that 1 % stands for
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
 _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: asking on is of no use
 _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe is answered alike
 _LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not believed
 _FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
 _PROBE = 1.0  # seconds that a probe has for itself; another one may go when it has not ended by then
+_TOGETHER = 0.1  # seconds; requests sent so close together meet the same provider, whoever ends first
+_DOUBTING, _DOUBTFUL = 0.3, 0.5  # weight of the newest empty answer that others contradicted or not; a witness is below
 _RECORD = 600.0  # seconds for which rows prove that a provider searches
 
 
@@ -94,8 +96,10 @@ class _State:
     degraded_until: float = 0.0
     probe_until: float = 0.0
     lost: float = 0.01
+    reports: int = 0
     heard: bool = False
     rows_at: float = -math.inf
+    doubt: float = 0.0
     answered_sent_at: float = -math.inf
     fails_fast: bool = False
 
@@ -214,7 +218,8 @@ class Health:
         state = self._state(attempt.provider)
         was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 0.0
         kind = "slow" if attempt.outcome in _SLOW else "refused" if attempt.outcome in _REFUSED else "broken"
-        state.lost += _LEARNING * ((not answered and kind == "slow") - state.lost)
+        state.reports += 1
+        state.lost += max(_LEARNING, 1 / (state.reports + _EXPECTED)) * ((not answered and kind == "slow") - state.lost)
         if answered and rows:
             state.rows_at = self._clock()
             state.answered_sent_at = max(state.answered_sent_at, sent_at)
@@ -223,7 +228,7 @@ class Health:
             seconds = _LONGEST_COOLDOWN if attempt.retry_after is None else attempt.retry_after
             why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
             return self.cool_down(attempt.provider, seconds, attempt.outcome, why)
-        if sent_at < state.answered_sent_at:
+        if sent_at < state.answered_sent_at + _TOGETHER:
             return {}
         kind = "empty" if answered else kind
         most, first, longest = _RULES[kind]
@@ -231,7 +236,7 @@ class Health:
         if answered and state.in_a_row[kind] < most:
             return self._recover(state, was_ill, empties=state.in_a_row[kind])
         if was_ill or state.in_a_row[kind] >= most:
-            if answered:
+            if answered and self._clock() >= state.degraded_until:
                 self.suspects.add(attempt.provider)
             seconds = min(first * 2**state.times, longest) * self._jitter()
             state.degraded_until, state.cooldown_until = self._clock() + seconds, 0.0
@@ -291,10 +296,19 @@ class Health:
         return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
 
     def has_record(self, provider: str) -> bool:
-        """Whether it has had rows lately, and not been empty time after time since: then its "nothing" counts."""
+        """Whether its "nothing" counts.
+
+        It does when it has had rows lately, has not been empty time after time since, and others seldom find what it
+        does not.
+        """
         state = self._state(provider)
         recent = self._clock() - state.rows_at < _RECORD
-        return recent and state.in_a_row["empty"] < _RULES["empty"][0]
+        return recent and state.in_a_row["empty"] < _RULES["empty"][0] and state.doubt < _DOUBTFUL
+
+    def weigh(self, provider: str, *, contradicted: bool) -> None:
+        """Take note of whether another provider had rows where this one found nothing, or nothing was there."""
+        state = self._state(provider)
+        state.doubt += _DOUBTING * (contradicted - state.doubt)
 
     def prove(self, provider: str) -> Changes:
         """Take note that it answered a control query with rows; return what other processes should know."""

@@ -56,11 +56,11 @@ class HedgePolicy:
     extra_paid: float = 0.10
     """The most paid calls for each search, in the long run, that a sequential chain would not have made: hedges,
     further rounds and control queries."""
-    extra_paid_kept: float = 6.0
+    extra_paid_kept: float = 8.0
     """How many may be made at once after a time without any."""
     most_requests: int = 3
     """The most requests of one search within a second; further ones wait."""
-    rounds: int = 3
+    rounds: int = 4
     """How often transient failures are tried, all together."""
     retries: float = 0.20
     """Tokens that a search earns; a further round takes a whole one."""
@@ -168,7 +168,8 @@ class ExtraBudget:
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
-        return spent + calls <= kept and (calls >= 1 or calls * self._kept <= _EAGER * (self._kept - spent))
+        eager = not reserve or calls >= 1 or calls * kept <= _EAGER * (kept - spent)
+        return spent + calls <= kept and eager
 
     def spend(self, calls: float) -> None:
         """Spend calls, or give back with a negative number."""

@@ -141,6 +141,9 @@ class Router:
             found, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
         if found is None:
             return await self._last_resort(call, [*attempts, *controls])
+        for item in finish.results:
+            if item.empty == "answered":
+                self._caller.health.weigh(item.attempt.provider, contradicted=bool(found.rows))
         if found.rows:
             name, warnings = found.attempt.provider, found.warnings
             return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
