@@ -38,7 +38,7 @@ _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
 _RULES = {"slow": (3, 2.0, 20.0), "refused": (3, 1.0, 10.0), "broken": (4, 2.0, 20.0), "empty": (3, 2.0, 20.0)}
 # failures in a row that degrade a provider; seconds of the first time, doubling; the longest
-_LEARNING, _EXPECTED = 0.02, 10  # weight of the newest call in the share that never answers; calls that 1 % stands for
+_LEARNING = 0.02  # weight of the newest call in the share that never answers
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
 _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: asking on is of no use
 _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe is answered alike
@@ -46,7 +46,7 @@ _LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not
 _FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
 _PROBE = 1.0  # seconds that a probe has for itself; another one may go when it has not ended by then
 _TOGETHER = 0.1  # seconds; requests sent so close together meet the same provider, whoever ends first
-_DOUBTING, _DOUBTFUL = 0.3, 0.5  # weight of the newest empty answer that others contradicted or not; a witness is below
+_DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the newest empty answer in the share that others contradict; too many
 _RECORD = 600.0  # seconds for which rows prove that a provider searches
 
 
@@ -96,7 +96,6 @@ class _State:
     degraded_until: float = 0.0
     probe_until: float = 0.0
     lost: float = 0.01
-    reports: int = 0
     heard: bool = False
     rows_at: float = -math.inf
     doubt: float = 0.0
@@ -218,8 +217,7 @@ class Health:
         state = self._state(attempt.provider)
         was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 0.0
         kind = "slow" if attempt.outcome in _SLOW else "refused" if attempt.outcome in _REFUSED else "broken"
-        state.reports += 1
-        state.lost += max(_LEARNING, 1 / (state.reports + _EXPECTED)) * ((not answered and kind == "slow") - state.lost)
+        state.lost += _LEARNING * ((not answered and kind == "slow") - state.lost)
         if answered and rows:
             state.rows_at = self._clock()
             state.answered_sent_at = max(state.answered_sent_at, sent_at)
@@ -303,7 +301,11 @@ class Health:
         """
         state = self._state(provider)
         recent = self._clock() - state.rows_at < _RECORD
-        return recent and state.in_a_row["empty"] < _RULES["empty"][0] and state.doubt < _DOUBTFUL
+        return recent and state.in_a_row["empty"] < _RULES["empty"][0] and not self.is_doubtful(provider)
+
+    def is_doubtful(self, provider: str) -> bool:
+        """Whether others usually had rows where it found nothing."""
+        return self._state(provider).doubt >= _DOUBTFUL
 
     def weigh(self, provider: str, *, contradicted: bool) -> None:
         """Take note of whether another provider had rows where this one found nothing, or nothing was there."""

@@ -274,7 +274,8 @@ class _HedgedRun:
         }
 
     def _may_retry(self) -> bool:
-        return self._hedged and self._round < self._policy.rounds and self._runner._retries.has_one
+        """Whether one more round may begin beside calls that are presumed lost; they may have cost it another."""
+        return self._hedged and self._round <= self._policy.rounds and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
         """Whether every provider was asked and the newest call is more likely dead than slow."""
@@ -334,7 +335,7 @@ class _HedgedRun:
         if running.name in self._probes:
             share = min(share, 0.5)
         if len(self._running) >= _IN_DANGER:
-            share = min(share, 0.8)
+            share = min(share, policy.danger_quantile)
         usual = self._runner.latencies(running.name).quantile(share, policy.unknown)
         return min(max(usual, policy.shortest), policy.longest)
 

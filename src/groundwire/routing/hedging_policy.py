@@ -47,6 +47,8 @@ class HedgePolicy:
     """A paid provider is hedged to when the running one is later than this share of its own answers."""
     free_quantile: float = 0.5
     """The same for a provider that costs nothing."""
+    danger_quantile: float = 0.90
+    """The same, at most, while two calls or more are late all at once."""
     shortest: float = 0.15
     """Seconds; never sooner."""
     longest: float = 2.0
@@ -60,7 +62,7 @@ class HedgePolicy:
     """How many may be made at once after a time without any."""
     most_requests: int = 3
     """The most requests of one search within a second; further ones wait."""
-    rounds: int = 4
+    rounds: int = 3
     """How often transient failures are tried, all together."""
     retries: float = 0.20
     """Tokens that a search earns; a further round takes a whole one."""
@@ -164,11 +166,12 @@ class ExtraBudget:
 
         Args:
             calls: How many.
-            reserve: The share of what is kept that must be left for others: hedges go before retries.
+            reserve: The share of what is kept that must be left for others: help for what is merely late leaves it to
+                what would end without an answer.
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
-        eager = not reserve or calls >= 1 or calls * kept <= _EAGER * (kept - spent)
+        eager = calls >= 1 or calls * kept <= _EAGER * (kept - spent)
         return spent + calls <= kept and eager
 
     def spend(self, calls: float) -> None:

@@ -120,6 +120,8 @@ class _Learned:
             known = [counts[place] for counts in self.densities if counts[place] >= 0]
             if len(recent) < _REFUSALS or least < 1 or len(known) < _FEWEST or max(known) >= least:
                 continue
+            if now - self.refused_at < window:
+                return False  # what went before the rate was learned still fills the window
             present = density[place] / window
             allowed = self.allowed(now)
             self.limit = _DECREASE * (min(present, allowed) if allowed else present)

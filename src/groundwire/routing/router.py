@@ -134,7 +134,8 @@ class Router:
             finish = await self._fuse(call)
         else:
             finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
-        self._ask_controls(call)
+        if len(finish.results) + len(finish.left) < self._hedging.most_requests:
+            self._ask_controls(call)
         attempts = [item.attempt for item in finish.results] + finish.left
         found, controls = finish.winner, list[Attempt]()
         if found is None:
