@@ -291,6 +291,25 @@ class TestEmpty:
             run_virtually(run(raises(ProviderError("second", "broken", status=500))))
 
 
+@pytest.mark.req("B29")
+def test_a_rest_is_shown_until_its_probe_is_answered() -> None:
+    async def run() -> None:
+        acts = iter((finds(ROW), raises(RateLimited("only", "slow down", status=429, retry_after=30.0)), finds(ROW)))
+        asked = chain(Scripted("only", lambda: next(acts)()))
+        await search(asked)
+        with pytest.raises(AllProvidersFailed):
+            await search(asked, seconds=0.4)
+        (resting,) = asked.provider_health()
+        assert (resting.state, 0 < resting.seconds <= 30.0, resting.reason) == ("cooldown", True, "slow down")
+        await asyncio.sleep(31)
+        (due,) = asked.provider_health()
+        assert (due.state, due.seconds, due.reason) == ("degraded", 0.0, "slow down")
+        await search(asked)
+        assert asked.provider_health()[0].state == "healthy"
+
+    run_virtually(run())
+
+
 @pytest.mark.req("B14")
 def test_a_fused_search_does_not_wait_long_for_the_last_one() -> None:
     async def hang() -> Sequence[SearchResult]:

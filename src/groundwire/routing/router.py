@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
@@ -94,12 +95,14 @@ class Router:
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:
         """Return the health of each provider, as far as this process knows; call it in the event loop."""
-        limiter = self._caller.limiter
         known = []
         for provider in self.providers:
-            health, (seconds, reason) = self._caller.health.provider_health(provider.name), limiter.rest_of(provider)
-            resting = seconds > health.seconds and health.state != "cooldown"
-            known.append(ProviderHealth(provider.name, "cooldown", seconds, reason) if resting else health)
+            health, rest = self._caller.health.provider_health(provider.name), self._caller.limiter.rest_of(provider)
+            if rest is not None and health.state != "cooldown":
+                seconds, reason = rest
+                state: Literal["cooldown", "degraded"] = "cooldown" if seconds else "degraded"
+                health = ProviderHealth(provider.name, state, max(seconds, health.seconds), reason)
+            known.append(health)
         return tuple(known)
 
     def restricted(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Router:
