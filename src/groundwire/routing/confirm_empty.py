@@ -26,6 +26,7 @@ from groundwire.routing.provider_call import AttemptResult, ProviderCaller, pric
 __all__ = ["EmptyConfirmer", "second_opinion"]
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every index of the web has pages on it
+_JUST_NOW = 10.0  # seconds since rows that show as much as a control query, where none can be paid
 _MOST_REQUESTS = 3  # of one search within a second
 _REASON = "a control query, to see whether it finds anything at all"
 
@@ -89,7 +90,7 @@ class EmptyConfirmer:
         missing = 1 + bool(doubtful)
         for item in empty:
             provider = named[item.attempt.provider]
-            witness = item.empty == "answered" and caller.health.has_record(provider.name)
+            witness = item.empty == "answered" and caller.health.has_record(provider.name, just_now=_JUST_NOW)
             await self._pause(len(results) + len(attempts), call, began)
             if proven is None:
                 shown = await self._control_query(provider, call, caller, began, attempts)

@@ -293,15 +293,20 @@ class Health:
         """Return the share of the provider's calls that never answer."""
         return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
 
-    def has_record(self, provider: str) -> bool:
+    def has_record(self, provider: str, *, just_now: float = 0.0) -> bool:
         """Whether its "nothing" counts.
 
         It does when it has had rows lately, has not been empty time after time since, and others seldom find what it
         does not.
+
+        Args:
+            provider: Its name.
+            just_now: Seconds since it had rows in which it may have been empty time after time.
         """
         state = self._state(provider)
-        recent = self._clock() - state.rows_at < _RECORD
-        return recent and state.in_a_row["empty"] < _RULES["empty"][0] and not self.is_doubtful(provider)
+        since = self._clock() - state.rows_at
+        steady = state.in_a_row["empty"] < _RULES["empty"][0] or since < just_now
+        return since < _RECORD and steady and not self.is_doubtful(provider)
 
     def is_doubtful(self, provider: str) -> bool:
         """Whether others usually had rows where it found nothing."""

@@ -97,7 +97,7 @@ class HedgePolicy:
 
 _KEPT = 200  # answers
 _ENOUGH = 20  # answers; fewer say nothing about a tail
-_EAGER = 2.5  # while a third of the budget is left, help may be five sixths sure to be extra
+_EAGER = 3.0  # while a third of the budget is left, any help may turn out extra; with less, it must be likelier needed
 _EXCHANGE = 5.0  # seconds between two looks at what others have spent while nothing is spent here
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it is counted anew
 
