@@ -59,7 +59,7 @@ _Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
 class HealthRecord(BaseModel):
     """What is known of a provider. Times are in seconds since the epoch; 0 says nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     cooldown: _Moment = 0.0
     """Until when it is in a cooldown."""

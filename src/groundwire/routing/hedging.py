@@ -302,7 +302,7 @@ class _HedgedRun:
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
         """Return after how many seconds an unanswered call is followed by another round, in each one later."""
-        return max(self._lost_after(provider), self._policy.least_for_retry * 2 ** (self._round - 1))
+        return max(self._lost_after(provider), self._policy.least_for_retry * 2.0 ** (self._round - 1))
 
     def _leave(self) -> None:
         for provider in self._queue:
