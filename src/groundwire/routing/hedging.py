@@ -32,7 +32,7 @@ _ENOUGH_EMPTY = 3  # providers that found nothing and have a record; with fewer,
 _FOR_ANSWERS = 1 / 4  # of the budget: help for what is merely late leaves it to what would end without an answer
 _IN_DANGER = 2  # calls that are late, all at once: the next one is not merely help
 _POLL = 0.1  # seconds between two looks at the budget
-_NO_TURN = "not asked: its turn had not come yet"
+_NO_TURN = "not asked: still waiting for its rate limit"
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class _Running:
 
     @property
     def began(self) -> float:
-        """When it was sent, on the loop's clock; before, when it began to wait for its turn."""
+        """When it was sent, on the loop's clock; before, when it began to wait for a slot."""
         return self.state.sent_at.result() if self.state.sent else self.since
 
 

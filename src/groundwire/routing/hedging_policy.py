@@ -10,8 +10,9 @@ import asyncio
 import bisect
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store, StoreError
@@ -35,7 +36,11 @@ LatencyMode = Literal["normal", "fast", "fastest"]
 CostMode = Literal["normal", "strict"]
 """`strict`: a tenth of the extra paid calls that are allowed normally."""
 
-_MODES: dict[LatencyMode, tuple[float, float]] = {"normal": (0.95, 0.10), "fast": (0.90, 0.10), "fastest": (0.75, 0.25)}
+_MODES: Final[Mapping[LatencyMode, tuple[float, float]]] = {
+    "normal": (0.95, 0.10),
+    "fast": (0.90, 0.10),
+    "fastest": (0.75, 0.25),
+}
 # the percentile, and the most extra paid calls for each search
 
 
@@ -99,7 +104,7 @@ _KEPT = 200  # answers
 _ENOUGH = 20  # answers; fewer say nothing about a tail
 _EAGER = 3.0  # while a third of the budget is left, any help may turn out extra; with less, it must be likelier needed
 _EXCHANGE = 5.0  # seconds between two looks at what others have spent while nothing is spent here
-_SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it is counted anew
+_SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 
 
 class Latencies:

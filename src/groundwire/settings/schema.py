@@ -84,7 +84,7 @@ class Settings(BaseModel):
     storage: StorageSettings = Field(default_factory=StorageSettings)
     """Where state lives."""
     cache: CacheSettings = Field(default_factory=CacheSettings)
-    """What is kept."""
+    """The cache of search results and pages."""
     archive: ArchiveSettings = Field(default_factory=ArchiveSettings)
     """The offline archive."""
     policy: PolicySettings = Field(default_factory=PolicySettings)
@@ -110,7 +110,7 @@ class Settings(BaseModel):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was wrong with the settings and could be put right."""
+        """Problems of the settings that were corrected."""
         return self._warnings
 
     @property
