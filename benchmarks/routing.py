@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -46,6 +47,7 @@ from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
 from groundwire.routing.calls import CostLedger
 from groundwire.routing.hedging_policy import Strategy
+from groundwire.safety.tenancy import LOCAL
 from groundwire.testing.virtual_time import run_virtually
 
 PRICE = 0.005
@@ -99,6 +101,7 @@ async def granted(amount: int) -> bool:
 async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
     """Let one of our strategies answer all queries."""
     loop = asyncio.get_running_loop()
+    random.seed(fates.seed)  # pauses are drawn, too
     requests: list[float] = []
     made = [Provider(place, fates, requests) for place in range(len(NAMES))]
     router = Router(made)
@@ -108,7 +111,7 @@ async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
             query=Query(text=str(query)),
             deadline=Deadline.after(fallbacks.DEADLINE, loop.time),
             strategy=strategy,
-            tenant="",
+            owner=LOCAL,
             session="benchmark",
             reservation=Reservation(1),
             ledger=CostLedger(granted, lambda amount: None),

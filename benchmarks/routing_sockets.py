@@ -65,7 +65,7 @@ class Fated(EmulatedServer):
         self._tries: Counter[int] = Counter()
         self._state: dict[str, object] = {}
         self._began = math.nan
-        self.requests: list[float] = []
+        self.sent: list[float] = []
         self._good: EmulatedResponse | None = None
         self.billed = 0
 
@@ -81,7 +81,7 @@ class Fated(EmulatedServer):
         number = int(words.split()[-1]) if words.split()[-1].isdigit() else CANARY
         fate = self._fates.of(self._place, number, self._tries[number], now - self._began, self._state)
         self._tries[number] += 1
-        self.requests.append(now)
+        self.sent.append(now)
         self.billed += fate.kind == "ok" and PAID[self._place]
         return replace(self._good, fault=self._fault(fate))
 
@@ -167,7 +167,7 @@ def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
                 sys.exit(f"{name} failed:\n{errors[-3000:]}")
             score = scores[name] = _score(json.loads(output.splitlines()[-1]))
             score.billed = sum(service.billed for service in services)
-            sent = sorted(at for service in services for at in service.requests)
+            sent = sorted(at for service in services for at in service.sent)
             score.requests = [at - sent[0] for at in sent]
     return scores
 

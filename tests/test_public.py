@@ -79,3 +79,13 @@ def test_importing_the_package_is_cheap() -> None:
     heavy = [name for name in loaded if name.split(".")[0] in HEAVY]
     assert heavy == []
     assert len(loaded) < 10, loaded
+
+
+def test_a_search_loads_no_parsers() -> None:
+    code = (
+        "import sys; from groundwire import Settings, Web;"
+        "Web(Settings(storage={'url': 'memory://'}, archive={'enabled': False}, search={'providers': ('wikipedia',)}));"
+        "print([name for name in ('lxml', 'turbohtml', 'groundwire.reading.convert') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

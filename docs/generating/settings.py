@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from generating.docstrings import row
+from generating.docstrings import attribute_docs, row
 from groundwire.settings import KEY_VARIABLES, Settings, variable
 
 __all__ = ["settings", "table"]
@@ -37,13 +37,18 @@ def settings() -> str:
 def table(model: type[BaseModel], path: str) -> str:
     """Return the table of a section's settings."""
     rows = ["| setting | default | variable | description |", "| --- | --- | --- | --- |"]
+    said = {
+        key: text
+        for cls in reversed(model.__mro__[: model.__mro__.index(BaseModel)])
+        for key, text in attribute_docs(cls).items()
+    }
     for key, field in model.model_fields.items():
         if _section(field) is not None:
             continue
         default = field.get_default(call_default_factory=True)
         shown = ", ".join(map(str, default)) if isinstance(default, tuple) else "" if default is None else str(default)
         name = f"`{variable(f'{path}.{key}')}`"
-        rows.append(row(f"`{key}`", f"`{shown}`" if shown else "", name, field.description or ""))
+        rows.append(row(f"`{key}`", f"`{shown}`" if shown else "", name, said.get(key, "")))
     return "\n".join(rows)
 
 

@@ -54,6 +54,7 @@ class Watched:
 
     def answer(self, provider: str = "a") -> None:
         self.note(provider, self.health.report(Attempt(provider=provider, outcome="ok"), answered=True))
+        self.now += 0.1  # what is sent at the same time would say nothing new
 
     def hear(
         self, *, provider: str = "a", cooldown: float = 0.0, reason: str = "", degraded: float = 0.0, times: int = 0
@@ -266,10 +267,35 @@ def test_who_is_empty_time_after_time_has_no_record_and_comes_last_until_it_has_
     assert (watched.names(), watched.health.has_record("a"), watched.health.suspects) == ("abc", True, set())
     watched.note("a", watched.health.report(empty, answered=True, rows=False))
     assert (watched.names(), watched.health.has_record("a"), watched.health.suspects) == ("bca", False, {"a"})
+    watched.health.suspects.clear()
+    watched.note("a", watched.health.report(empty, answered=True, rows=False))
+    assert watched.health.suspects == set(), "it is asked a control query once for each time that it is asked last"
     watched.note("a", watched.health.prove("a"))
     assert (watched.names(), watched.health.has_record("a")) == ("abc", True)
     watched.now += 601.0
     assert not watched.health.has_record("a"), "that was long ago"
+
+
+@pytest.mark.req("B29")
+def test_whose_nothing_is_contradicted_has_no_record_until_nothing_was_there() -> None:
+    watched = Watched()
+    watched.answer()
+    watched.health.weigh("a", contradicted=True)
+    assert not watched.health.has_record("a")
+    watched.health.weigh("a", contradicted=False)
+    assert watched.health.has_record("a")
+
+
+@pytest.mark.req("B29")
+def test_failures_beside_an_answer_to_a_request_of_the_same_moment_say_nothing() -> None:
+    watched = Watched()
+    sent = watched.now
+    watched.answer()
+    watched.now += 6.0
+    for _ in range(20):
+        failed = Attempt(provider="a", outcome="timeout")
+        watched.health.report(failed, answered=False, sent_at=sent + 0.05)
+    assert watched.names() == "abc"
 
 
 @pytest.mark.req("B29")

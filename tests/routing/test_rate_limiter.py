@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,7 +13,17 @@ import pytest
 from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed, RateLimited
-from groundwire.models import NO_FILTERS, Filters, Query, RateWindow, Results, SearchResponse, SearchResult
+from groundwire.models import (
+    NO_FILTERS,
+    Attempt,
+    Filters,
+    Outcome,
+    Query,
+    RateWindow,
+    Results,
+    SearchResponse,
+    SearchResult,
+)
 from groundwire.providers import Capabilities, SearchProvider
 from groundwire.routing.health import scope
 from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_of
@@ -258,6 +270,27 @@ def test_no_span_of_a_window_holds_more_than_its_limit(limit: int) -> None:
     found = run_virtually(slots())
     for start in found:
         assert sum(start <= slot < start + 1 for slot in found) <= limit
+
+
+@pytest.mark.req("B29")
+def test_a_rate_is_lowered_once_for_each_window_that_was_too_full() -> None:
+    async def run() -> None:
+        limiter, asked = RateLimiter(MemoryStore()), Limited()
+        clock, told = asyncio.get_running_loop().time, []
+        slots = []
+        for number in range(90):  # four a second, of which the service takes twenty in ten seconds
+            slot = await limiter.acquire(asked, Deadline.after(60, clock), 60.0) if number < 1 else slots[0]
+            full = number % 40 >= 20
+            density = (3.0, 20.0 if full else 10.0, -1.0)
+            slots.append(replace(slot, at=clock(), density=density))
+            outcome: Outcome = "rate_limited" if full else "ok"
+            changes = limiter.report(slots[-1], Attempt(provider="limited", outcome=outcome))
+            told += [(clock(), changes["rate"])] if "rate" in changes else []
+            await asyncio.sleep(0.25)
+        assert [later - sooner >= 10.0 for (sooner, _), (later, _) in pairwise(told)] == [True] * (len(told) - 1)
+        assert len(told) >= 2
+
+    run_virtually(run())
 
 
 def test_an_account_has_a_pace_of_its_own() -> None:

@@ -56,6 +56,12 @@ class Scripted:
         return await self._act()
 
 
+class Paid(Scripted):
+    """The same, and it costs money."""
+
+    price_usd = 0.005
+
+
 def finds(*rows: SearchResult) -> Callable[[], Awaitable[Sequence[SearchResult]]]:
     async def act() -> Sequence[SearchResult]:
         return rows
@@ -185,8 +191,9 @@ class TestEmpty:
 
     @pytest.mark.req("B1", "B29")
     async def test_two_that_never_had_rows_prove_nothing(self) -> None:
+        asked = chain(Scripted("first", finds(), canary=False), Scripted("second", finds(), canary=False))
         with pytest.raises(AllProvidersFailed, match="unproven"):
-            await search(chain(Scripted("first", finds(), canary=False), Scripted("second", finds(), canary=False)))
+            await search(asked, seconds=3.0)
 
     @pytest.mark.req("B1", "B29")
     async def test_two_empty_answers_do_not_keep_the_third_from_being_asked(self) -> None:
@@ -245,7 +252,7 @@ class TestEmpty:
 
     async def test_a_failure_beside_a_proven_empty_answer_is_mentioned(self) -> None:
         limited = Scripted("first", raises(RateLimited("first", "too many requests", status=429)))
-        answer = await chain(limited, Scripted("second", finds(), canary=True)).ask(Query(text="q"), Deadline.after(60))
+        answer = await chain(limited, Scripted("second", finds(), canary=True)).ask(Query(text="q"), Deadline.after(3))
         assert [attempt.outcome for attempt in answer.attempts if attempt.provider == "second"] == [
             "empty",
             "ok",
@@ -253,6 +260,54 @@ class TestEmpty:
         ]
         assert "control query" in answer.attempts[-2].reason
         assert "first rate_limited" in answer.warnings[0]
+
+    @pytest.mark.req("B1", "B29")
+    @pytest.mark.parametrize("known", [True, False])
+    async def test_where_no_control_query_can_be_paid_the_record_decides(self, known: bool) -> None:
+        broken = Scripted("first", raises(ProviderError("first", "broken", status=500)))
+        acts = iter((finds(ROW), finds())) if known else iter((finds(),))
+        paid = Paid("second", lambda: next(acts)())
+        asked = CallingRouter((broken, paid), strategy="fallback", hedging=HedgePolicy(extra_paid=0.0))
+        if known:
+            await search(asked)
+            answer = await asked.ask(Query(text="q"), Deadline.after(60))
+            assert answer.results == ()
+            assert [one.outcome for one in answer.attempts if one.provider == "second"] == ["empty"]
+        else:
+            with pytest.raises(AllProvidersFailed, match="unproven"):
+                await search(asked)
+
+    @pytest.mark.req("B1", "B29")
+    def test_whose_nothing_others_contradict_is_believed_only_with_another_one(self) -> None:
+        async def run(others: Callable[[], Awaitable[Sequence[SearchResult]]]) -> SearchResponse:
+            acts = iter((finds(ROW), others, others, others))
+            first = Scripted("first", finds(), canary=True)
+            asked = chain(first, Scripted("second", lambda: next(acts)(), canary=True))
+            await search(asked)
+            return await asked.ask(Query(text="q"), Deadline.after(60))
+
+        assert run_virtually(run(finds())).results == ()
+        with pytest.raises(AllProvidersFailed, match="unproven"):
+            run_virtually(run(raises(ProviderError("second", "broken", status=500))))
+
+
+@pytest.mark.req("B29")
+def test_a_rest_is_shown_until_its_probe_is_answered() -> None:
+    async def run() -> None:
+        acts = iter((finds(ROW), raises(RateLimited("only", "slow down", status=429, retry_after=30.0)), finds(ROW)))
+        asked = chain(Scripted("only", lambda: next(acts)()))
+        await search(asked)
+        with pytest.raises(AllProvidersFailed):
+            await search(asked, seconds=0.4)
+        (resting,) = asked.provider_health()
+        assert (resting.state, 0 < resting.seconds <= 30.0, resting.reason) == ("cooldown", True, "slow down")
+        await asyncio.sleep(31)
+        (due,) = asked.provider_health()
+        assert (due.state, due.seconds, due.reason) == ("degraded", 0.0, "slow down")
+        await search(asked)
+        assert asked.provider_health()[0].state == "healthy"
+
+    run_virtually(run())
 
 
 @pytest.mark.req("B14")

@@ -187,7 +187,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 class FrozenModel(BaseModel):
     """A frozen model with a JSON form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 

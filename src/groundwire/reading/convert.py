@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from groundwire.models import ReadResult
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
 from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.documents.document import FILES, read_file
@@ -31,7 +30,7 @@ from groundwire.safety.chat_template_tokens import break_reserved
 if TYPE_CHECKING:
     from groundwire.reading.main_content.classifier import Model
 
-__all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "read_result", "to_markdown"]
+__all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are reformatted; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
@@ -193,35 +192,3 @@ def json_to_markdown(text: str) -> str:
     else:
         text = strip_controls(text)
     return fence(text, "json")
-
-
-def read_result(
-    url: str, converted: Converted, *, final_url: str, content_type: str, warnings: tuple[str, ...] = ()
-) -> ReadResult:
-    """Return a page that was read, with what is to be known about it.
-
-    Args:
-        url: The address that was asked for.
-        converted: The page.
-        final_url: Where the redirects led.
-        content_type: The media type, without parameters.
-        warnings: What is to be known beside what converting it showed.
-    """
-    extracted = converted.extracted
-    warnings += converted.warnings + extracted.warnings
-    if extracted.cut:
-        warnings += ("the page is very large; only its beginning was read",)
-    return ReadResult(
-        url=url,
-        title=extracted.title,
-        content=extracted.content,
-        content_length=len(extracted.content),
-        original_length=None if extracted.cut else len(extracted.content),
-        truncated=extracted.cut,
-        success=True,
-        final_url=final_url,
-        published=extracted.published,
-        language=extracted.language,
-        content_type=content_type,
-        warnings=tuple(dict.fromkeys(warnings)),
-    )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -29,14 +29,16 @@ from groundwire.errors import (
 )
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
-from groundwire.reading.block_pages.classify import known_wall
-from groundwire.reading.convert import Converted, read_result
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
-from groundwire.reading.extracted import Unreadable, Why
+from groundwire.reading.extracted import Unreadable, Why, read_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Head, Response, Transport
+
+if TYPE_CHECKING:  # the parsers take long to load, and a search needs none
+    from groundwire.reading.block_pages.classify import SoftBlock
+    from groundwire.reading.convert import Converted
 
 __all__ = ["LocalReadProvider", "freshness"]
 
@@ -226,7 +228,7 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
     status, url = head.status, head.url
     if asked and status == _NOT_MODIFIED:
         return
-    if status in _WALLED and (wall := known_wall(head.headers, head.start.decode("utf-8", "replace"))) is not None:
+    if status in _WALLED and (wall := _wall(head)) is not None:
         raise PageBlocked(url, f"{wall}", status=status)
     if status in {404, 410}:
         raise PageNotFound(url, f"There is no such page (HTTP {status}). Check the URL.", status=status)
@@ -247,6 +249,12 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
             f"The URL is {kind.description}, which cannot be read as text.",
             status=status,
         )
+
+
+def _wall(head: Head) -> SoftBlock | None:
+    from groundwire.reading.block_pages.classify import known_wall
+
+    return known_wall(head.headers, head.start.decode("utf-8", "replace"))
 
 
 def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:

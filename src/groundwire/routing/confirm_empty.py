@@ -2,8 +2,11 @@
 
 An empty result is believed only when something shows that searching worked: rows that were there but did not pass the
 filters that the provider was given; a second provider that found nothing either, where both had rows lately; or a
-control query that the same provider answers now. And it must find nothing once more. Otherwise a provider that quietly
-refuses, or that is always empty, would look like a web without an answer.
+control query that the same provider answers now. And nothing must be found once more, twice where one of those that
+found nothing is usually contradicted by others, who is then asked no more than once. Where the budget for extra paid
+calls does not allow a paid provider to be asked that, its record decides: rows lately, and seldom nothing where others
+find something. Otherwise a provider that quietly refuses, or that is always empty, would look like a web without an
+answer. What other providers failed with changes nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from groundwire.routing.provider_call import AttemptResult, ProviderCaller, pric
 __all__ = ["EmptyConfirmer", "second_opinion"]
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every index of the web has pages on it
+_JUST_NOW = 10.0  # seconds since rows that show as much as a control query, where none can be paid
+_MOST_REQUESTS = 3  # of one search within a second
 _REASON = "a control query, to see whether it finds anything at all"
 
 
@@ -80,21 +85,30 @@ class EmptyConfirmer:
         if proven is not None:  # asked once more is one that costs nothing, if there is one
             empty = self._free(empty, named, caller.health)
         elif any(item.empty == "no" and item.attempt.provider in named for item in results):
-            empty = [
-                item for item in empty if item.empty == "answered"
-            ]  # what is unproven is not held against failures
+            empty = [item for item in empty if item.empty == "answered"]  # beside failures no others count
+        doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
+        missing = 1 + bool(doubtful)
         for item in empty:
             provider = named[item.attempt.provider]
-            if proven is None and not await self._control_query(provider, call, caller, began, attempts):
-                continue
-            again = await self._ask(provider, call, caller)  # it may have failed to find anything just once
-            if again is None:
-                continue
-            is_empty = not again.rows and again.empty != "no"
-            outcome = {"outcome": "empty", "reason": "found nothing again"} if is_empty else {}
-            attempts.append(again.attempt.model_copy(update=outcome))
-            if again.rows or is_empty:
-                return again if again.rows else item, attempts
+            witness = item.empty == "answered" and caller.health.has_record(provider.name, just_now=_JUST_NOW)
+            await self._pause(len(results) + len(attempts), call, began)
+            if proven is None:
+                shown = await self._control_query(provider, call, caller, began, attempts)
+                if not (witness if shown is None else shown):
+                    continue
+            for _ in range(1 if provider.name in doubtful else missing):
+                await self._pause(len(results) + len(attempts), call, began)
+                again = await self._ask(provider, call, caller)  # it may have failed to find anything just once
+                if again is None:
+                    if witness:
+                        return item, attempts
+                    break
+                is_empty = not again.rows and again.empty != "no"
+                outcome = {"outcome": "empty", "reason": "found nothing again"} if is_empty else {}
+                attempts.append(again.attempt.model_copy(update=outcome))
+                missing -= is_empty
+                if again.rows or not missing:
+                    return again if again.rows else item, attempts
         return proven, attempts
 
     async def control(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> None:
@@ -116,22 +130,30 @@ class EmptyConfirmer:
         caller: ProviderCaller,
         began: float,
         attempts: list[Attempt],
-    ) -> bool:
-        """Return whether the provider has found anything at all since the call began."""
+    ) -> bool | None:
+        """Return whether the provider has found anything since the call began; None if the budget forbids asking."""
         if self._answered_at.get(provider.name, -math.inf) > began:
             return True
         done = await self._ask(provider, replace(call, query=_CONTROL_QUERY), caller)
         if done is None:
-            return False
+            return None
         attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or _REASON}))
         if done.rows:
             self._answered_at[provider.name] = asyncio.get_running_loop().time()
+            caller.publish(provider, caller.health.prove(provider.name))
         return bool(done.rows)
+
+    @staticmethod
+    async def _pause(requests: int, call: SearchCall, began: float) -> None:
+        """Wait, if there is time, until so many requests since the call began are no more than are allowed."""
+        pause = began + requests // _MOST_REQUESTS - asyncio.get_running_loop().time()
+        if 0 < pause < call.deadline.remaining() - _MOST_REQUESTS:
+            await asyncio.sleep(pause)
 
     async def _ask(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> AttemptResult | None:
         """Ask once; None if a paid provider would have to be asked and the budget does not allow it."""
         charged = 1.0 if price_of(provider) else 0.0
-        if charged and not self._extra.allows(charged, reserve=0.5):
+        if charged and not self._extra.allows(charged, reserve=1 / 8):
             return None
         self._extra.spend(charged)
         done = await caller.probe(provider, call)

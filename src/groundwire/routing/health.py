@@ -50,6 +50,8 @@ _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time
 _LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not believed
 _FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
 _PROBE = 1.0  # seconds that a probe has for itself; another one may go when it has not ended by then
+_TOGETHER = 0.1  # seconds; requests sent so close together meet the same provider, whoever ends first
+_DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the newest empty answer in the share that others contradict; too many
 _RECORD = 600.0  # seconds for which rows prove that a provider searches
 
 
@@ -62,7 +64,7 @@ _Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
 class HealthRecord(BaseModel):
     """What is known of a provider. Times are in seconds since the epoch; 0 says nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     cooldown: _Moment = 0.0
     """Until when it is in a cooldown."""
@@ -101,6 +103,7 @@ class _State:
     lost: float = 0.01
     heard: bool = False
     rows_at: float = -math.inf
+    doubt: float = 0.0
     answered_sent_at: float = -math.inf
     fails_fast: bool = False
 
@@ -228,7 +231,7 @@ class Health:
             seconds = _LONGEST_COOLDOWN if attempt.retry_after is None else attempt.retry_after
             why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
             return self.cool_down(attempt.provider, seconds, attempt.outcome, why)
-        if sent_at < state.answered_sent_at:
+        if sent_at < state.answered_sent_at + _TOGETHER:
             return {}
         kind = "empty" if answered else kind
         most, first, longest = _RULES[kind]
@@ -236,7 +239,7 @@ class Health:
         if answered and state.in_a_row[kind] < most:
             return self._recover(state, was_ill, empties=state.in_a_row[kind])
         if was_ill or state.in_a_row[kind] >= most:
-            if answered:
+            if answered and self._clock() >= state.degraded_until:
                 self.suspects.add(attempt.provider)
             seconds = min(first * 2**state.times, longest) * self._jitter()
             state.degraded_until, state.cooldown_until = self._clock() + seconds, 0.0
@@ -295,11 +298,29 @@ class Health:
         """Return the share of the provider's calls that never answer."""
         return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
 
-    def has_record(self, provider: str) -> bool:
-        """Whether it has had rows lately, and not been empty time after time since: then its "nothing" counts."""
+    def has_record(self, provider: str, *, just_now: float = 0.0) -> bool:
+        """Whether its "nothing" counts.
+
+        It does when it has had rows lately, has not been empty time after time since, and others seldom find what it
+        does not.
+
+        Args:
+            provider: Its name.
+            just_now: Seconds since it had rows in which it may have been empty time after time.
+        """
         state = self._state(provider)
-        recent = self._clock() - state.rows_at < _RECORD
-        return recent and state.in_a_row["empty"] < _RULES["empty"][0]
+        since = self._clock() - state.rows_at
+        steady = state.in_a_row["empty"] < _RULES["empty"][0] or since < just_now
+        return since < _RECORD and steady and not self.is_doubtful(provider)
+
+    def is_doubtful(self, provider: str) -> bool:
+        """Whether others usually had rows where it found nothing."""
+        return self._state(provider).doubt >= _DOUBTFUL
+
+    def weigh(self, provider: str, *, contradicted: bool) -> None:
+        """Take note of whether another provider had rows where this one found nothing, or nothing was there."""
+        state = self._state(provider)
+        state.doubt += _DOUBTING * (contradicted - state.doubt)
 
     def prove(self, provider: str) -> Changes:
         """Take note that it answered a control query with rows; return what other processes should know."""

@@ -24,9 +24,13 @@ from groundwire.routing.provider_call import AttemptResult, AttemptState, Provid
 
 __all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
 
-_TRANSIENT: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response", "rate_limited"})
+_TRANSIENT: frozenset[Outcome] = frozenset(
+    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
+)
 _LEFT = "left behind: another provider answered first"
 _ENOUGH_EMPTY = 3  # providers that found nothing and have a record; with fewer, all the others are asked as well
+_FOR_ANSWERS = 1 / 4  # of the budget: help for what is merely late leaves it to what would end without an answer
+_IN_DANGER = 2  # calls that are late, all at once: the next one is not merely help
 _POLL = 0.1  # seconds between two looks at the budget
 _NO_TURN = "not asked: still waiting for its rate limit"
 
@@ -169,7 +173,8 @@ class _HedgedRun:
         newest, following = self._newest(), self._queue[0]
         if self._loop.time() - newest.began < self._late_after(newest, following):
             return False
-        return not price_of(following) or self._runner.extra.allows(self._would_answer(newest))
+        reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
+        return not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve)
 
     def _start(self, provider: SearchProvider) -> None:
         state, charged = AttemptState(self._policy.longest if self._queue else math.inf), 0.0
@@ -181,7 +186,7 @@ class _HedgedRun:
         self._started.append(self._loop.time())
         if charged:
             self._runner.extra.spend(charged)
-            _Charge(self._runner.extra, charged, task, state, earlier)
+            _Charge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
@@ -269,7 +274,8 @@ class _HedgedRun:
         }
 
     def _may_retry(self) -> bool:
-        return self._hedged and self._round < self._policy.rounds and self._runner._retries.has_one
+        """Whether one more round may begin beside calls that are presumed lost; they may have cost it another."""
+        return self._hedged and self._round <= self._policy.rounds and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
         """Whether every provider was asked and the newest call is more likely dead than slow."""
@@ -295,7 +301,8 @@ class _HedgedRun:
         return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else 0.0
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
-        return max(self._lost_after(provider), self._policy.least_for_retry)
+        """Return after how many seconds an unanswered call is followed by another round, in each one later."""
+        return max(self._lost_after(provider), self._policy.least_for_retry * 2.0 ** (self._round - 1))
 
     def _leave(self) -> None:
         for provider in self._queue:
@@ -327,6 +334,8 @@ class _HedgedRun:
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
         if running.name in self._probes:
             share = min(share, 0.5)
+        if len(self._running) >= _IN_DANGER:
+            share = min(share, policy.danger_quantile)
         usual = self._runner.latencies(running.name).quantile(share, policy.unknown)
         return min(max(usual, policy.shortest), policy.longest)
 

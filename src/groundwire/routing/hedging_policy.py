@@ -52,6 +52,8 @@ class HedgePolicy:
     """A paid provider is hedged to when the running one is later than this share of its own answers."""
     free_quantile: float = 0.5
     """The same for a provider that costs nothing."""
+    danger_quantile: float = 0.90
+    """The same, at most, while two calls or more are late all at once."""
     shortest: float = 0.15
     """Seconds; never sooner."""
     longest: float = 2.0
@@ -61,7 +63,7 @@ class HedgePolicy:
     extra_paid: float = 0.10
     """The most paid calls for each search, in the long run, that a sequential chain would not have made: hedges,
     further rounds and control queries."""
-    extra_paid_kept: float = 6.0
+    extra_paid_kept: float = 8.0
     """How many may be made at once after a time without any."""
     most_requests: int = 3
     """The most requests of one search within a second; further ones wait."""
@@ -100,7 +102,7 @@ class HedgePolicy:
 
 _KEPT = 200  # answers
 _ENOUGH = 20  # answers; fewer say nothing about a tail
-_EAGER = 2.5  # while a third of the budget is left, help may be five sixths sure to be extra
+_EAGER = 3.0  # while a third of the budget is left, any help may turn out extra; with less, it must be likelier needed
 _EXCHANGE = 5.0  # seconds between two looks at what others have spent while nothing is spent here
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 
@@ -169,11 +171,13 @@ class ExtraBudget:
 
         Args:
             calls: How many.
-            reserve: The share of the balance that must be left for others: hedges go before retries.
+            reserve: The share of what is kept that must be left for others: help for what is merely late leaves it to
+                what would end without an answer.
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
-        return spent + calls <= kept and (calls >= 1 or calls * self._kept <= _EAGER * (self._kept - spent))
+        eager = calls >= 1 or calls * kept <= _EAGER * (kept - spent)
+        return spent + calls <= kept and eager
 
     def spend(self, calls: float) -> None:
         """Spend calls, or give back with a negative number."""

@@ -120,6 +120,8 @@ class _Learned:
             known = [counts[place] for counts in self.densities if counts[place] >= 0]
             if len(recent) < _REFUSALS or least < 1 or len(known) < _FEWEST or max(known) >= least:
                 continue
+            if now - self.refused_at < window:
+                return False  # what went before the rate was learned still fills the window
             present = density[place] / window
             allowed = self.allowed(now)
             self.limit = _DECREASE * (min(present, allowed) if allowed else present)
@@ -248,11 +250,10 @@ class RateLimiter:
         if rest > 0 and where not in self._rests:
             self._rests[where] = _Rest(now, now + min(rest, _LONGEST_REST), min(times, 20), reason)
 
-    def rest_of(self, provider: SearchProvider) -> tuple[float, str]:
-        """Return for how many seconds more a provider has a rest, and what it said; 0 for none."""
+    def rest_of(self, provider: SearchProvider) -> tuple[float, str] | None:
+        """Return the seconds that are left of a provider's rest, 0 until its probe is answered, and what it said."""
         rest = self._rests.get(scope(provider))
-        left = 0.0 if rest is None else rest.until - asyncio.get_running_loop().time()
-        return (left, rest.reason) if rest is not None and left > 0 else (0.0, "")
+        return None if rest is None else (max(0.0, rest.until - asyncio.get_running_loop().time()), rest.reason)
 
     def _begin_rest(self, where: str, seconds: float, reason: str) -> dict[str, float | int | str]:
         """Begin a rest: a short one, doubled each time that its probe is refused; never longer than was said.

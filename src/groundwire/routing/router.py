@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
@@ -93,12 +94,14 @@ class Router:
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:
         """Return the health of each provider, as far as this process knows; call it in the event loop."""
-        limiter = self._caller.limiter
         known = []
         for provider in self.providers:
-            health, (seconds, reason) = self._caller.health.provider_health(provider.name), limiter.rest_of(provider)
-            resting = seconds > health.seconds and health.state != "cooldown"
-            known.append(ProviderHealth(provider.name, "cooldown", seconds, reason) if resting else health)
+            health, rest = self._caller.health.provider_health(provider.name), self._caller.limiter.rest_of(provider)
+            if rest is not None and health.state != "cooldown":
+                seconds, reason = rest
+                state: Literal["cooldown", "degraded"] = "cooldown" if seconds else "degraded"
+                health = ProviderHealth(provider.name, state, max(seconds, health.seconds), reason)
+            known.append(health)
         return tuple(known)
 
     def restricted(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Router:
@@ -133,13 +136,17 @@ class Router:
             finish = await self._fuse(call)
         else:
             finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
-        self._ask_controls(call)
+        if len(finish.results) + len(finish.left) < self._hedging.most_requests:
+            self._ask_controls(call)
         attempts = [item.attempt for item in finish.results] + finish.left
         found, controls = finish.winner, list[Attempt]()
         if found is None:
             found, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
         if found is None:
             return await self._last_resort(call, [*attempts, *controls])
+        for item in finish.results:
+            if item.empty == "answered":
+                self._caller.health.weigh(item.attempt.provider, contradicted=bool(found.rows))
         if found.rows:
             name, warnings = found.attempt.provider, found.warnings
             return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)

@@ -82,29 +82,29 @@ class SettingValue(BaseModel):
 class Settings(BaseModel):
     """Everything that can be set. `groundwire.settings.load` fills it from files and the environment."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
-    search: SearchSettings = SearchSettings()
+    search: SearchSettings = Field(default_factory=SearchSettings)
     """How to search."""
-    read: ReadSettings = ReadSettings()
+    read: ReadSettings = Field(default_factory=ReadSettings)
     """How to read pages."""
-    session: SessionSettings = SessionSettings()
+    session: SessionSettings = Field(default_factory=SessionSettings)
     """What one session may use."""
-    storage: StorageSettings = StorageSettings()
+    storage: StorageSettings = Field(default_factory=StorageSettings)
     """Where state lives."""
-    cache: CacheSettings = CacheSettings()
+    cache: CacheSettings = Field(default_factory=CacheSettings)
     """The cache of search results and pages."""
-    archive: ArchiveSettings = ArchiveSettings()
+    archive: ArchiveSettings = Field(default_factory=ArchiveSettings)
     """The offline archive."""
-    policy: PolicySettings = PolicySettings()
+    policy: PolicySettings = Field(default_factory=PolicySettings)
     """What may be found and opened."""
-    permission: PermissionSettings = PermissionSettings()
+    permission: PermissionSettings = Field(default_factory=PermissionSettings)
     """What a model's tool calls may do."""
-    answer: AnswerSettings = AnswerSettings()
+    answer: AnswerSettings = Field(default_factory=AnswerSettings)
     """The model that answers questions."""
-    network: NetworkSettings = NetworkSettings()
+    network: NetworkSettings = Field(default_factory=NetworkSettings)
     """How to reach the network."""
-    server: ServerSettings = ServerSettings()
+    server: ServerSettings = Field(default_factory=ServerSettings)
     """The gateway."""
     providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, repr=False)
     """Each provider's own options by the provider's name; the provider's file says which there are."""

@@ -80,7 +80,7 @@ Variables = Annotated[Words, AfterValidator(_variables)]
 class SettingsSection(BaseModel):
     """The base of every section: frozen, and an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 class NativeSettings(SettingsSection):
@@ -132,9 +132,9 @@ class SearchSettings(SettingsSection):
     """The SafeSearch level: off, moderate or strict."""
     mode: Literal["auto", "native", "local"] = "auto"
     """Who searches for a model: its own API where that can (auto), only that (native), or only we (local)."""
-    native: NativeSettings = NativeSettings()
+    native: NativeSettings = Field(default_factory=NativeSettings)
     """Search that the model's own API does."""
-    local: LocalSettings = LocalSettings()
+    local: LocalSettings = Field(default_factory=LocalSettings)
     """The tool `search`, for models without hosted search."""
 
 

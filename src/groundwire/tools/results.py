@@ -68,7 +68,7 @@ _ADVICE_FOR: Final = (
 
 
 class _Result(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True)
 
 
 class SearchResultItem(_Result):

@@ -278,11 +278,12 @@ async def test_who_is_in_a_cooldown_is_said_to_be(serve: Serve, world: World) ->
     async with aiohttp.ClientSession(url) as client:
         async with client.get("/providers") as response:
             assert '<td class="state healthy">healthy</td>' in await response.text()
-        world.searxng.fail(InjectedFault.status(401, "{}"), times=None)
+        world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "600"}), times=None)
         async with client.get("/?q=ranking") as response:
-            assert "HTTP 401" in await response.text()
+            assert "rate limited, HTTP 429" in await response.text()
         async with client.get("/providers") as response:
-            assert re.search(r'<td class="state cooldown">in a cooldown for \d+\.\d.s', await response.text())
+            text = await response.text()
+            assert re.search(r'<td class="state cooldown">in a cooldown for \d+\.\d.s: .*too many requests', text)
 
 
 @pytest.mark.req("B34")

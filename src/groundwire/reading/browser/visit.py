@@ -27,7 +27,8 @@ from groundwire.providers.http_parsing import page_failure
 from groundwire.reading.block_pages.classify import known_wall
 from groundwire.reading.browser.render import Rendered
 from groundwire.reading.browser.vetting_proxy import VettingProxy
-from groundwire.reading.convert import Converted, read_result
+from groundwire.reading.convert import Converted
+from groundwire.reading.extracted import read_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, parse_url
