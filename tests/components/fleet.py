@@ -45,6 +45,8 @@ async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) 
             stack.enter_context(Searcher(settings, [f"{word} wikipedia" for word in _WORDS[number::processes]]))
             for number in range(processes)
         ]
+        for searcher in searchers:
+            searcher.ready()
         shared = open_store(store)
         await shared.pace("begun", interval=float(len(_WORDS)))  # its next turn is in ten seconds
         for searcher in searchers:

@@ -42,9 +42,12 @@ class Searcher:
         with self._process:
             self._process.kill()
 
-    def go(self) -> None:
-        """Let it begin, once it is ready."""
+    def ready(self) -> None:
+        """Wait until it can begin."""
         assert self._line() == "ready\n"
+
+    def go(self) -> None:
+        """Let it begin."""
         assert self._process.stdin is not None
         self._process.stdin.write("go\n")
         self._process.stdin.flush()

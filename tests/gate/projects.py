@@ -34,7 +34,7 @@ def run_project(python: Path, folder: Path, conftest: str, module: str, *argumen
     (folder / "tests" / "conftest.py").write_text(conftest)
     (folder / "tests" / "test_module.py").write_text(module)
     (folder / "pytest.ini").write_text(_SETTINGS)
-    command = [python, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist.plugin", *_QUIET, *arguments]
+    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist.plugin", *_QUIET, *arguments]
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=50, check=False)
