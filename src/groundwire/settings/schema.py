@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
@@ -15,7 +16,6 @@ from pydantic import (
     SecretStr,
 )
 
-from groundwire.settings.keyring import key_from_keyring
 from groundwire.settings.sections import (
     AnswerSettings,
     ArchiveSettings,
@@ -33,14 +33,38 @@ from groundwire.settings.sections import (
 
 __all__ = [
     "KEY_VARIABLES",
+    "SERVICE",
     "SettingValue",
     "Settings",
     "conflicting_settings",
+    "key_from_keyring",
     "known_keys",
     "sections",
     "shown",
     "single_provider_warnings",
 ]
+
+SERVICE = "groundwire"
+"""The name under which keys are kept: `keyring set groundwire BRAVE_API_KEY`."""
+
+
+def key_from_keyring(variable: str) -> SecretStr | None:
+    """Return the key kept under a variable's name, or None: no keyring, a locked one, or no such entry.
+
+    Args:
+        variable: The name of the environment variable that would hold the key.
+    """
+    if find_spec("keyring") is None:
+        return None
+    import keyring  # takes a quarter of a second, so it waits until a provider asks for a key
+    from keyring.errors import KeyringError
+
+    try:
+        value = keyring.get_password(SERVICE, variable)
+    except (KeyringError, OSError, RuntimeError):  # no desktop, no session bus, locked, a user without a home folder
+        return None  # the environment is asked instead
+    return SecretStr(value.strip()) if value and value.strip() else None
+
 
 KEY_VARIABLES = (
     "BRAVE_API_KEY",

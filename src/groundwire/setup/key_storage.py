@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings.atomic_write import write
-from groundwire.settings.keyring import SERVICE
+from groundwire.settings.schema import SERVICE
 from groundwire.settings.sources import read_dotenv
 
 __all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]

@@ -32,7 +32,7 @@ from groundwire.errors import (
 from groundwire.providers.base import ReadProvider, SearchProvider, Transports
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
-from groundwire.settings.keyring import key_from_keyring
+from groundwire.settings.schema import key_from_keyring
 from groundwire.setup.catalog import Offer, load_offers
 from groundwire.transport.clients import HttpClients
 
