@@ -275,6 +275,7 @@ class _Loop:
         results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
         over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}). Use what was found.", limit=limit or 0, spent=limit or 0)
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
+        await self.ledger.assign(made)
         given = [
             Result(call, self.ledger.take(result), result.status == "error")
             for call, result in zip(calls, made, strict=True)

@@ -20,15 +20,17 @@ from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
-from groundwire.server.openai.handler import CompletionHandler, HandlerContext, PendingRuns
+from groundwire.server.openai.handler import CompletionHandler, HandlerContext
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.storage import MemoryStore
 from groundwire.web import Web
 
 __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
+_PRIVATE = 32_000_000  # bytes in this process of conversations of which nothing may be kept
 _ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -72,7 +74,7 @@ class Proxy:
         self._context = HandlerContext(
             web=web,
             upstream=self.upstream,
-            keep=PendingRuns(),
+            private=MemoryStore(max_bytes=_PRIVATE),
             session=session,
             max_rounds=check_int("max_rounds", max_rounds, 1, 100),
             timeout=timeout,
@@ -98,6 +100,7 @@ class Proxy:
         try:
             body = _object(await _body(request))
             asked = face(self._context_of(scope), body, self._headers(request), _owner(request, scope))
+            await asked.begin()
         except GroundwireError as error:
             await _wrong(error)(scope, receive, send)
             return
@@ -183,7 +186,8 @@ def _owner(request: Request, scope: Scope) -> str:
     """Return who asks: the holder of a key of the gateway, and of one of the model server."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
-    return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
+    key = request.headers.get("authorization") or request.headers.get("x-api-key", "")
+    return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
 async def _whole(asked: CompletionHandler) -> Response:

@@ -13,6 +13,7 @@ from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, rea
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.requirements import Needs
 from groundwire.server.cancellable_response import Outbox
+from groundwire.server.openai.conversations import question_in
 from groundwire.server.openai.handler import CompletionHandler, added_up
 from groundwire.server.request_errors import UpstreamRejected, error_body
 
@@ -37,7 +38,6 @@ class ChatHandler(CompletionHandler):
         self._fresh = False  # whether a round has begun whose text is still to come
         self._role_sent = False
         super().__init__(*args)
-        self._filter = self.link_filter()
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request, see `CompletionHandler.cleaned`."""
@@ -45,20 +45,25 @@ class ChatHandler(CompletionHandler):
             raise InvalidRequest("n", "is not 1", "One answer can be searched for at a time; leave n out.")
         return super().cleaned(body)
 
-    def restored(self) -> list[Any]:
-        """Return the messages; an assistant's that stands for a kept run is replaced by all of that run."""
+    async def restored(self) -> list[Any]:
+        """Return the messages; an assistant's that belongs to a stored run is replaced by all of that run."""
         made: list[Any] = []
-        for message in self.sent:
+        for place, message in enumerate(self.sent):
             kept = None
             for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
-                id_ = call.get("id") if isinstance(call, Mapping) else None
-                kept = kept or self.context.keep.find(self.owner, str(id_), self.sent)
-            if kept is None:
-                made.append(message)
-            else:
-                made += kept.added
-                self.went_on(kept)
+                function = call.get("function") if isinstance(call, Mapping) else None
+                if kept is None and isinstance(function, Mapping):
+                    kept = await self.conversations.run_of({**function, "id": call.get("id")}, self._asked(place))
+            made += [message] if kept is None else kept.added
+            self.run = kept or self.run
         return made
+
+    def _asked(self, place: int) -> str:
+        return question_in(self.sent[:place])
+
+    def answered(self) -> list[str]:
+        """Return the text."""
+        return [self._text] if self._text else []
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole completion."""

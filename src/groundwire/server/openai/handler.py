@@ -1,25 +1,23 @@
 """What chat completions and responses have in common: one request, the run that answers it, runs that wait.
 
 A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
-next request lacks them; a pending run puts them back. It is found only by a conversation that begins as its own, under
-the same key.
+next request lacks them; the run that was stored puts them back.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import time
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from starlette.responses import Response
 
-from groundwire.agent_loop import CitationLedger, LoopEvent, Run, run_tools
+from groundwire.agent_loop import LoopEvent, Run, run_tools
 from groundwire.citations.link_filter import Addresses, LinkFilter
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
 from groundwire.hosted import Location, Needs, load_matrix, plan_for
@@ -27,67 +25,19 @@ from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.requests import with_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
+from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
 from groundwire.server.openai.upstream import Upstream
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.storage import Store
 from groundwire.tools import web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
+from groundwire.web.session import limits_of
 
-__all__ = ["SEARCH_HEADER", "CompletionHandler", "HandlerContext", "PendingRun", "PendingRuns", "added_up", "digest"]
+__all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up"]
 
-_MOST = 2_000
-_LIFE = 3_600.0  # seconds that a client may take for its function
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingRun:
-    """One run that waits for the client."""
-
-    begun: int
-    """How many messages the client had sent."""
-    begins: str
-    """The digest of these."""
-    added: tuple[Any, ...]
-    """What the run added: the turns of the model, and the results of our tools."""
-    trailing: tuple[Any, ...]
-    """Those of them that follow the last turn of the model."""
-    web: Web
-    """The session that pays."""
-    ledger: CitationLedger
-    """The numbering of its sources."""
-
-
-class PendingRuns:
-    """Keeps runs for an hour, by the ids of the calls that they wait for.
-
-    Args:
-        clock: Seconds that only grow.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._kept: OrderedDict[tuple[str, str, str], tuple[float, PendingRun]] = OrderedDict()
-
-    def put(self, owner: str, call_ids: Sequence[str], kept: PendingRun) -> None:
-        """PendingRuns a run."""
-        for id_ in call_ids:
-            self._kept[owner, id_, kept.begins] = (self._clock() + _LIFE, kept)
-        while len(self._kept) > _MOST or (self._kept and next(iter(self._kept.values()))[0] < self._clock()):
-            self._kept.popitem(last=False)
-
-    def find(self, owner: str, call_id: str, messages: Sequence[Any]) -> PendingRun | None:
-        """Return the run that waits for a call, if the conversation begins with what it began with."""
-        for (whose, id_, _), (until, kept) in self._kept.items():
-            waits = (whose, id_) == (owner, call_id) and until >= self._clock()
-            if waits and kept.begins == digest(messages[: kept.begun]):
-                return kept
-        return None
-
-
-def digest(messages: object) -> str:
-    """Return a short name for a conversation."""
-    return hashlib.sha256(json.dumps(messages, sort_keys=True, default=str).encode()).hexdigest()
-
+CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
+"""Name the conversation of a request; the first that is there counts."""
 
 SEARCH_HEADER = "x-groundwire-search"
 """Says `unsupported` where the model takes no tools, so that it was asked without any."""
@@ -104,8 +54,8 @@ class HandlerContext:
     """What searches and reads."""
     upstream: Upstream
     """The model server."""
-    keep: PendingRuns
-    """The runs that wait for clients."""
+    private: Store
+    """Takes the place of the store for clients of whom nothing may be kept."""
     session: str | None = None
     """The session that pays for all; None gives every conversation a budget of its own."""
     max_rounds: int = 12
@@ -138,33 +88,49 @@ class CompletionHandler(ABC):
         self.context = context
         self.given = body
         self.headers = headers
-        self.owner = owner
-        self.ledger = CitationLedger()
         self.web = context.web.session(context.session)
-        row = load_matrix().api(self.api)
-        self.key = row.body
+        store = context.web.store if context.web.keeps else context.private
+        self.conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
+        self.row = load_matrix().api(self.api)
+        self.key = self.row.body
         self.sent = _messages(body.get(self.key))
-        restored = {**body, self.key: self.restored()} if self.sent else body
+        self.run: StoredRun | None = None
+        self.outbox: Outbox | None = None
+
+    async def begin(self) -> None:
+        """Find the conversation and make the request for the model.
+
+        Raises:
+            InvalidRequest: the request cannot be answered here.
+        """
+        restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
+        self.ledger = await self.conversations.ledger(
+            said_in(self.sent),
+            name=next((self.headers[name] for name in CONVERSATION_HEADERS if self.headers.get(name)), ""),
+            keys=self.known_by(),
+            run=self.run.ledger if self.run else "",
+        )
+        if self.run:
+            self.web = await _resumed(self.context, self.run.used)
         self.body, needs = self.cleaned(restored)
-        self.body = with_search(self.body, row, needs)
+        self.body = with_search(self.body, self.row, needs)
         # The names are enough to plan; the needs of the plan are then those of the tools.
         self.plan = plan_for(
             self.body,
-            row,
+            self.row,
             mode="local",
             needs=needs,
-            settings=context.web.settings,
+            settings=self.context.web.settings,
             calls_tools=True,
             tools=web_tools(self.web),
         )
-        rules = _permission(context)
+        rules = _permission(self.context)
         self.tools = tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
         self.names = frozenset(tool.name for tool in self.tools)
-        self.outbox: Outbox | None = None
 
     @abstractmethod
-    def restored(self) -> list[Any]:
-        """Return the conversation with what is kept of it put back."""
+    async def restored(self) -> list[Any]:
+        """Return the conversation with what is kept of it put back; sets `run` to the run that goes on."""
 
     @abstractmethod
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
@@ -185,6 +151,10 @@ class CompletionHandler(ABC):
     @abstractmethod
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end of a stream."""
+
+    @abstractmethod
+    def answered(self) -> list[str]:
+        """Return the texts of the answer, as the client has got them."""
 
     @abstractmethod
     def failed(self, error: UpstreamRejected) -> bytes:
@@ -250,8 +220,7 @@ class CompletionHandler(ABC):
             raise UpstreamRejected(504, error_body(run.reason, kind="timeout", code="deadline"), _TYPED)
         if run.stop == "failed":
             raise UpstreamRejected(502, error_body(run.reason, kind="upstream_error", code="upstream_failed"), _TYPED)
-        if run.stop == "calls":
-            self._keep(run)
+        await self._remember(run)
         return run
 
     async def _call(self, body: dict[str, Any]) -> HostedAnswer:
@@ -265,22 +234,26 @@ class CompletionHandler(ABC):
                 raise _NoTools from error
             raise
 
-    def _keep(self, run: Run) -> None:
-        added = run.messages[len(run.messages) - run.added :]
+    async def _remember(self, run: Run) -> None:
+        """Note what the next request of the conversation needs."""
+        question = question_in(self.sent)
+        said = [Said(text, question) for text in self.answered() or [one.text for one in run.answers]]
+        await self.conversations.remember(self.ledger, said, [f"response:{id_}"] if (id_ := self.response_id()) else ())
+        if run.stop != "calls":
+            return
+        added = list(run.messages[len(run.messages) - run.added :])
         turn = run.answers[-1].turn
         last = max((number for number, one in enumerate(added) if any(one is part for part in turn)), default=-1)
-        kept = PendingRun(
-            begun=len(self.sent),
-            begins=digest(self.sent),
+        kept = StoredRun(
+            id=uuid4().hex,
+            ledger=self.ledger.id,
             added=added,
-            trailing=added[last + 1 :],
-            web=self.web,
-            ledger=self.ledger,
+            trailing=len(added) - last - 1,
+            used=await self.web.usage(),
         )
-        ids = [call.id for call in run.pending]
-        self.context.keep.put(self.owner, ids, kept)
-        if id_ := self.response_id():
-            self.context.keep.put(self.owner, ids, replace(kept, begun=1, begins=digest([id_])))
+        await self.ledger.save()
+        calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in run.pending]
+        await self.conversations.keep_run(kept, calls, question, self.response_id())
 
     def link_filter(self) -> LinkFilter:
         """Return what keeps the next text of the model from loading an address that is no source's."""
@@ -296,12 +269,13 @@ class CompletionHandler(ABC):
         """Return the id by which a client may go on with this answer, empty if there is none."""
         return ""
 
-    def went_on(self, kept: PendingRun) -> None:
-        """Go on with a run: with its session and its numbering of sources."""
-        self.web, self.ledger = kept.web, kept.ledger
+    def known_by(self) -> list[str]:
+        """Return the keys by which a request says which conversation it goes on with."""
+        return []
 
 
 _TYPED = {"Content-Type": "application/json"}
+_LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 is no limit
 
 
 def added_up(first: object, second: object) -> Any:
@@ -319,6 +293,19 @@ def _permission(context: HandlerContext) -> Permission:
     if rules.default == "confirm":
         rules = rules.model_copy(update={"default": "allow"})
     return Permission(rules, session=context.session)
+
+
+async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
+    """Return a session with what another one has left; one that all share has counted already."""
+    if context.session:
+        return context.web.session(context.session)
+    limits = limits_of(context.web.settings.session)
+    given = {"searches": limits.searches, "cost_usd": limits.cost_usd, "tokens": limits.tokens}
+    left = {name: max(limit - used.get(name, 0), _LEAST[name]) for name, limit in given.items() if limit}
+    web = context.web.session(None, **left)
+    if limits.searches and used.get("searches", 0) >= limits.searches:
+        await web.reserve_searches(1)  # a limit of 0 would be none
+    return web
 
 
 def _messages(given: object) -> Sequence[Any]:

@@ -14,6 +14,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.server.cancellable_response import Outbox
+from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler, added_up
 from groundwire.server.request_errors import UpstreamRejected, error_body
 from groundwire.tools import ToolResult, WebSearchToolResult
@@ -23,6 +24,7 @@ __all__ = ["ResponsesHandler"]
 _OURS = "ws_gw_"  # how the ids of our items begin
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_ASKING = frozenset({"user", "system", "developer"})
 _TYPED = {"Content-Type": "application/json"}
 
 
@@ -42,37 +44,52 @@ class ResponsesHandler(CompletionHandler):
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # of texts that come in parts, by their places
         super().__init__(*args)
 
-    def restored(self) -> list[Any]:
-        """Return the input without items that only we know, and with kept runs where a part of them was shown."""
+    async def restored(self) -> list[Any]:
+        """Return the input without items that only we know, and with stored runs where a part of them was shown."""
         made: list[Any] = []
-        lengths: list[int] = []  # how much was made before each item of the input
-        done: set[int] = set()
-        before = self.given.get("previous_response_id")
-        for item in self.sent:
-            lengths.append(len(made))
+        done: set[str] = set()
+        begun = 0  # where the items of the model begin that are not followed by others yet
+        before = str(self.given.get("previous_response_id") or "")
+        for place, item in enumerate(self.sent):
             kind = item.get("type") if isinstance(item, Mapping) else None
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
-            if kind == "function_call":
-                kept = self.context.keep.find(self.owner, str(item.get("call_id")), self.sent)
-            elif kind == "function_call_output" and before:
-                kept = self.context.keep.find(self.owner, str(item.get("call_id")), [before])
+            if kind == "function_call" or (kind == "function_call_output" and before):
+                call = {**item, "id": item.get("call_id")}
+                asked = question_in(self.sent[:place])
+                kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
             elif kind == "function_call_output":
-                made += [*(() if id(kept.added) in done else kept.trailing), item]
-                done.add(id(kept.added))
-                self.went_on(kept)
-            elif id(kept.added) not in done:
-                made[lengths[kept.begun] :] = kept.added
-                done.add(id(kept.added))
-                self.went_on(kept)
+                made += [*(() if kept.id in done else kept.added[len(kept.added) - kept.trailing :]), item]
+            elif kept.id not in done:
+                made[begun:] = kept.added
+            if kept is not None:
+                done.add(kept.id)
+                self.run = kept
+            if kind == "function_call_output" or (isinstance(item, Mapping) and item.get("role") in _ASKING):
+                begun = len(made)
         return made
+
+    def known_by(self) -> list[str]:
+        """Return the response and the conversation that the request goes on with."""
+        conversation = self.given.get("conversation")
+        conversation = conversation.get("id") if isinstance(conversation, Mapping) else conversation
+        before = self.given.get("previous_response_id")
+        return [
+            f"{kind}:{id_}"
+            for kind, id_ in (("response", before), ("conversation", conversation))
+            if isinstance(id_, str) and id_
+        ]
 
     def response_id(self) -> str:
         """Return the id of the last response of the model server."""
         return str(self._final.get("id") or "")
+
+    def answered(self) -> list[str]:
+        """Return the texts of the messages in the output."""
+        return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole response."""
