@@ -18,6 +18,7 @@ from groundwire.agent_loop.wire_formats import (
     Result,
     check_wire,
     conversation,
+    declared_functions,
     free_choice,
     joined,
     last_turn,
@@ -197,8 +198,8 @@ class _Loop:
                 return self.ended(
                     "failed", f"The API failed: {error.message or error.code}." if error else "It failed."
                 )
-            ours = [call for call in answer.calls if call.name in self.tools]
-            theirs = tuple(call for call in answer.calls if call.name not in self.tools)
+            ours = [call for call in answer.calls if call.name in self.tools or self._is_invented(call)]
+            theirs = tuple(call for call in answer.calls if call not in ours)
             if len(self.answers) >= self.max_rounds and (ours or answer.finish == "pause"):
                 return self.ended("rounds", f"The model would go on after {self.max_rounds} rounds.", theirs)
             if ours:
@@ -269,6 +270,8 @@ class _Loop:
         room = len(calls) if limit is None else max(0, limit - self.searches)
         kept: list[HostedCall] = []
         for call in calls:
+            if call.name not in self.tools:
+                continue
             if call.name == "open_page" or room > 0:
                 kept.append(call)
                 room -= call.name != "open_page"
@@ -277,11 +280,23 @@ class _Loop:
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
         await self.ledger.assign(made)
         given = [
-            Result(call, self.ledger.take(result), result.status == "error")
+            Result(call, self._unknown(call) or self.ledger.take(result), result.status == "error")
             for call, result in zip(calls, made, strict=True)
         ]
         self.messages = with_results(self.messages, self.plan.api.wire, given)
         self._count(made)
+
+    def _is_invented(self, call: HostedCall) -> bool:
+        """Whether a call is of a function that the request does not have: the model is answered that."""
+        declared = declared_functions(self.body, self.plan.api) if self.tools else None
+        return declared is not None and call.name not in declared
+
+    def _unknown(self, call: HostedCall) -> str:
+        """Return what a model reads that has called a function which it was not given."""
+        if call.name in self.tools:
+            return ""
+        names = dict.fromkeys((*self.tools, *sorted(declared_functions(self.body, self.plan.api) or ())))
+        return f"There is no tool named {call.name[:80]!r}. Call one of: {', '.join(names)}."
 
     def _count(self, results: Sequence[ToolResult]) -> None:
         pages = [one for one in results if isinstance(one, OpenPageToolResult)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.applications import Starlette
@@ -20,7 +20,7 @@ from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
-from groundwire.server.openai.handler import CompletionHandler, HandlerContext
+from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
@@ -98,8 +98,15 @@ class Proxy:
         """Answer one request of an API."""
         request = Request(scope, receive)
         try:
-            body = _object(await _body(request))
-            asked = face(self._context_of(scope), body, self._headers(request), _owner(request, scope))
+            data = await _body(request)
+            body = _object(data)
+            headers, owner = self._headers(request), _owner(request, scope)
+            if not face.takes(body):
+                relay = _Relay(self.upstream, "POST", face.path, headers, data)
+                await until_done(relay, scope, receive, send, has_read=True)
+                return
+            named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
+            asked = face(self._context_of(scope), body, headers, owner, named)
             await asked.begin()
         except GroundwireError as error:
             await _wrong(error)(scope, receive, send)
@@ -125,7 +132,6 @@ class Proxy:
     async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on that is none of ours, and its answer back as it comes."""
         request = Request(scope, receive)
-        begun = False
         try:
             data = await _body(request)
             headers = self._headers(request)
@@ -134,18 +140,10 @@ class Proxy:
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
                 text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
-            async with self.upstream.ask(request.method, path, headers, data or None, query) as response:
-                back = passed_back(response.headers)
-                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
-                begun = True
-                await send({"type": "http.response.start", "status": response.status, "headers": head})
-                async for piece in response.content.iter_any():
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
         except UpstreamRejected as error:
-            if begun:  # too late for another status; the server breaks the connection
-                raise
             await _response(error)(scope, receive, send)
+            return
+        await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return what goes on to the model server, with its key."""
@@ -174,6 +172,36 @@ class _Passing:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await until_done(self._proxy.pass_by, scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Relay:
+    """One request that goes on as it is, whose answer comes back as it is."""
+
+    upstream: Upstream
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    data: bytes
+    query: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+        try:
+            async with self.upstream.ask(
+                self.method, self.path, self.headers, self.data or None, self.query
+            ) as response:
+                back = passed_back(response.headers)
+                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
+                begun = True
+                await send({"type": "http.response.start", "status": response.status, "headers": head})
+                async for piece in response.content.iter_any():
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except UpstreamRejected as error:
+            if begun:  # too late for another status; the server breaks the connection
+                raise
+            await _response(error)(scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:

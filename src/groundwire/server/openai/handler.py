@@ -7,6 +7,7 @@ next request lacks them; the run that was stored puts them back.
 from __future__ import annotations
 
 import json
+import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from uuid import uuid4
 from starlette.responses import Response
 
 from groundwire.agent_loop import LoopEvent, Run, run_tools
+from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import Addresses, LinkFilter
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
 from groundwire.hosted import Location, Needs, load_matrix, plan_for
@@ -26,7 +28,7 @@ from groundwire.hosted.requests import with_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
-from groundwire.server.openai.upstream import Upstream
+from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_errors import UpstreamRejected, error_body
 from groundwire.storage import Store
 from groundwire.tools import web_tools
@@ -34,7 +36,7 @@ from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 from groundwire.web.session import limits_of
 
-__all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up"]
+__all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up", "merged"]
 
 CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
 """Name the conversation of a request; the first that is there counts."""
@@ -42,6 +44,8 @@ CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "con
 SEARCH_HEADER = "x-groundwire-search"
 """Says `unsupported` where the model takes no tools, so that it was asked without any."""
 
+_UNNAMED = "unnamed"  # the model of a server that has one
+_log = logging.getLogger(__name__)
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # with which servers answer tools that a model does not take
 
@@ -75,7 +79,8 @@ class CompletionHandler(ABC):
         context: What all requests share.
         body: The request.
         headers: Its headers, as they go on to the model server.
-        owner: Who asks; nobody else gets what is kept for the next request.
+        owner: Names who asks; stored conversations are found by no other.
+        conversation: What the client calls the conversation; empty is nothing.
 
     Raises:
         InvalidRequest: the request cannot be answered here.
@@ -84,8 +89,16 @@ class CompletionHandler(ABC):
     api: ClassVar[str]
     path: ClassVar[str]
 
-    def __init__(self, context: HandlerContext, body: dict[str, Any], headers: Mapping[str, str], owner: str) -> None:
+    def __init__(
+        self,
+        context: HandlerContext,
+        body: dict[str, Any],
+        headers: Mapping[str, str],
+        owner: str,
+        conversation: str = "",
+    ) -> None:
         self.context = context
+        self.conversation = conversation
         self.given = body
         self.headers = headers
         self.web = context.web.session(context.session)
@@ -97,6 +110,11 @@ class CompletionHandler(ABC):
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
 
+    @classmethod
+    def takes(cls, body: Mapping[str, Any]) -> bool:
+        """Whether a request can be searched for; others go on as they are."""
+        return True
+
     async def begin(self) -> None:
         """Find the conversation and make the request for the model.
 
@@ -106,7 +124,7 @@ class CompletionHandler(ABC):
         restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
         self.ledger = await self.conversations.ledger(
             said_in(self.sent),
-            name=next((self.headers[name] for name in CONVERSATION_HEADERS if self.headers.get(name)), ""),
+            name=self.conversation,
             keys=self.known_by(),
             run=self.run.ledger if self.run else "",
         )
@@ -120,6 +138,7 @@ class CompletionHandler(ABC):
             self.row,
             mode="local",
             needs=needs,
+            model=str(self.given.get("model") or _UNNAMED),
             settings=self.context.web.settings,
             calls_tools=True,
             tools=web_tools(self.web),
@@ -127,6 +146,8 @@ class CompletionHandler(ABC):
         rules = _permission(self.context)
         self.tools = tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
         self.names = frozenset(tool.name for tool in self.tools)
+        declared = declared_functions(self.body, self.row)
+        self.declared = None if declared is None else declared - self.names
 
     @abstractmethod
     async def restored(self) -> list[Any]:
@@ -145,7 +166,7 @@ class CompletionHandler(ABC):
         """Take note of a call of our tools."""
 
     @abstractmethod
-    def whole(self, run: Run) -> dict[str, Any]:
+    def whole(self, run: Run) -> Response:
         """Return the client's answer."""
 
     @abstractmethod
@@ -177,8 +198,8 @@ class CompletionHandler(ABC):
             run = await self._run()
         except _NoTools:
             made = await self.context.upstream.post(self.path, self.headers, self.given)
-            return _json(made, {SEARCH_HEADER: "unsupported"})
-        return _json(self.whole(run))
+            return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
+        return self.whole(run)
 
     async def stream(self, outbox: Outbox) -> None:
         """Answer with a stream."""
@@ -186,15 +207,19 @@ class CompletionHandler(ABC):
         try:
             run = await self._run()
         except _NoTools:
-            outbox.headers[SEARCH_HEADER] = "unsupported"
             data = json.dumps(self.given).encode()
             async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
                 if response.status >= 300:
                     await self.context.upstream.whole(response)
+                outbox.headers |= {**passed_back(response.headers), SEARCH_HEADER: "unsupported"}
                 async for piece in response.content.iter_any():
                     await outbox.put(piece)
             return
         await self.last_events(run, outbox)
+
+    def is_ours(self, name: object) -> bool:
+        """Whether a call is none for the client: of our tools, or of one that it never gave."""
+        return name in self.names or (self.declared is not None and name not in self.declared)
 
     async def _run(self) -> Run:
         try:
@@ -231,6 +256,7 @@ class CompletionHandler(ABC):
         except UpstreamRejected as error:
             plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
             if plain and _NO_TOOLS.search(error.message()):
+                _log.warning("The model server refuses tools, so nothing is searched: %s", error.message())
                 raise _NoTools from error
             raise
 
@@ -287,6 +313,21 @@ def added_up(first: object, second: object) -> Any:
     return second if second is not None else first
 
 
+def merged(values: Sequence[Any]) -> Any:
+    """Return what rounds have in one field: texts with an empty line between them, lists one after the other."""
+    there = [value for value in values if value]
+    if len(there) < 2:
+        return there[0] if there else None
+    if all(isinstance(value, str) for value in there):
+        return "\n\n".join(there)
+    if all(isinstance(value, list) for value in there):
+        return [one for value in there for one in value]
+    if all(isinstance(value, dict) for value in there):
+        keys = dict.fromkeys(key for value in there for key in value)
+        return {key: merged([value.get(key) for value in there]) for key in keys}
+    return there[-1]
+
+
 def _permission(context: HandlerContext) -> Permission:
     """Return the operator's rules. Who serves the proxy allows what no rule speaks of; there is nobody here to ask."""
     rules = context.web.settings.permission
@@ -316,7 +357,3 @@ def _messages(given: object) -> Sequence[Any]:
     if not isinstance(given, list):
         raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
     return given
-
-
-def _json(value: object, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(json.dumps(value).encode(), media_type="application/json", headers=headers)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from starlette.responses import Response
+
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.tool_calls import arguments_of
@@ -16,7 +18,8 @@ from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEven
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler, added_up
-from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.request_errors import UpstreamRejected, broken
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -35,12 +38,15 @@ class ResponsesHandler(CompletionHandler):
     path = "responses"
 
     def __init__(self, *args: Any) -> None:
+        self._reply = UpstreamAnswer({}, b"", {})
         self._final: dict[str, Any] = {}
         self._usage: Any = None
         self._output: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
+        self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, and how it came
+        self._failure = b""  # the same, if it is a failure
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # of texts that come in parts, by their places
         super().__init__(*args)
 
@@ -93,7 +99,8 @@ class ResponsesHandler(CompletionHandler):
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole response."""
-        raw = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
+        self._reply = await self.context.upstream.post(self.path, self.headers, body)
+        raw = self._reply.value
         answer = read_answer(cast("AnswerApi", self.api), raw)
         for item in raw.get("output") or ():
             if isinstance(item, dict):
@@ -111,6 +118,7 @@ class ResponsesHandler(CompletionHandler):
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
                 raise UpstreamRejected(502, whole, _TYPED)
+            outbox.headers |= passed_back(response.headers)
             try:
                 async for piece in response.content.iter_any():
                     for event in decoder.feed(piece):
@@ -118,11 +126,11 @@ class ResponsesHandler(CompletionHandler):
                 for event in decoder.close():
                     await self._event(event, stream, places, outbox)
             except TooLarge as error:
-                raise _broken(f"sent a stream of which {error}") from error
+                raise broken(f"sent a stream of which {error}") from error
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise _broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -148,8 +156,13 @@ class ResponsesHandler(CompletionHandler):
         self._tell("response.web_search_call.completed", output_index=place, item_id=done["id"])
         self._tell("response.output_item.done", output_index=place, item=done)
 
-    def whole(self, run: Run) -> dict[str, Any]:
+    def whole(self, run: Run) -> Response:
         """Return one response."""
+        made = self._response(run)
+        answer = self._reply
+        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
+
+    def _response(self, run: Run) -> dict[str, Any]:
         made = {**self._shown(self._final), "output": [self._annotated(item) for item in self._output]}
         if self._usage is not None:
             made["usage"] = self._usage
@@ -159,23 +172,27 @@ class ResponsesHandler(CompletionHandler):
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end, with the whole response."""
-        response = self.whole(run)
+        response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         await outbox.put(self._line(kind if kind in _ENDED else "response.completed", {"response": response}))
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
+        if self._failure:
+            return self._failure
         text = error.message()
         about = {"code": str(error.status), "message": text, "param": None}
         return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
 
     def _ours(self, item: Mapping[str, Any]) -> bool:
-        return item.get("type") == "function_call" and item.get("name") in self.names
+        return item.get("type") == "function_call" and self.is_ours(item.get("name"))
 
     def _place(self, item: dict[str, Any]) -> int:
         """Give an item its place in the output of the whole run."""
         place = len(self._output)
         if self._ours(item):
+            if item.get("name") not in self.names:  # a function that the client never gave
+                return place
             self._places[str(item.get("call_id") or item.get("id") or "")] = place
         self._output.append(item)
         return place
@@ -192,14 +209,18 @@ class ResponsesHandler(CompletionHandler):
         try:
             data = json.loads(event.data)
         except ValueError:
-            raise _broken("sent an event that is no JSON") from None
+            raise broken("sent an event that is no JSON") from None
         if not isinstance(data, dict):
             return
         kind = str(data.get("type") or event.name)
+        lines = "".join(f"data: {line}\n" for line in event.data.split("\n"))
+        self._came = data, f"event: {event.name or kind}\n{lines}\n".encode("utf-8", "surrogatepass")
         if kind == "error" or (data.get("error") and kind not in _ENDED):
             error = data.get("error")
             said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}
             said = error if isinstance(error, dict) else said
+            self._failure = self._came[1]
+            await outbox.put(b"")  # the failure is an event, as it came
             raise UpstreamRejected(502, json.dumps({"error": said}).encode(), _TYPED)
         stream.event(data, event.name)
         if kind in _BEGUN:
@@ -291,6 +312,8 @@ class ResponsesHandler(CompletionHandler):
     def _line(self, kind: str, data: Mapping[str, Any]) -> bytes:
         numbered = {**data, "type": kind, "sequence_number": self._number}
         self._number += 1
+        if numbered == self._came[0]:
+            return self._came[1]
         return f"event: {kind}\ndata: {json.dumps(numbered)}\n\n".encode()
 
 
@@ -305,8 +328,3 @@ def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any
     found = result.results if isinstance(result, WebSearchToolResult) else ()
     sources = [{"type": "url", "url": row.url} for row in found]
     return {"type": "search", "query": query, "queries": [query], "sources": sources}
-
-
-def _broken(what: str) -> UpstreamRejected:
-    body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
-    return UpstreamRejected(502, body, _TYPED)
