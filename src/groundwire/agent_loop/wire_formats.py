@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage
+from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage, read_answer
 from groundwire.hosted.api_capabilities import Api, Wire
 from groundwire.hosted.requests.inspection import tools_of
 from groundwire.hosted.requests.request_body import kind_of
@@ -186,6 +186,8 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
     Args:
         answers: The pieces in order, at least one.
     """
+    if len(answers) > 1 and all(one.api == "anthropic" for one in answers):
+        return _read_as_one(answers)
     text = ""
     citations: list[HostedCitation] = []
     for one in answers:
@@ -204,6 +206,16 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
         turn=tuple(part for one in answers for part in one.turn),
         sources_from=next((one.sources_from for one in answers if one.sources), "none"),
     )
+
+
+def _read_as_one(answers: Sequence[HostedAnswer]) -> HostedAnswer:
+    """Return the pieces of a turn as one message: a page may be fetched in one and cited in another."""
+    turn = tuple(part for one in answers for part in one.turn)
+    content = [block for message in turn for block in message.get("content") or ()]
+    whole = read_answer("anthropic", {"type": "message", "content": content, "stop_reason": answers[-1].stop_reason})
+    errors = tuple(dict.fromkeys(error for one in answers for error in one.errors))
+    error = next((one.error for one in answers if one.error is not None), None)
+    return replace(whole, model=answers[-1].model, usage=total(answers), turn=turn, errors=errors, error=error)
 
 
 def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
