@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from groundwire.agent_loop.citation_ledger import CitationLedger, marked
 from groundwire.agent_loop.tool_calls import answer_of, make_calls, refusal_of
-from groundwire.agent_loop.types import LoopEvent, Run, Spent, Stop
+from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent, Run, Spent, Stop
 from groundwire.agent_loop.wire_formats import (
     Result,
     check_wire,
@@ -320,6 +320,10 @@ class _Loop:
         results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
         over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}). Use what was found.", limit=limit or 0, spent=limit or 0)
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
+        for call, result in zip(calls, made, strict=True):
+            if id(call) not in results and call.name in self.tools:
+                self.tell(CallStarted(call))
+                self.tell(CallEnded(call, result))
         await self.ledger.assign(made)
         given = [
             Result(call, self._unknown(call) or self.ledger.take(result), result.status == "error")

@@ -21,6 +21,7 @@ from groundwire.server.cancellable_response import answer_whole, answer_with_eve
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
 from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
+from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
@@ -85,6 +86,8 @@ class Proxy:
             routes=[
                 Route(f"{prefix}/chat/completions", _Answering(self, ChatHandler), methods=["POST"]),
                 Route(f"{prefix}/responses", _Answering(self, ResponsesHandler), methods=["POST"]),
+                Route(f"{prefix}/messages", _Answering(self, MessagesHandler), methods=["POST"]),
+                Route(f"{prefix}/messages/count_tokens", _Answering(self, CountTokensHandler), methods=["POST"]),
                 Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
             ]
         )

@@ -31,7 +31,7 @@ from groundwire.server.openai.conversations import Conversations, Said, StoredRu
 from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_errors import UpstreamRejected, error_body
 from groundwire.storage import Store
-from groundwire.tools import web_tools
+from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 from groundwire.web.session import limits_of
@@ -123,7 +123,7 @@ class CompletionHandler(ABC):
         """
         restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
         self.ledger = await self.conversations.ledger(
-            said_in(self.sent),
+            self.said(),
             name=self.conversation,
             keys=self.known_by(),
             run=self.run.ledger if self.run else "",
@@ -144,10 +144,18 @@ class CompletionHandler(ABC):
             tools=web_tools(self.web),
         )
         rules = _permission(self.context)
-        self.tools = tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
+        self.tools = self.choose(tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)))
         self.names = frozenset(tool.name for tool in self.tools)
         declared = declared_functions(self.body, self.row)
         self.declared = None if declared is None else declared - self.names
+
+    def said(self) -> tuple[Said, ...]:
+        """Return the texts of the conversation."""
+        return said_in(self.sent)
+
+    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+        """Return those of our tools that the model gets."""
+        return tools
 
     @abstractmethod
     async def restored(self) -> list[Any]:
