@@ -26,6 +26,7 @@ from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
 from groundwire.storage import MemoryStore
+from groundwire.tools import web_tools
 from groundwire.web import Web
 
 __all__ = ["Proxy"]
@@ -76,6 +77,7 @@ class Proxy:
             web=web,
             upstream=self.upstream,
             private=MemoryStore(max_bytes=_PRIVATE),
+            tools=web_tools(web),
             session=session,
             max_rounds=check_int("max_rounds", max_rounds, 1, 100),
             timeout=timeout,

@@ -60,6 +60,8 @@ class HandlerContext:
     """The model server."""
     private: Store
     """Takes the place of the store for clients of whom nothing may be kept."""
+    tools: tuple[Tool, ...]
+    """Our tools, for their names."""
     session: str | None = None
     """The session that pays for all; None gives every conversation a budget of its own."""
     max_rounds: int = 12
@@ -141,7 +143,7 @@ class CompletionHandler(ABC):
             model=str(self.given.get("model") or _UNNAMED),
             settings=self.context.web.settings,
             calls_tools=True,
-            tools=web_tools(self.web),
+            tools=self.context.tools,
         )
         rules = _permission(self.context)
         self.tools = self.choose(tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)))
